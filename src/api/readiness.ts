@@ -1,5 +1,5 @@
 // Readiness of the index, derived from the report that the indexer stores.
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/status-routes.ts";
 import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";

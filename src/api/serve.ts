@@ -1,6 +1,6 @@
 // Composes the indexing API: reads through pipelined readers, with responses cached until the database reports a change.
 import { readVersion } from "../config/version.ts";
-import { createResponseCache } from "../http/cache/response-cache.ts";
+import { ResponseCache } from "../http/cache/response-cache.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../http/routes/documents.ts";
@@ -49,7 +49,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const { database, log } = options;
   const shutdown = new AbortController();
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
-  const cache = createResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
+  const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
   const read: typeof index.read = (statement, use) =>
@@ -65,7 +65,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   };
   const watcher = watchChanges(database, {
     onChange: (tables) => (tables === null ? cache.invalidateAll() : invalidateTables(tables)),
-    onDisconnect: cache.disable,
+    onDisconnect: () => cache.disable(),
     log,
     signal: shutdown.signal,
   });

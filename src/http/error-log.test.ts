@@ -1,4 +1,4 @@
-// What a failing service writes into its log: a defect with its stack, an outage in one line, and neither thousands of times.
+// The log of a failing service: a defect with its stack, an outage in one line, repeats only counted.
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
@@ -20,19 +20,19 @@ async function start(fail: (path: string) => Error): Promise<{ url: string; line
   const lines: Line[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
-  const made = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
-  server = made;
-  made.app.get("/:path", async (request) => {
+  const started = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
+  server = started;
+  started.app.get("/:path", async (request) => {
     throw fail((request.params as { path: string }).path);
   });
-  return { url: await made.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }), lines };
+  return { url: await started.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }), lines };
 }
 
 const WARN = 40;
 const ERROR = 50;
 
-describe("requests that fail on our side", () => {
-  it("write no stack and one line for an outage, however many there are", async () => {
+describe("failed requests", () => {
+  it("log an outage once, without a stack, and count the repeats", async () => {
     const cause = new Error("connect ECONNREFUSED");
     const { url, lines } = await start((path) =>
       path === "busy"
@@ -54,17 +54,17 @@ describe("requests that fail on our side", () => {
     ]);
   });
 
-  it("write the stack of each defect, once", async () => {
+  it("log the stack of each defect once", async () => {
     const { url, lines } = await start((path) => new TypeError(`${path} is not a function`));
     for (const path of ["first", "first", "second", "first"]) await fetch(`${url}/${path}`);
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       expect(line).toMatchObject({ code: "INTERNAL", level: ERROR, err: { type: "TypeError" } });
-      expect(JSON.stringify(line.err)).toContain("fault-log.test.ts");
+      expect(JSON.stringify(line.err)).toContain("error-log.test.ts");
     }
   });
 
-  it("write nothing for the mistakes of a client", async () => {
+  it("log nothing for errors of the client", async () => {
     const { url, lines } = await start(() => new Fault("INPUT_INVALID", "limit must be a whole number."));
     expect((await fetch(`${url}/any`)).status).toBe(400);
     expect(lines).toEqual([]);

@@ -1,32 +1,37 @@
-// What the log says of requests that failed on our side: defects with their stack, expected faults in one line, both counted.
+// Logs requests that failed on our side: defects with their stack, expected faults in one line, repeats counted.
 import { Fault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
 
 export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
-// Enough to tell one defect from another; messages may quote what a client sent.
+// Enough to distinguish defects; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;
 const CAUSES_MAX = 4;
 
-export function createRequestErrorLogger(log: Log, repeats: LogThrottle): LogRequestError {
+export function createRequestErrorLogger(log: Log, repeatLimit: LogThrottle): LogRequestError {
   return (fault, error, reqId) => {
     if (fault.status < 500) return;
     const { code } = fault;
-    const count = (repeated: number) => (repeated === 0 ? {} : { repeated });
+    const fields = (repeated: number) => ({
+      event: "request-failed",
+      code,
+      reqId,
+      ...(repeated === 0 ? {} : { repeated }),
+    });
     if (fault.retry) {
-      // Overload, an outage, a time limit: where it was noticed says nothing, and under load there are thousands.
-      repeats.report(code, (repeated) =>
-        log.warn({ code, reqId, reason: reasonOf(error), ...count(repeated) }, "request failed"),
+      // Overload, an outage, a timeout: the stack says nothing, and under load there are thousands.
+      repeatLimit.report(code, (repeated) =>
+        log.warn({ ...fields(repeated), reason: reasonOf(error) }, "Request failed"),
       );
       return;
     }
-    repeats.report(`${code} ${reasonOf(error)}`.slice(0, KEY_LENGTH_MAX), (repeated) =>
-      log.error({ code, reqId, err: error, ...count(repeated) }, "request failed"),
+    repeatLimit.report(`${code} ${reasonOf(error)}`.slice(0, KEY_LENGTH_MAX), (repeated) =>
+      log.error({ ...fields(repeated), err: error }, "Request failed"),
     );
   };
 }
 
-/** The messages of an error and of its causes. */
+/** The messages of an error and its causes. */
 function reasonOf(error: unknown): string {
   const messages: string[] = [];
   for (let each = error; each instanceof Error && messages.length < CAUSES_MAX; each = each.cause) {

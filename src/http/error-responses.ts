@@ -1,4 +1,4 @@
-// Faults as replies of the framework: what a handler throws, what the framework rejects, and paths that are no route.
+// Turns faults into responses: what a handler throws, what Fastify or Node rejects, and unknown paths and methods.
 
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -7,12 +7,29 @@ import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import type { LogRequestError } from "./error-log.ts";
 import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
 
-// Which methods each path answers, so that a wrong one gets 405 and an Allow header instead of 404.
+/** Must be added before the first route, and after the hooks that every request passes. */
+export function addErrorHandlers(app: FastifyInstance, logError: LogRequestError): void {
+  const methods = trackAllowedMethods(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const fault = convertFastifyError(error);
+    logError(fault, error, request.id);
+    return sendErrorResponse(reply, request.id, fault);
+  });
+  // A hook, not a handler: Fastify would first read and parse the body of a request without a route.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    const allowed = methods.forUrl(request.url);
+    if (allowed.length === 0) return done(new Fault("ROUTE_UNKNOWN", "There is nothing at this path."));
+    if (request.method === "OPTIONS") return void sendPreflightResponse(reply, allowed);
+    reply.header("allow", allowed.join(", "));
+    done(new Fault("METHOD_NOT_ALLOWED", `Method not allowed. Allowed: ${allowed.join(", ")}.`));
+  });
+}
 
-export type AllowedMethods = { forUrl(url: string): readonly string[] };
+type AllowedMethods = { forUrl(url: string): readonly string[] };
 
-/** Listens to the routes as they are registered; must be made before the first one. */
-export function trackAllowedMethods(app: FastifyInstance): AllowedMethods {
+/** Which methods each path has, so that a wrong one gets 405 and an Allow header instead of 404. */
+function trackAllowedMethods(app: FastifyInstance): AllowedMethods {
   const routes: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: [method].flat() });
@@ -26,7 +43,7 @@ export function trackAllowedMethods(app: FastifyInstance): AllowedMethods {
   };
 }
 
-// Only literal segments and `:name` parameters, which the router also takes empty, occur in our routes.
+// Our routes have only literal segments and `:name` parameters, which the router also matches empty.
 function patternOf(url: string): RegExp {
   const segments = url
     .split("/")
@@ -38,82 +55,24 @@ function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
-// What never became a request: answered on the bare connection, in the same form as every other fault.
-
-export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // A client that has gone away hears nothing.
-  if (error.code === "ECONNRESET") socket.destroy();
-  else writeConnectionError(faultOf(error), socket);
-}
-
-/** Responds on the bare connection and closes it. */
-export function writeConnectionError(
-  fault: Fault,
-  socket: Socket,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (socket.writable) socket.write(written(fault, headers));
-  socket.destroy();
-}
-
-function faultOf(error: NodeJS.ErrnoException): Fault {
-  if (error.code === "HPE_HEADER_OVERFLOW") {
-    return new Fault("HEADERS_TOO_LARGE", "The address and headers are larger than allowed.", {
-      cause: error,
-    });
-  }
-  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new Fault("REQUEST_TOO_SLOW", "The request did not arrive within its time limit.", {
-      cause: error,
-    });
-  }
-  return new Fault("INPUT_INVALID", "The request is malformed.", { cause: error });
-}
-
-function written(fault: Fault, more: Readonly<Record<string, string>>): string {
-  const body = JSON.stringify({ error: fault.message });
-  const headers = {
-    ...more,
-    ...DEFAULT_HEADERS,
-    "content-type": "application/json; charset=utf-8",
-    "content-length": String(Buffer.byteLength(body)),
-    "x-error-code": fault.code,
-    connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`;
-}
-
-/** Must be added before the first route, and after the hooks that every request passes. */
-export function addErrorHandlers(app: FastifyInstance, logFault: LogRequestError): void {
-  const methods = trackAllowedMethods(app);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const fault = convertFastifyError(error);
-    logFault(fault, error, request.id);
-    return sendErrorResponse(reply, request.id, fault);
-  });
-  // A hook and not a handler: the framework would first read and parse a body that has no route.
-  app.addHook("onRequest", (request, reply, done) => {
-    if (!request.is404) return done();
-    const allowed = methods.forUrl(request.url);
-    if (allowed.length === 0) return done(new Fault("ROUTE_UNKNOWN", "There is nothing at this path."));
-    if (request.method === "OPTIONS") return void sendPreflightResponse(reply, allowed);
-    reply.header("allow", allowed.join(", "));
-    done(new Fault("METHOD_NOT_ALLOWED", `This path answers ${allowed.join(", ")} only.`));
-  });
-}
-
 export function sendErrorResponse(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
   if (fault.retryAfterSeconds !== null) reply.header("retry-after", String(fault.retryAfterSeconds));
   return reply
     .code(fault.status)
-    .headers(DEFAULT_HEADERS)
+    .headers(errorHeaders(fault))
     .header("x-request-id", requestId)
-    .header("x-error-code", fault.code)
-    .send({ error: publicMessage(fault) });
+    .send(errorBody(fault));
 }
 
-// Fastify names the client's mistakes by status; its texts are replaced, because they may quote the input.
+function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
+  return { ...DEFAULT_HEADERS, "x-error-code": fault.code };
+}
+
+function errorBody(fault: Fault): { readonly error: string } {
+  return { error: publicMessage(fault) };
+}
+
+// Fastify reports client errors by status. Its messages are replaced, because they may quote the input.
 const BY_STATUS: Readonly<Record<number, readonly [FaultCode, string]>> = {
   400: ["INPUT_INVALID", "The request is malformed."],
   413: ["BODY_TOO_LARGE", "The request body is larger than allowed."],
@@ -124,4 +83,46 @@ const BY_STATUS: Readonly<Record<number, readonly [FaultCode, string]>> = {
 export function convertFastifyError(error: FastifyError): Fault {
   const known = error instanceof Fault ? undefined : BY_STATUS[error.statusCode ?? 500];
   return known ? new Fault(known[0], known[1], { cause: error }) : toFault(error);
+}
+
+/** Handles bytes that never became a request, in the same form as every other error. */
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  // The client is gone.
+  if (error.code === "ECONNRESET") socket.destroy();
+  else writeConnectionError(convertNodeError(error), socket);
+}
+
+/** Responds on the bare connection and closes it. */
+export function writeConnectionError(
+  fault: Fault,
+  socket: Socket,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (socket.writable) socket.write(formatErrorResponse(fault, headers));
+  socket.destroy();
+}
+
+function convertNodeError(error: NodeJS.ErrnoException): Fault {
+  if (error.code === "HPE_HEADER_OVERFLOW") {
+    return new Fault("HEADERS_TOO_LARGE", "The URL and headers are larger than allowed.", { cause: error });
+  }
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new Fault("REQUEST_TOO_SLOW", "The request did not arrive within its time limit.", {
+      cause: error,
+    });
+  }
+  return new Fault("INPUT_INVALID", "The request is malformed.", { cause: error });
+}
+
+function formatErrorResponse(fault: Fault, extraHeaders: Readonly<Record<string, string>>): string {
+  const body = JSON.stringify(errorBody(fault));
+  const headers = {
+    ...extraHeaders,
+    ...errorHeaders(fault),
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`;
 }

@@ -1,4 +1,4 @@
-// Pipelined requests: answered in order, one at a time, and never more than one response waits for a client that does not read.
+// Pipelined requests are handled in order, one at a time, with at most one response waiting for a slow reader.
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { createNodeServer } from "./node-server.ts";
 
 const BODY = Buffer.alloc(1024 * 1024, "x");
 
-/** Every path answers itself, `/large…` a megabyte, `/slow…` after a while, `/last…` with the end of the connection. */
+/** Responds with the path; `/large…` with a megabyte, `/slow…` after a delay, `/last…` closing the connection. */
 async function start(): Promise<{ client: Socket; started: string[]; text: () => string }> {
   const started: string[] = [];
   const server = createNodeServer(5_000, (request, response) => {
@@ -38,7 +38,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const paths = (text: string) => [...text.matchAll(/\r\n\r\n(\/[a-z]+[0-9]*)/g)].map(([, path]) => path);
 
 describe("requests on one connection", () => {
-  it("are answered in order, also when they come in one packet and then one by one", async () => {
+  it("get responses in order, whether they arrive in one packet or one by one", async () => {
     const { client, started, text } = await start();
     const all = ["/slow1", "/quick1", "/slow2", "/quick2", "/quick3"];
     client.write(all.map((path) => get(path)).join(""));
@@ -49,7 +49,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual([...all, "/quick4"]);
   });
 
-  it("are not started before the client has read the responses to those before", async () => {
+  it("start only after the client has read the previous responses", async () => {
     const { client, started } = await start();
     client.pause();
     client.write(Array.from({ length: 100 }, (_, each) => get(`/large${each}`)).join(""));
@@ -62,7 +62,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual(Array.from({ length: 100 }, (_, each) => `/large${each}`));
   });
 
-  it("end with the first that ends the connection", async () => {
+  it("stop at the first that closes the connection", async () => {
     const { client, started } = await start();
     client.write(get("/slow1") + get("/last2") + get("/quick3"));
     await once(client, "close");
@@ -70,7 +70,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual(["/slow1", "/last2"]);
   });
 
-  it("cost the connection when far too many wait", async () => {
+  it("close the connection when far too many wait", async () => {
     const { client, started } = await start();
     client.write(get("/slow1") + get("/quick2").repeat(1_000));
     await once(client, "close");

@@ -1,4 +1,4 @@
-// Node's own server under the framework, with the time that a request, an answer and an idle connection have.
+// Node's HTTP server below Fastify, with its timeouts, and with pipelined requests handled one at a time.
 import {
   createServer,
   type IncomingMessage,
@@ -8,17 +8,15 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 
-// One request at a time per connection: the next one starts when the response before it has left the process.
-
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-// Browsers and our own clients pipeline nothing, and tools that do seldom go beyond this. A packet of 64 KiB can hold
-// thousands of requests, each of which costs a few kilobytes before anything is done for it.
+// Browsers and our own clients do not pipeline, and tools that do seldom exceed this. A packet of 64 KiB can hold
+// thousands of requests, each of which costs a few kilobytes before any work is done.
 const WAITING_MAX = 128;
 
 /**
- * Bounds what a connection can make us hold to one response. Node starts every request that it finds in a packet, so a
- * client could have thousands of responses made and read none of them.
+ * Bounds what a connection can make us hold to one response: the next request starts when the response before it has
+ * left the process. Node starts every request in a packet, so a client could cause thousands of responses and read none.
  */
 export function serializePipelinedRequests(listener: RequestListener): RequestListener {
   const current = new WeakMap<Socket, ServerResponse>();
@@ -36,13 +34,13 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
     start(next);
   }
 
-  function wait(exchange: Exchange, before: ServerResponse): void {
+  function enqueue(exchange: Exchange, before: ServerResponse): void {
     const { socket } = exchange.request;
     const queue = waiting.get(socket);
     if (!queue) {
-      const begun = [exchange];
-      waiting.set(socket, begun);
-      before.once("close", () => startNext(socket, begun));
+      const newQueue = [exchange];
+      waiting.set(socket, newQueue);
+      before.once("close", () => startNext(socket, newQueue));
     } else if (queue.length < WAITING_MAX) {
       queue.push(exchange);
     } else {
@@ -52,33 +50,33 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
 
   return (request, response) => {
     const before = current.get(request.socket);
-    // Where nothing is pipelined, which is nearly always, this comparison is all it costs.
+    // Without pipelining, which is the common case, this check is the whole cost.
     const isFree = before === undefined || before.writableFinished;
     if (isFree && !waiting.has(request.socket)) start({ request, response });
-    else wait({ request, response }, before ?? response);
+    else enqueue({ request, response }, before ?? response);
   };
 }
 
-// How late a request that does not arrive in time is noticed; Node's own half a minute would double the time it has.
-const SLOW_CHECK_MS = 5_000;
+// How often Node looks for requests past their timeout; its default of 30 seconds would double the time they have.
+const TIMEOUT_CHECK_MS = 5_000;
 
-// Longer than the minute that load balancers commonly keep a connection for: who closes first must not be us.
+// Longer than the 60 seconds of common load balancers: the balancer must be the one to close an idle connection.
 const KEEP_ALIVE_MS = 72_000;
 
 export function createNodeServer(requestMsMax: number, handle: RequestListener): Server {
   const listener = serializePipelinedRequests(handle);
   const options = {
-    // Node would refuse a missing Host with an empty body; we refuse it with ours.
+    // Node would reject a missing Host with an empty body; our guard rejects it with a JSON error.
     requireHostHeader: false,
-    // Node trades the two where headers have more time than the whole, and a slow body would have a minute.
+    // Node swaps the two if headers have more time than the whole request, and a slow body would get a minute.
     requestTimeout: requestMsMax,
     headersTimeout: requestMsMax,
-    connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, requestMsMax),
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestMsMax),
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server = createServer(options, listener);
-  // What else somebody expects may be ignored; Node would refuse it past everything that every answer carries.
+  // Ignore unknown `Expect` values: Node's own 417 would bypass our headers.
   server.on("checkExpectation", listener);
-  // Nothing moves while an answer is made, which takes no longer than that; whoever then does not read it is left.
+  // Idle timeout: one request timeout to produce the response, one more for a slow reader.
   return server.setTimeout(2 * requestMsMax);
 }

@@ -1,21 +1,21 @@
-// A time limit for the work behind an answer: whoever waits is told, even when the work itself never ends.
+// The time limit of a request: the client gets a response even if the work behind it never ends.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
 
-/** The result of some work, or what stands for it when it takes longer than the server's time for one request. */
+/** The result of `work`, or of `onTimeout` once the work exceeds the server's request timeout. */
 export function withRequestTimeout<T>(
   app: FastifyInstance,
   work: Promise<T>,
-  instead: () => T = tooLate,
+  onTimeout: () => T = throwTimeout,
 ): Promise<T> {
   const ms = app.server.requestTimeout;
   if (ms === 0) return work;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       try {
-        resolve(instead());
-      } catch (refusal) {
-        reject(refusal);
+        resolve(onTimeout());
+      } catch (error) {
+        reject(error);
       }
     }, ms);
     work.then(
@@ -31,6 +31,6 @@ export function withRequestTimeout<T>(
   });
 }
 
-function tooLate(): never {
-  throw new Fault("TIMED_OUT", "The answer took too long; try again in a moment.");
+function throwTimeout(): never {
+  throw new Fault("TIMED_OUT", "The request took too long; try again in a moment.");
 }

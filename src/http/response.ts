@@ -1,61 +1,88 @@
-// An answer as bytes with all its headers, and how it is sent: straight to the connection, past the framework.
+// Builds and writes responses: the one place that merges headers, computes ETags and decides on 304.
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { formatHeadHeaders, type IndexHead } from "../schema/reads/read.ts";
+import { Fault } from "../lib/fault.ts";
 import { DEFAULT_HEADERS } from "./security/headers.ts";
 
-// Validators of an answer: whether the client already has these bytes.
-
-/** If-None-Match compares weakly, and may list several validators or `*`. */
-
-export function etagMatches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header === etag || header.trim() === "*") return true;
-  return header.split(",").some((part) => part.trim().replace(/^W\//, "") === etag);
-}
-
 export type SerializedResponse = {
-  /** The route it answers, as declared. */
+  /** The route pattern, as declared. */
   readonly route: string;
+  readonly status: number;
   readonly body: Buffer;
-  readonly etag: string;
-  /** Names and values by turns: all but what differs from one sending to the next. */
+  /** Null for a response that never becomes a 304, such as a paid one. */
+  readonly etag: string | null;
+  /** Names and values in turn: everything except the headers that differ per request. */
   readonly headers: readonly string[];
 };
 
-export function serializeResponse(route: string, body: unknown, head: IndexHead): SerializedResponse {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const etag = `"${hash("sha1", bytes, "base64url")}"`;
-  const headers = [...STEADY];
-  for (const [name, value] of Object.entries(formatHeadHeaders(head))) headers.push(name, value);
-  headers.push("etag", etag);
-  return { route, body: bytes, etag, headers };
+export type ResponseParts = {
+  readonly route: string;
+  readonly status?: number;
+  /** Bytes are sent unchanged, anything else as JSON. */
+  readonly body: unknown;
+  /** Override the default headers. An `etag` among them is compared with If-None-Match. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Derives the ETag from the body. */
+  readonly computeEtag?: boolean;
+};
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const BYTES_TYPE = "application/octet-stream";
+const DEFAULT_ENTRIES = Object.entries(DEFAULT_HEADERS);
+
+export function serializeResponse(parts: ResponseParts): SerializedResponse {
+  const { route, status = 200, body } = parts;
+  const bytes = toBytes(body);
+  const own: Record<string, string> = {};
+  for (const name in parts.headers) own[name.toLowerCase()] = parts.headers[name] ?? "";
+  own["content-type"] ??= body instanceof Uint8Array ? BYTES_TYPE : JSON_TYPE;
+  if (parts.computeEtag === true) own.etag = `"${hash("sha1", bytes, "base64url")}"`;
+  const headers: string[] = [];
+  for (const [name, value] of DEFAULT_ENTRIES) if (own[name] === undefined) headers.push(name, value);
+  for (const name in own) headers.push(name, own[name] ?? "");
+  return { route, status, body: bytes, etag: own.etag ?? null, headers };
 }
 
-const STEADY: readonly string[] = Object.entries({
-  ...DEFAULT_HEADERS,
-  "cache-control": "no-cache",
-  "content-type": "application/json; charset=utf-8",
-}).flat();
+function toBytes(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const text = JSON.stringify(body);
+  if (text === undefined) throw new Fault("INTERNAL", "The response has no body.");
+  return Buffer.from(text);
+}
 
-/** Answers with the status; `leaving` asks the client to come back on another connection. */
+export type WriteOptions = {
+  readonly requestId: string;
+  /** Set while the process shuts down, so that the client opens another connection. */
+  readonly closeConnection: boolean;
+};
+
+/** Returns the status that was sent. Node drops the body of a response to HEAD itself. */
 export function writeResponse(
-  answer: SerializedResponse,
-  request: IncomingMessage,
-  response: ServerResponse,
-  {
-    requestId: id,
-    closeConnection: leaving,
-  }: { readonly requestId: string; readonly closeConnection: boolean },
+  response: SerializedResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { requestId, closeConnection }: WriteOptions,
 ): number {
-  const { body, etag } = answer;
-  const headers = [...answer.headers, "x-request-id", id];
-  if (leaving) headers.push("connection", "close");
-  if (etagMatches(request.headers["if-none-match"], etag)) {
-    response.writeHead(304, headers).end();
+  const { status, body } = response;
+  const headers = [...response.headers, "x-request-id", requestId];
+  if (closeConnection) headers.push("connection", "close");
+  if (isNotModified(response, incoming)) {
+    outgoing.writeHead(304, headers).end();
     return 304;
   }
   headers.push("content-length", String(body.length));
-  response.writeHead(200, headers).end(body);
-  return 200;
+  outgoing.writeHead(status, headers).end(body);
+  return status;
+}
+
+function isNotModified({ status, etag }: SerializedResponse, { method, headers }: IncomingMessage): boolean {
+  if (etag === null || status !== 200) return false;
+  return (method === "GET" || method === "HEAD") && etagMatches(headers["if-none-match"], etag);
+}
+
+/** If-None-Match compares weakly, and may list several ETags or `*`. */
+function etagMatches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === "*") return true;
+  return header.split(",").some((part) => part.trim().replace(/^W\//, "") === etag);
 }

@@ -1,9 +1,10 @@
-// The server's manners: clear faults, right statuses, ids of its own, and leaving without dropping a request.
+// The server: clear errors, right statuses, its own request ids, and a shutdown that drops no request.
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { createHttpServer, type HttpServer, type Readiness } from "./server.ts";
+import { createHttpServer, type HttpServer } from "./server.ts";
+import type { Readiness } from "./status-routes.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const open: HttpServer[] = [];
@@ -23,47 +24,47 @@ async function start(
   return { url, server };
 }
 
-/** Sends bytes as they are and gives back everything the server says. */
-function raw(url: string, bytes: string): Promise<string> {
+/** Sends the bytes unchanged and returns everything that the server sends. */
+function sendBytes(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    let answer = "";
+    let received = "";
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     socket.on("data", (chunk) => {
-      answer += chunk;
+      received += chunk;
     });
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(received));
     socket.on("error", reject);
     setTimeout(() => socket.destroy(), 500);
   });
 }
 
-describe("faults over HTTP", () => {
-  it("are one sentence, with the code and the request's id in headers", async () => {
+describe("an error response", () => {
+  it("is one sentence, with the error code and the request id in headers", async () => {
     const { url } = await start(({ app }) => {
       app.get("/broken", async () => {
         throw new Fault("OVERLOADED", "Too many reads are waiting.");
       });
     });
-    const answer = await fetch(`${url}/broken`);
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({ error: "Too many reads are waiting." });
-    expect(answer.headers.get("x-error-code")).toBe("OVERLOADED");
-    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const response = await fetch(`${url}/broken`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ error: "Too many reads are waiting." });
+    expect(response.headers.get("x-error-code")).toBe("OVERLOADED");
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("never show what an unexpected error says", async () => {
+  it("hides the message of an unexpected error", async () => {
     const { url } = await start(({ app }) => {
       app.get("/defect", async () => {
         throw new Error("select password from users failed at /srv/app.ts:3");
       });
     });
-    const answer = await fetch(`${url}/defect`);
-    expect(answer.status).toBe(500);
-    expect(await answer.text()).toBe('{"error":"Something went wrong on our side."}');
+    const response = await fetch(`${url}/defect`);
+    expect(response.status).toBe(500);
+    expect(await response.text()).toBe('{"error":"Something went wrong on our side."}');
   });
 
-  it("name no host or setting of ours to strangers", async () => {
+  it("names no internal host or setting", async () => {
     const { url } = await start(({ app }) => {
       app.get("/broken", async () => {
         throw new Fault(
@@ -72,19 +73,19 @@ describe("faults over HTTP", () => {
         );
       });
     });
-    const answer = await fetch(`${url}/broken`);
-    expect([answer.status, await answer.text()]).toEqual([
+    const response = await fetch(`${url}/broken`);
+    expect([response.status, await response.text()]).toEqual([
       503,
       '{"error":"PostgreSQL does not answer or refuses the connection."}',
     ]);
   });
 
-  it("take no request id from outside", async () => {
+  it("ignores a request id sent by the client", async () => {
     const { url } = await start();
-    const answer = await fetch(`${url}/ready`, {
+    const response = await fetch(`${url}/ready`, {
       headers: { "x-request-id": "forged", "request-id": "forged" },
     });
-    expect(answer.headers.get("x-request-id")).not.toContain("forged");
+    expect(response.headers.get("x-request-id")).not.toContain("forged");
   });
 
   it.each([
@@ -100,49 +101,56 @@ describe("faults over HTTP", () => {
       "BODY_TOO_LARGE",
     ],
     ["a path with a broken escape", "GET", "/items/%zz", undefined, 400, "INPUT_INVALID"],
-  ])("answer %s with the right status", async (_name, method, path, body, status, code) => {
+  ])("has the right status for %s", async (_name, method, path, body, status, code) => {
     const { url } = await start(({ app }) => {
       app.get("/items/:id", async () => ({}));
       app.post("/items/:id", async () => ({}));
     });
     const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([status, code]);
-    expect(Object.keys((await answer.json()) as object)).toEqual(["error"]);
-    if (status === 405) expect(answer.headers.get("allow")).toBe("GET, HEAD, POST");
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([status, code]);
+    expect(Object.keys((await response.json()) as object)).toEqual(["error"]);
+    if (status === 405) expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
   });
 
-  it("refuse another content type", async () => {
+  it("rejects another content type", async () => {
     const { url } = await start(({ app }) => void app.post("/items", async () => ({})));
-    const answer = await fetch(`${url}/items`, {
+    const response = await fetch(`${url}/items`, {
       method: "POST",
       headers: { "content-type": "text/xml" },
       body: "<a/>",
     });
-    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([415, "CONTENT_TYPE_UNSUPPORTED"]);
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([
+      415,
+      "CONTENT_TYPE_UNSUPPORTED",
+    ]);
   });
 
-  it("survive what is not HTTP", async () => {
+  it("handles bytes that are not HTTP", async () => {
     const { url } = await start();
-    expect(await raw(url, "NONSENSE\r\n\r\n")).toMatch(/^HTTP\/1.1 400/);
+    expect(await sendBytes(url, "NONSENSE\r\n\r\n")).toMatch(/^HTTP\/1.1 400/);
     expect((await fetch(`${url}/ready`)).status).toBe(200);
   });
 });
 
 describe("readiness", () => {
-  it("says why not", async () => {
+  it("gives the reason when not ready", async () => {
     const { url } = await start(undefined, async () => ({
       ready: false,
       reason: "The history is being read.",
     }));
-    const answer = await fetch(`${url}/ready`);
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({ error: "The history is being read." });
+    const response = await fetch(`${url}/ready`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ error: "The history is being read." });
   });
 });
 
 describe("listening", () => {
-  it("says which variable to change when the port is taken", async () => {
+  it("names the variable to change when the port is taken", async () => {
     const { url } = await start();
     const second = createHttpServer({
       log,
@@ -159,8 +167,8 @@ describe("listening", () => {
   });
 });
 
-describe("leaving", () => {
-  it("finishes the request in flight and takes no new one", async () => {
+describe("shutdown", () => {
+  it("finishes the request in flight and accepts no new one", async () => {
     const started = resolvers();
     const { url, server } = await start(({ app }) => {
       app.get("/slow", async () => {

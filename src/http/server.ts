@@ -1,17 +1,16 @@
-// The HTTP server both services stand on: faults as JSON, request ids, health, readiness, graceful leaving.
+// The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, graceful shutdown.
 import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyHttpOptions,
   type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
   LogController,
 } from "fastify";
 import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
-import type { Log } from "../lib/log.ts";
-import { createLogThrottle, type LogThrottle } from "../lib/log.ts";
+import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import { type CachedResponseLookup, sendCachedResponse } from "./cache/fast-path.ts";
 import { createRequestErrorLogger } from "./error-log.ts";
 import {
@@ -20,36 +19,32 @@ import {
   handleClientError,
   sendErrorResponse,
 } from "./error-responses.ts";
-import { createRequestMetrics } from "./metrics.ts";
+import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
 import { createNodeServer } from "./node-server.ts";
-import { withRequestTimeout } from "./request-timeout.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
 import { addRequestClient } from "./security/client-address.ts";
 import { type ConnectionLimitOptions, limitConnections } from "./security/connection-limit.ts";
 import { addSecurityHooks } from "./security/headers.ts";
-import { createRequestGuard } from "./security/request-guard.ts";
-
-export type Readiness =
-  | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }
-  | { readonly ready: false; readonly reason: string };
+import { createRequestGuard, type RequestGuard } from "./security/request-guard.ts";
+import { addReadinessRoute, type Readiness } from "./status-routes.ts";
 
 export type HttpServerOptions = {
   readonly log: Log;
-  /** Largest body of any route; endpoints that need less declare so. */
+  /** Largest body of any route; endpoints may declare less. */
   readonly bodyBytesMax: number;
   readonly requestMsMax: number;
-  /** Per client; 0 or nothing is no limit. */
+  /** Per client; 0 or absent is no limit. */
   readonly requestsPerMinuteMax?: number;
-  /** Bytes of request bodies per client; 0 or nothing is no limit. */
+  /** Bytes of request bodies per client; 0 or absent is no limit. */
   readonly bodyBytesPerMinuteMax?: number;
-  /** Open at once; 0 or nothing is no limit. */
+  /** Open at once; 0 or absent is no limit. */
   readonly connectionsMax?: number;
-  /** The same per client; without meaning behind proxies, which open all connections. */
+  /** The same per client; ignored behind proxies, which open all connections. */
   readonly connectionsPerClientMax?: number;
-  /** How many proxies in front of us may say whom they speak for; 0 or nothing trusts none. */
+  /** How many proxies in front of us set X-Forwarded-For; 0 or absent trusts none. */
   readonly trustedProxies?: number;
   readonly clock?: Clock;
-  /** Where requests are counted; nowhere without it. */
+  /** Receives the request metrics; absent means no metrics. */
   readonly registry?: Registry;
   readonly checkReadiness: () => Promise<Readiness>;
 };
@@ -58,86 +53,54 @@ export type ListenAddress = { readonly host: string; readonly port: number; read
 
 export type HttpServer = {
   readonly app: FastifyInstance;
-  /** From now on, what is kept is sent before anything else is looked at. */
-  serveFromCache(kept: CachedResponseLookup): void;
-  /** Sends what was made for a request of a route. */
-  sendResponse(answer: SerializedResponse, request: FastifyRequest, reply: FastifyReply): void;
-  /** Starts listening and answers with the URL people can open; `variable` is what configures the port. */
+  /** From now on, cached responses are sent before Fastify runs. */
+  serveFromCache(lookup: CachedResponseLookup): void;
+  /** Starts listening and returns the URL; `portVariable` is named in the error if the port is taken. */
   listen(address: ListenAddress): Promise<string>;
-  /** Takes no new connection, finishes the requests in flight, then resolves. */
+  /** Accepts no new connection, finishes the requests in flight, then resolves. */
   close(): Promise<void>;
 };
 
-// A path segment as long as the whole address may be: what is too long for an id is a bad id, not an unknown path.
+declare module "fastify" {
+  interface FastifyReply {
+    /** Sends a serialized response past the onSend hooks, whose headers it already has. */
+    sendSerialized(response: SerializedResponse): void;
+  }
+}
+
+// As long as the whole URL may be: an overlong path segment is a bad id, not an unknown path.
 const SEGMENT_LENGTH_MAX = 16_384;
 
+type ServerState = { shuttingDown: boolean; lookup: CachedResponseLookup };
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, requestMsMax, clock = systemClock } = options;
+  const { clock = systemClock } = options;
+  const log = options.log.child({ component: "http" });
   const guard = createRequestGuard({ ...NO_LIMITS, ...options, clock });
-  const repeats = createLogThrottle(clock);
-  const connections = connectionLimits(options, repeats);
-  const count = options.registry ? createRequestMetrics(options.registry) : () => undefined;
-  let kept: CachedResponseLookup = () => undefined;
-  let leaving = false;
-  const quick = { guard, observeRequest: count, isShuttingDown: () => leaving };
+  const repeatLimit = createLogThrottle(clock);
+  const observeRequest = options.registry ? createRequestMetrics(options.registry) : () => undefined;
+  const state: ServerState = { shuttingDown: false, lookup: () => undefined };
+  const fastPath = { guard, observeRequest, isShuttingDown: () => state.shuttingDown };
   const app = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    // Whole-request lines are metrics' business; the log is for what went wrong.
-    logController: new LogController({ disableRequestLogging: true }),
-    // One logger for all: what is said of a request names it, and most of them have nothing said.
-    childLoggerFactory: (logger) => logger,
-    bodyLimit: options.bodyBytesMax,
-    routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
+    ...fastifyOptions(options, guard),
     serverFactory: (handle) => {
-      const server = createNodeServer(requestMsMax, (request, response) => {
-        if (!sendCachedResponse(kept, request, response, quick)) handle(request, response);
+      const server = createNodeServer(options.requestMsMax, (incoming, outgoing) => {
+        if (!sendCachedResponse(state.lookup, incoming, outgoing, fastPath)) handle(incoming, outgoing);
       });
-      limitConnections(server, connections);
+      limitConnections(server, connectionLimits(options, log, repeatLimit));
       return server;
     },
-    clientErrorHandler: handleClientError,
-    // An id of our own making: one taken from a header could be forged into our logs.
-    genReqId: () => randomUUID(),
-    forceCloseConnections: "idle",
-    return503OnClosing: false,
-    // These pass no hook, and therefore the guard here.
-    frameworkErrors: (error, request, reply) => {
-      const refusal = guard.check(request.raw);
-      return sendErrorResponse(
-        reply.headers(refusal?.headers ?? {}),
-        request.id,
-        refusal?.fault ?? convertFastifyError(error),
-      );
-    },
   });
-  // Hooks that every request passes have a callback: promises would be felt.
-  app.addHook("onSend", (_request, reply, _payload, done) => {
-    // A connection whose request was in flight when leaving began would otherwise idle until its keep-alive runs out.
-    if (leaving) reply.header("connection", "close");
-    done();
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    count(request.routeOptions.url ?? "none", reply.statusCode, reply.elapsedTime);
-    done();
-  });
+  addServerHooks(app, state, observeRequest);
   addSecurityHooks(app, guard);
   addRequestClient(app, guard.identifyClient);
-  addErrorHandlers(app, createRequestErrorLogger(log, repeats));
-  app.get("/ready", async (request, reply) => {
-    const readiness = await withRequestTimeout(app, options.checkReadiness());
-    if (readiness.ready) return readiness;
-    // Not thrown: probes ask every few seconds, and what is not ready has said so in the log already.
-    return sendErrorResponse(reply, request.id, new Fault("NOT_READY", readiness.reason));
-  });
+  addErrorHandlers(app, createRequestErrorLogger(log, repeatLimit));
+  addReadinessRoute(app, options.checkReadiness);
 
   return {
     app,
-    serveFromCache(from) {
-      kept = from;
-    },
-    sendResponse(answer, request, reply) {
-      reply.hijack();
-      writeResponse(answer, request.raw, reply.raw, { requestId: request.id, closeConnection: leaving });
+    serveFromCache(lookup) {
+      state.lookup = lookup;
     },
     async listen(address) {
       try {
@@ -145,42 +108,88 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       } catch (cause) {
         throw listenFault(cause, address);
       }
-      return addressOf(app);
+      return urlOf(app);
     },
     async close() {
-      leaving = true;
+      state.shuttingDown = true;
       await app.close();
-      repeats.close();
+      repeatLimit.close();
     },
   };
+}
+
+function fastifyOptions(
+  { log, bodyBytesMax }: HttpServerOptions,
+  guard: RequestGuard,
+): FastifyHttpOptions<Server> {
+  return {
+    loggerInstance: log as FastifyBaseLogger,
+    // Metrics count requests; the log is for failures.
+    logController: new LogController({ disableRequestLogging: true }),
+    // No child logger per request: most requests log nothing, and the lines that exist carry the request id.
+    childLoggerFactory: (logger) => logger,
+    bodyLimit: bodyBytesMax,
+    routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
+    clientErrorHandler: handleClientError,
+    // Always our own id: one from a header could forge entries in our logs.
+    genReqId: () => randomUUID(),
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    // Framework errors pass no hook, so the guard runs here.
+    frameworkErrors: (error, request, reply) => {
+      const rejection = guard.check(request.raw);
+      return sendErrorResponse(
+        reply.headers(rejection?.headers ?? {}),
+        request.id,
+        rejection?.fault ?? convertFastifyError(error),
+      );
+    },
+  };
+}
+
+/** Hooks that every request passes use callbacks: promises would be felt. */
+function addServerHooks(app: FastifyInstance, state: ServerState, observeRequest: ObserveRequest): void {
+  app.decorateReply("sendSerialized", function (response) {
+    this.hijack();
+    const options = { requestId: this.request.id, closeConnection: state.shuttingDown };
+    writeResponse(response, this.request.raw, this.raw, options);
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    // Otherwise a connection with a request in flight at shutdown would idle until its keep-alive ends.
+    if (state.shuttingDown) reply.header("connection", "close");
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    observeRequest(request.routeOptions.url ?? "none", reply.statusCode, reply.elapsedTime);
+    done();
+  });
 }
 
 const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, trustedProxies: 0 };
 
-function connectionLimits(options: HttpServerOptions, repeats: LogThrottle): ConnectionLimitOptions {
-  const { log, connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies: proxies = 0 } = options;
+function connectionLimits(
+  { connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies = 0 }: HttpServerOptions,
+  log: Log,
+  repeatLimit: LogThrottle,
+): ConnectionLimitOptions {
   // Behind a proxy all connections come from its address.
-  return {
-    connectionsMax,
-    perClientMax: proxies > 0 ? 0 : connectionsPerClientMax,
-    log,
-    repeatLimit: repeats,
-  };
+  const perClientMax = trustedProxies > 0 ? 0 : connectionsPerClientMax;
+  return { connectionsMax, perClientMax, log, repeatLimit };
 }
 
-function listenFault(cause: unknown, { host, port, portVariable: variable }: ListenAddress): Fault {
+function listenFault(cause: unknown, { host, port, portVariable }: ListenAddress): Fault {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const sentence =
+  const reason =
     {
-      EADDRINUSE: `port ${port} is in use; stop what listens there, or set ${variable} to a free port.`,
-      EACCES: `port ${port} needs privileges this process does not have; set ${variable} to one above 1023.`,
+      EADDRINUSE: `port ${port} is in use; stop what listens there, or set ${portVariable} to a free port.`,
+      EACCES: `port ${port} needs privileges this process does not have; set ${portVariable} to one above 1023.`,
       EADDRNOTAVAIL: `this machine has no address ${host}; set HOST to one it has.`,
       ENOTFOUND: `the name ${host} does not resolve; set HOST to an address of this machine.`,
     }[code] ?? `listening on ${host}:${port} failed.`;
-  return new Fault("LISTEN_FAILED", `Cannot listen: ${sentence}`, { cause });
+  return new Fault("LISTEN_FAILED", `Cannot listen: ${reason}`, { cause });
 }
 
-function addressOf(app: FastifyInstance): string {
+function urlOf(app: FastifyInstance): string {
   const address = app.server.address();
   if (address === null || typeof address === "string")
     throw new Fault("INTERNAL", "The server listens, but has no address.");

@@ -1,6 +1,13 @@
-// The routes every process of ours has beside its own: alive, and measured.
+// The operational routes of every process: liveness, readiness and metrics.
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { Fault } from "../lib/fault.ts";
+import { sendErrorResponse } from "./error-responses.ts";
+import { withRequestTimeout } from "./request-timeout.ts";
+
+export type Readiness =
+  | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }
+  | { readonly ready: false; readonly reason: string };
 
 export function addStatusRoutes(app: FastifyInstance, registry: Registry): void {
   app.get("/health", async () => ({ status: "ok" }));
@@ -11,4 +18,13 @@ export function addMetricsRoute(app: FastifyInstance, registry: Registry): void 
   app.get("/metrics", async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
+}
+
+export function addReadinessRoute(app: FastifyInstance, checkReadiness: () => Promise<Readiness>): void {
+  app.get("/ready", async (request, reply) => {
+    const readiness = await withRequestTimeout(app, checkReadiness());
+    if (readiness.ready) return readiness;
+    // Not thrown: probes come every few seconds, and the log already has the reason.
+    return sendErrorResponse(reply, request.id, new Fault("NOT_READY", readiness.reason));
+  });
 }

@@ -1,7 +1,7 @@
 // The indexer's status: progress for the log, metrics, and readiness for other processes.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ObservedCall } from "../chain/rpc/types.ts";
-import type { Readiness } from "../http/server.ts";
+import type { Readiness } from "../http/status-routes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";

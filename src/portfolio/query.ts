@@ -2,6 +2,7 @@
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
+import type { SqlValue } from "../schema/sql.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exclude" };
@@ -85,7 +86,7 @@ function resolveAlias(word: string): string {
 
 function parameter(
   name: string,
-  kind: ParameterKind<unknown>,
+  kind: ParameterKind<SqlValue>,
   required: boolean,
   description: string,
 ): Parameter {

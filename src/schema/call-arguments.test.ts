@@ -1,4 +1,4 @@
-// The arguments of calls, read fast, are what a general decoder reads: also from calldata that is not in plain form.
+// The compiled decoder agrees with viem, also on calldata that is not in canonical form.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import fc from "fast-check";
 import {
@@ -17,13 +17,13 @@ const hex = (bytes: number) =>
     .map((some) => `0x${Buffer.from(some).toString("hex")}`);
 const anyBytes = fc.uint8Array({ maxLength: 100 }).map((some) => `0x${Buffer.from(some).toString("hex")}`);
 
-/** Addresses are compared in lower case, which is how ours are; bigints as what they are. */
-const plain = (values: unknown) =>
+/** Addresses compare in lower case, which is our form; bigints stay distinguishable. */
+const comparable = (values: unknown) =>
   JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value)).toLowerCase();
 
 function agrees(inputs: readonly AbiParameter[], payload: string): void {
-  expect(plain(createArgumentsDecoder(inputs)(payload))).toBe(
-    plain(decodeAbiParameters(inputs, `0x${payload}`)),
+  expect(comparable(createArgumentsDecoder(inputs)(payload))).toBe(
+    comparable(decodeAbiParameters(inputs, `0x${payload}`)),
   );
 }
 
@@ -31,8 +31,8 @@ const registration = parseAbiParameters("string metadataURI, bytes pubkey, bytes
 const rare = parseAbiParameters("int8 a, bool b, bytes4 c, uint256[] d, (string x, uint8 y) e");
 const submission = getAbiItem({ abi: intentBookAbi, name: "submitIntent" }).inputs;
 
-describe("arguments of a call", () => {
-  it("are read where they are dynamic", () => {
+describe("the arguments of a call", () => {
+  it("decode when they are dynamic", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), anyBytes, hex(32), (text, bytes, hash) => {
         agrees(
@@ -43,7 +43,7 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("are read where they are structs", () => {
+  it("decode when they are structs", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -75,11 +75,11 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("of kinds that are rare are read all the same", () => {
+  it("decode when their types are rare", () => {
     agrees(rare, encodeAbiParameters(rare, [-3, true, "0x12345678", [1n, 2n], { x: "é", y: 9 }]).slice(2));
   });
 
-  it("are read, or refused, as the general decoder does when the calldata is broken", () => {
+  it("decode or fail as in viem when the calldata is broken", () => {
     const whole = encodeAbiParameters(registration, ["ipfs://a", "0x0401", `0x${"ca".repeat(32)}`]).slice(2);
     fc.assert(
       fc.property(
@@ -93,7 +93,7 @@ describe("arguments of a call", () => {
           );
           const attempt = (read: () => readonly unknown[]) => {
             try {
-              return plain(read());
+              return comparable(read());
             } catch (error) {
               return (error as Error).name;
             }

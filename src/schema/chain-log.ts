@@ -1,4 +1,4 @@
-// What the chain gives us, as plain values: block headers and logs.
+// Block headers and logs of the chain as plain values.
 import type { Hex } from "../lib/hex.ts";
 
 export type BlockHeader = {

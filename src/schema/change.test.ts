@@ -1,4 +1,4 @@
-// What each kind of change makes of the row before it, and what it refuses.
+// What each kind of change makes of the prior row, and which prior rows it rejects.
 import { describe, expect, it } from "vitest";
 import { addAmounts, type EventOrigin, insert, update, upsert } from "./change.ts";
 import { address, orNull, uint63, uint256, unboundedText } from "./column.ts";
@@ -21,43 +21,43 @@ const row = { id: 1n, owner: "0xa", note: null };
 const stored = { ...row, ...origin };
 
 describe("insert", () => {
-  it("makes a row with its origin", () => {
+  it("creates a row with its origin", () => {
     const change = insert(things, row);
-    expect(change).toMatchObject({ keyText: "1", before: "absent" });
+    expect(change).toMatchObject({ keyText: "1", priorRow: "absent" });
     expect(change.apply(null, origin)).toEqual(stored);
   });
 
-  it("refuses a row that is there", () => {
-    expect(() => insert(things, row).apply(stored, later)).toThrow("things 1 exists already");
+  it("rejects a row that exists", () => {
+    expect(() => insert(things, row).apply(stored, later)).toThrow("things 1 already exists");
   });
 });
 
-describe("put", () => {
-  it("makes the row anew, whatever was there", () => {
+describe("upsert", () => {
+  it("replaces the row, whatever was there", () => {
     const change = upsert(things, { ...row, note: "new" });
     expect(change.priorRow).toBe("ignored");
-    const made = { ...row, note: "new", ...later };
-    expect(change.apply(null, later)).toEqual(made);
-    expect(change.apply(stored, later)).toEqual(made);
+    const replaced = { ...row, note: "new", ...later };
+    expect(change.apply(null, later)).toEqual(replaced);
+    expect(change.apply(stored, later)).toEqual(replaced);
   });
 });
 
 describe("update", () => {
-  it("changes some columns and keeps the others, the origin included", () => {
+  it("changes some columns and keeps the others, including the origin", () => {
     const change = update(things, { id: 1n }, { note: "new" });
     expect(change.priorRow).toBe("needed");
     expect(change.apply(stored, later)).toEqual({ ...stored, note: "new" });
     expect(stored.note).toBeNull();
   });
 
-  it("refuses a row that is not there", () => {
+  it("rejects a row that does not exist", () => {
     expect(() => update(things, { id: 1n }, { note: "x" }).apply(null, later)).toThrow(
-      "things 1 is to be updated, but is not there",
+      "things 1 cannot be updated, because it does not exist",
     );
   });
 });
 
-describe("add", () => {
+describe("addAmounts", () => {
   const key = { who: "0xa", day: 3n };
 
   it("starts at zero", () => {
@@ -69,7 +69,7 @@ describe("add", () => {
     expect(addAmounts(counts, key, {}).apply(null, origin)).toEqual({ ...key, times: 0n, sum: 0n });
   });
 
-  it("adds and takes away", () => {
+  it("adds and subtracts", () => {
     const before = { ...key, times: 5n, sum: 2n ** 256n };
     expect(addAmounts(counts, key, { times: -2n, sum: 1n }).apply(before, origin)).toEqual({
       ...key,
@@ -79,13 +79,13 @@ describe("add", () => {
     expect(before.times).toBe(5n);
   });
 
-  it("is the very same row when there is nothing to add, so that no version is made", () => {
+  it("returns the same row when there is nothing to add, so that no version is written", () => {
     const before = { ...key, times: 5n, sum: 7n };
     expect(addAmounts(counts, key, { times: 0n, sum: 0n }).apply(before, origin)).toBe(before);
     expect(addAmounts(counts, key, {}).apply(before, origin)).toBe(before);
   });
 
-  it("names its row by all columns of the key", () => {
+  it("identifies its row by all key columns", () => {
     expect(addAmounts(counts, key, {}).keyText).toBe("0xa|3");
   });
 });

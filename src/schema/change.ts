@@ -1,4 +1,4 @@
-// What an event does to a row: create it, replace it, update some columns, or add to its counters.
+// Changes of rows by an event: insert, upsert, update of some columns, or addition to counters.
 
 import {
   type Columns,
@@ -9,7 +9,7 @@ import {
   type Table,
 } from "./table.ts";
 
-/** Which block, transaction and log a change comes from. */
+/** The block, transaction and log that a change comes from. */
 export type EventOrigin = {
   readonly block_number: bigint;
   readonly tx_hash: string;
@@ -19,46 +19,46 @@ export type EventOrigin = {
 export type Change = {
   readonly table: Table;
   readonly keyText: string;
-  /** A row or a part of one that holds the key columns. */
+  /** A row, or a part of one, with the key columns. */
   readonly key: Row;
-  /** What the change says: a whole row, some columns of one, or amounts to add. */
+  /** A whole row, some of its columns, or amounts to add. */
   readonly values: Row;
-  /** What the change takes the row before it to be: not there, of no concern, or needed to make the change. */
+  /** What the change expects of the prior row. */
   readonly priorRow: "absent" | "ignored" | "needed";
-  /** The row after the change; throws where the row should (not) have been there: that is a defect. */
+  /** The row after the change; throws if the prior row is unexpectedly present or absent, which is a defect. */
   readonly apply: (this: Change, before: Row | null, origin: EventOrigin) => Row;
 };
 
 type KeyOf<C extends Columns, K extends keyof C & string> = Pick<RowOf<C>, K>;
-/** What a fold says of a row; where it comes from is added by us. */
-type Stated<C extends Columns> = Omit<RowOf<C>, keyof typeof PROVENANCE_COLUMNS>;
+/** A row as a fold writes it; `apply` adds the origin. */
+type FoldedRow<C extends Columns> = Omit<RowOf<C>, keyof typeof PROVENANCE_COLUMNS>;
 
-/** A row that is not there yet. */
+/** Creates a row that must not exist. */
 export function insert<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
-  row: Stated<C>,
+  row: FoldedRow<C>,
 ): Change {
   return change(table, row, row, "absent", applyInsert);
 }
 
-/** A row whatever was there before. */
+/** Writes a row, whatever was there before. */
 export function upsert<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
-  row: Stated<C>,
+  row: FoldedRow<C>,
 ): Change {
-  return change(table, row, row, "ignored", applyPut);
+  return change(table, row, row, "ignored", applyUpsert);
 }
 
-/** Other values in some columns of a row that must be there. */
+/** Changes some columns of a row that must exist. */
 export function update<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: KeyOf<C, K>,
-  fields: Partial<Stated<C>>,
+  fields: Partial<FoldedRow<C>>,
 ): Change {
   return change(table, key, fields as Row, "needed", applyUpdate);
 }
 
-/** More (or less) in some counters; a row that is not there yet starts at zero. */
+/** Adds to some counters, or subtracts; a missing row starts at zero. */
 export function addAmounts<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: KeyOf<C, K>,
@@ -71,7 +71,7 @@ function change<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: Row,
   values: Row,
-  before: Change["priorRow"],
+  priorRow: Change["priorRow"],
   apply: Change["apply"],
 ): Change {
   return {
@@ -79,38 +79,39 @@ function change<C extends Columns, K extends keyof C & string>(
     keyText: formatKey(table.key, key),
     key,
     values,
-    priorRow: before,
+    priorRow,
     apply,
   };
 }
 
-// One function for all changes of a kind: they are made by the million, and a closure for each would cost more than
-// the change itself.
+// One function for all changes of a kind: there are millions, and a closure for each would cost more than the change.
 
 function applyInsert(this: Change, before: Row | null, origin: EventOrigin): Row {
-  if (before) throw new Error(`${this.table.name} ${this.keyText} exists already`);
+  if (before) throw new Error(`${this.table.name} ${this.keyText} already exists`);
   return { ...this.values, ...origin };
 }
 
-function applyPut(this: Change, _before: Row | null, origin: EventOrigin): Row {
+function applyUpsert(this: Change, _before: Row | null, origin: EventOrigin): Row {
   return { ...this.values, ...origin };
 }
 
 function applyUpdate(this: Change, before: Row | null): Row {
-  if (!before) throw new Error(`${this.table.name} ${this.keyText} is to be updated, but is not there`);
+  if (!before)
+    throw new Error(`${this.table.name} ${this.keyText} cannot be updated, because it does not exist`);
   return { ...before, ...this.values };
 }
 
 function applyAdd(this: Change, before: Row | null): Row {
-  let next: Record<string, unknown> | null = before ? null : zeroRow(this.table, this.key);
-  for (const name in this.values) {
-    const amount = this.values[name] as bigint;
-    if (amount === 0n) continue;
-    next ??= { ...before };
-    next[name] = (next[name] as bigint) + amount;
-  }
-  // Nothing to add leaves the very same row, so that no version is made of it.
-  return next ?? (before as Row);
+  if (!before) return addTo(zeroRow(this.table, this.key), this.values);
+  // Without anything to add, the same row: no new version is written.
+  for (const name in this.values) if (this.values[name] !== 0n) return addTo({ ...before }, this.values);
+  return before;
+}
+
+/** Counters and amounts are bigints: `addAmounts` accepts nothing else. */
+function addTo(row: Record<string, unknown>, amounts: Row): Row {
+  for (const name in amounts) row[name] = (row[name] as bigint) + (amounts[name] as bigint);
+  return row;
 }
 
 function zeroRow(table: Table, key: Row): Record<string, unknown> {

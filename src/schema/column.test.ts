@@ -1,4 +1,4 @@
-// Every kind of value goes into a real database and comes back as it was, at its limits too.
+// Every column type round-trips through a real database, including its extremes.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../tests/support/index/test-index.ts";
@@ -32,7 +32,7 @@ const hex = (length: number) =>
   fc
     .uint8Array({ minLength: length, maxLength: length })
     .map((value) => `0x${Buffer.from(value).toString("hex")}`);
-// What is not well-formed, or NUL, never reaches a column.
+// Malformed text and NUL never reach a column.
 const texts = fc
   .string({ unit: "binary", maxLength: 60 })
   .filter((value) => !value.includes("\0") && Buffer.from(value).toString() === value);
@@ -76,8 +76,8 @@ const KINDS: readonly {
   { name: "bool", column: bool, values: fc.boolean(), edges: [true, false] },
 ];
 
-/** Through a parameter, as keys travel, and through a column of the kind. */
-async function through(column: Column<unknown>, values: readonly unknown[]): Promise<unknown[]> {
+/** Sends values through a parameter, as keys are, and a cast to the column type. */
+async function roundTrip(column: Column<unknown>, values: readonly unknown[]): Promise<unknown[]> {
   const written = values.map((value) =>
     value === null ? null : column.toSql(value as NonNullable<unknown>),
   );
@@ -89,12 +89,12 @@ async function through(column: Column<unknown>, values: readonly unknown[]): Pro
 }
 
 describe("a column", () => {
-  it.each(KINDS)("of $name gives back what it was given", async ({ column, values, edges }) => {
+  it.each(KINDS)("of $name round-trips its values", async ({ column, values, edges }) => {
     const samples = [...edges, ...fc.sample(values, 50)];
-    expect(await through(column, samples)).toEqual(samples);
+    expect(await roundTrip(column, samples)).toEqual(samples);
   });
 
-  it.each(KINDS)("of $name says in JSON Schema what it holds", ({ column, values, edges }) => {
+  it.each(KINDS)("of $name describes its values in JSON Schema", ({ column, values, edges }) => {
     for (const value of [...edges, ...fc.sample(values, 20)]) {
       const { type, pattern } = column.json;
       const shown = typeof value === "bigint" ? String(value) : value;
@@ -103,11 +103,11 @@ describe("a column", () => {
     }
   });
 
-  it.each(KINDS)("of $name can be unknown", async ({ column, edges }) => {
+  it.each(KINDS)("of $name can be null", async ({ column, edges }) => {
     const nullable = orNull(column);
     expect(column.nullable).toBe(false);
     expect(nullable.nullable).toBe(true);
     expect(nullable.json).toEqual({ anyOf: [column.json, { type: "null" }] });
-    expect(await through(nullable, [null, ...edges])).toEqual([null, ...edges]);
+    expect(await roundTrip(nullable, [null, ...edges])).toEqual([null, ...edges]);
   });
 });

@@ -1,38 +1,38 @@
-// The kinds of value a column can hold; each kind answers for itself in SQL, in memory and in JSON.
+// Column types, each with its form in SQL, in memory and in JSON.
 
-/** JSON Schema of a value, as OpenAPI 3.1 takes it. */
+/** A JSON Schema, as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Column<T> = {
-  /** The column's type in PostgreSQL. */
+  /** The PostgreSQL type. */
   readonly sql: string;
   readonly nullable: boolean;
-  /** Whether its text form is letters, digits and signs only, with nothing to escape wherever it is written. */
+  /** Whether its text form never needs escaping: only letters, digits and signs. */
   readonly isEscapeFree: boolean;
-  /** Whether outsiders decide how long its text is, so that a list of such rows has to stop at a number of bytes. */
+  /** Whether outsiders decide how long its text is, so that a list of such rows needs a byte limit. */
   readonly isUnbounded: boolean;
-  /** PostgreSQL's text form; null is written by whoever writes the row. */
+  /** PostgreSQL's text form; the writer of the row handles null. */
   toSql(value: NonNullable<T>): string;
-  /** The value from what the driver gives: text for numbers, native for booleans and small integers. */
+  /** Converts what the driver returns: text for numbers, native values for booleans and small integers. */
   fromSql(value: NonNullable<unknown>): T;
-  /** How the value looks in an answer. */
+  /** The form of the value in a response. */
   readonly json: JsonSchema;
 };
 
 export type ValueOf<C> = C extends Column<infer T> ? T : never;
 
-const asText = (value: NonNullable<unknown>): string => String(value);
-const same = (value: string): string => value;
+const toText = (value: NonNullable<unknown>): string => String(value);
+const identity = (value: string): string => value;
 
-function hexColumn(json: JsonSchema, unbounded = false): Column<string> {
+function hexColumn(json: JsonSchema, isUnbounded = false): Column<string> {
   const sql = 'text collate "C"';
   return {
     sql,
     nullable: false,
     isEscapeFree: true,
-    isUnbounded: unbounded,
-    toSql: same,
-    fromSql: asText,
+    isUnbounded,
+    toSql: identity,
+    fromSql: toText,
     json,
   };
 }
@@ -45,16 +45,16 @@ function integerColumn(sql: string): Column<bigint> {
     isEscapeFree: true,
     isUnbounded: false,
     toSql: String,
-    fromSql: (value) => BigInt(asText(value)),
+    fromSql: (value) => BigInt(toText(value)),
     json,
   };
 }
 
-/** Any uint256; numeric because no integer type of PostgreSQL is that wide. */
+/** Any uint256; numeric, because PostgreSQL has no integer type that wide. */
 export const uint256 = integerColumn("numeric(78,0)");
-/** A difference of two uint256. */
+/** The difference of two uint256. */
 export const int257 = integerColumn("numeric(79,0)");
-/** A sum of such values. It has no limit, because anyone may log the largest amount again and again. */
+/** A sum of such values, without a limit: anyone may log the largest amount repeatedly. */
 export const unboundedInteger = integerColumn("numeric");
 /** Unix seconds, block numbers and counts: far below 2^63. */
 export const uint63 = integerColumn("bigint");
@@ -75,17 +75,17 @@ const HASH_JSON = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
 export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
-/** Whatever an event says. */
+/** Text from an event, of any length. */
 export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
   isEscapeFree: false,
   isUnbounded: true,
-  toSql: same,
-  fromSql: asText,
+  toSql: identity,
+  fromSql: toText,
   json: { type: "string" },
 };
-/** Text of our own making, such as a status. */
+/** Text that we write ourselves, such as a status. */
 export const boundedText: Column<string> = { ...unboundedText, isUnbounded: false };
 
 export const bool: Column<boolean> = {
@@ -98,13 +98,13 @@ export const bool: Column<boolean> = {
   json: { type: "boolean" },
 };
 
-/** Whether its values are 32 bytes, so that one may be the hash of something stored elsewhere. */
+/** Whether the values are 32 bytes, so that one may be the hash of something stored elsewhere. */
 export function isHashColumn({ json }: Column<unknown>): boolean {
   const [first] = Array.isArray(json.anyOf) ? json.anyOf : [json];
   return first === HASH_JSON;
 }
 
-/** The same kind where the value may be unknown: null, never a default. */
+/** The same type with null for an unknown value, never a default. */
 export function orNull<T>(column: Column<T>): Column<T | null> {
   return { ...column, nullable: true, json: { anyOf: [column.json, { type: "null" }] } };
 }

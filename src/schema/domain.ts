@@ -1,27 +1,27 @@
-// What a domain is: for each event of a contract, what it does to which rows and how to say it in plain words.
+// Declares domains: for each event of a contract, the changes to rows and an explanation in plain words.
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { Change } from "./change.ts";
 import type { EventRecord } from "./event.ts";
 import type { DetailsReader } from "./event-details.ts";
 import { type Columns, formatKey, type Row, type RowOf, type Table } from "./table.ts";
 
-/** What a fold is handed: the event, its details from the call, and the rows it declared to need. */
+/** The input of a fold: the event, its details from the call, and the rows that the rule requires. */
 export type FoldInput<Args> = EventRecord<Args> & {
   readonly details: <T>(reader: DetailsReader<T>) => T;
-  /** The row as it stands before this event; null where there is none. It must be among the rule's needs. */
+  /** The row before this event; null if it does not exist. It must be one of the rule's required rows. */
   readonly find: <C extends Columns, K extends keyof C & string>(
     table: Table<C, K>,
     key: Pick<RowOf<C>, K>,
   ) => RowOf<C> | null;
 };
 
-/** A row that a fold wants to look at before it decides. */
+/** A row that a fold reads. */
 export type RequiredRow = { readonly table: Table; readonly keyText: string; readonly key: Row };
 
 export type EventRule<Args> = {
   readonly requiredRows?: (event: EventRecord<Args>) => readonly RequiredRow[];
   readonly details?: DetailsReader<unknown>;
-  /** Pure: the same event and rows give the same changes, which is what makes a rebuild possible. */
+  /** Pure: the same event and rows give the same changes, which makes a rebuild possible. */
   readonly fold: (event: FoldInput<Args>) => readonly Change[];
   readonly explain: (event: EventRecord<Args>) => string;
 };
@@ -30,7 +30,7 @@ export type EventRules<A extends Abi> = {
   readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;
 };
 
-/** A domain whose event types are forgotten, as the machines handle it. */
+/** A domain without the types of its events, as the indexer and the store use it. */
 export type Domain = {
   readonly contract: string;
   readonly abi: Abi;

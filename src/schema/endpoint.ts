@@ -1,29 +1,29 @@
-// What an endpoint is that is no plain read of the index: a method, a path, a body, and what it does.
+// An endpoint that is not a plain read of the index: method, path, body, and handler.
 import type { JsonSchema } from "./column.ts";
-import type { Parameter } from "./parameter.ts";
+import type { Parameter, ParameterValues } from "./parameter.ts";
 
 export type EndpointRequest = {
-  /** Path and query parameters, parsed, by name. */
-  readonly values: Readonly<Record<string, unknown>>;
-  /** The body as it was sent, byte for byte; empty where there is none. */
+  /** Parsed path and query parameters by name. */
+  readonly values: ParameterValues;
+  /** The body byte for byte; empty without one. */
   readonly rawBody: Buffer;
-  /** The same, parsed strictly and found to follow the endpoint's schema; undefined where it takes none. */
+  /** The body parsed strictly and validated by the endpoint's schema; undefined if the endpoint takes none. */
   readonly body: unknown;
-  /** Lower-case names. A header given several times is its values joined by commas. */
+  /** Lower-case names. The values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Which client sent it, as limits per client count it. */
+  /** The client, as limits per client count it. */
   readonly client: string;
 };
 
-/** What is known of a request before anything in it is read. */
+/** A request before its parameters and body are parsed. */
 export type RequestHead = Pick<EndpointRequest, "headers"> & {
-  /** As it was sent, without the question mark; empty where there is none. */
+  /** As sent, without the leading `?`; empty without a query. */
   readonly query: string;
 };
 
 export type EndpointResponse = {
   readonly status: number;
-  /** JSON, or bytes that are sent as they are. */
+  /** JSON, or bytes that are sent unchanged. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -35,21 +35,21 @@ export type Endpoint = {
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
-  /** JSON Schema 2020-12 of the body; null where there is none. Unknown keys are allowed unless it forbids them. */
+  /** JSON Schema 2020-12 of the body; null without one. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
-  /** Largest body in bytes, where a few kilobytes are not enough; the server's own limit holds besides. */
+  /** Largest body in bytes, if a few kilobytes are not enough; the server's limit applies too. */
   readonly bodyBytesMax?: number;
-  /** What it answers, by status; the form of errors is the same everywhere. */
+  /** Response schemas by status; errors have the same form everywhere. */
   readonly responses: Readonly<Record<number, JsonSchema>>;
-  /** Statuses it refuses with beside those that any route with its parameters and body may. */
+  /** Error statuses in addition to those implied by parameters and body. */
   readonly errorStatuses?: readonly number[];
-  /** Headers its answers carry beside those of every answer: what they mean, by status and name. */
+  /** Descriptions of additional response headers, by status and name. */
   readonly responseHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
-  /** What its description says beyond OpenAPI's own words. */
+  /** OpenAPI extensions of the operation. */
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
-  /** Asked before parameters and body are checked: an answer ends the request, null lets it go on. */
+  /** Runs before parameters and body are validated: a response ends the request, null continues. */
   readonly preHandler?: (head: RequestHead) => EndpointResponse | null;
-  /** What is told when the work takes longer than a request may, while it goes on. Null is the usual fault. */
+  /** The response if the work exceeds the request timeout and continues; null is the usual error. */
   readonly onTimeout?: (head: RequestHead) => EndpointResponse | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointResponse>;
 };

@@ -1,4 +1,4 @@
-// What an event leaves out is the same whether it is read from a call or from the state.
+// The details of an event are the same whether they come from the call or from the state.
 import { encodeEventTopics, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
@@ -30,41 +30,41 @@ const outputOf = (chosen: string, amount: bigint) =>
 const call = encodeFunctionData({ abi, functionName: "name", args: ["Ada", 7n] });
 
 describe("details", () => {
-  it("are read from the call that caused the event", () => {
+  it("decode from the call that caused the event", () => {
     expect(naming.decodeCall(call)).toEqual({ chosen: "Ada", amount: 7n });
   });
 
-  it("are not read from another call", () => {
+  it("do not decode from another call", () => {
     expect(naming.decodeCall("0x")).toBeNull();
     expect(naming.decodeCall("0xdeadbeef")).toBeNull();
     expect(naming.decodeCall(`0x00${call.slice(2)}`)).toBeNull();
   });
 
-  it("are read from what the contract answers about the event", () => {
+  it("decode from the record that the contract returns", () => {
     expect(naming.encodeStateCall(event)).toBe(
       encodeFunctionData({ abi, functionName: "named", args: [3n] }),
     );
     expect(naming.decodeState(outputOf("Ada", 7n))).toEqual(naming.decodeCall(call));
   });
 
-  it("belong to the event where the call says what the event says", () => {
+  it("match the event if the call agrees with it", () => {
     const other = encodeFunctionData({ abi, functionName: "name", args: ["Bob", 7n] });
     expect(
       [call, other, call.slice(0, 10), "0x"].map((each) => naming.callMatches(each as Hex, event)),
     ).toEqual([true, false, false, false]);
   });
 
-  it("are the same from every later block: the record is stored as it was written", () => {
+  it("are the same from every later block, because the record is normalized", () => {
     expect(naming.normalizeRecord(outputOf("Ada", 7n), event)).toBe(outputOf("Ada", 0n));
     expect(naming.normalizeRecord(outputOf("Ada", 8n), event)).toBe(outputOf("Ada", 0n));
   });
 
-  it("are not read from another record, or from the empty result of a node without the state", () => {
+  it("reject another record, and the empty result of a node without the state", () => {
     expect(naming.normalizeRecord(outputOf("Bob", 7n), event)).toBeNull();
     expect(naming.normalizeRecord("0x", event)).toBeNull();
   });
 
-  it("name the event that tells of a change, for this record only", () => {
+  it("name the event that reports a change, for this record only", () => {
     const topics = encodeEventTopics({ abi, eventName: "Renamed", args: { id: 3n } });
     expect(naming.mutable?.encodeTopics(event)).toEqual(topics);
   });
@@ -80,7 +80,7 @@ describe("details", () => {
     ]);
   });
 
-  it("can not be declared over a function that is not there", () => {
+  it("reject a declaration with a function that does not exist", () => {
     const declared = {
       abi,
       call: "missing",

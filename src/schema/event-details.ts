@@ -1,4 +1,4 @@
-// What an event leaves out and how to learn it: from the call that caused it, or from the record the contract keeps.
+// Details that an event leaves out, read from the call that caused it or from the record in the contract.
 import {
   type Abi,
   type ContractFunctionArgs,
@@ -16,20 +16,20 @@ import { createArgumentsDecoder } from "./call-arguments.ts";
 import type { EventRecord } from "./event.ts";
 
 export type DetailsReader<T> = {
-  /** The first four bytes of the call that causes the event. */
+  /** The selector of the call that causes the event. */
   readonly selector: Hex;
-  /** From the input of a call to the contract; null where it is another call. */
+  /** Details from the input of a call to the contract; null for another call. */
   readonly decodeCall: (input: Hex) => T | null;
-  /** Whether the call says what the event says; input that the contract could not read never does. */
+  /** Whether the call agrees with the event; input that the contract could not decode never does. */
   readonly callMatches: (input: Hex, event: EventRecord<never>) => boolean;
-  /** The view call that returns the record the event is about. */
+  /** The view call that returns the record of the event. */
   readonly encodeStateCall: (event: EventRecord<never>) => Hex;
   readonly decodeState: (output: Hex) => T;
-  /** The record as it is stored with the log; null where the output is not the record of this event. */
+  /** The record as stored with the log; null if the output is not the record of this event. */
   readonly normalizeRecord: (output: Hex, event: EventRecord<never>) => Hex | null;
-  /** What of the details may change after the event; null where nothing does, and any later block tells them. */
+  /** Details that may change after the event; null if none do, so that any later block has them. */
   readonly mutable: {
-    /** The event that tells of a change. */
+    /** The event that reports a change. */
     readonly eventName: string;
     /** The topics of that event for the record of this one. */
     readonly encodeTopics: (event: EventRecord<never>) => readonly Hex[];
@@ -62,12 +62,12 @@ export type DetailsDeclaration<
   readonly viewArgs: (event: Args) => ContractFunctionArgs<A, "view" | "pure", View>;
   readonly fromView: (result: ViewResult<A, View>) => T;
   readonly viewMatches: (result: ViewResult<A, View>, event: Args) => boolean;
-  /** The record with everything that may change later as it was at the event, so that every block gives the same. */
+  /** The record with mutable fields reset to their values at the event, so that every block gives the same. */
   readonly asEmitted?: (result: ViewResult<A, View>) => ViewResult<A, View>;
   readonly mutable?: {
     readonly fields: readonly (keyof T & string)[];
     readonly eventName: string;
-    /** The indexed argument that names the record in both events. */
+    /** The indexed argument that identifies the record in both events. */
     readonly key: keyof Args & string;
   };
 };
@@ -80,20 +80,21 @@ export function defineDetails<
   T,
 >(declared: DetailsDeclaration<A, Call, View, Args, T>): DetailsReader<T> {
   const abi: Abi = declared.abi;
-  const { mutable: changing } = declared;
+  const { mutable } = declared;
   const functionName = declared.view as string;
   const item = getAbiItem({ abi, name: declared.call as string });
   if (item?.type !== "function") throw new Error(`${String(declared.call)} is not a function`);
   const selector = toFunctionSelector(item);
-  const readArguments = createArgumentsDecoder(item.inputs);
-  const argsOf = (input: Hex) => readArguments(input.slice(10)) as CallArgs<A, Call>;
+  const decodeArguments = createArgumentsDecoder(item.inputs);
+  // The casts below cross from the untyped results of a generic ABI to the types that the declaration infers from it.
+  const argsOf = (input: Hex) => decodeArguments(input.slice(10)) as CallArgs<A, Call>;
   const resultOf = (output: Hex) =>
     decodeFunctionResult({ abi, functionName, data: output }) as ViewResult<A, View>;
-  const fromCall = (input: Hex) => (input.startsWith(selector) ? declared.fromCall(argsOf(input)) : null);
-  const fromState = (output: Hex) => declared.fromView(resultOf(output));
+  const decodeCall = (input: Hex) => (input.startsWith(selector) ? declared.fromCall(argsOf(input)) : null);
+  const decodeState = (output: Hex) => declared.fromView(resultOf(output));
   return {
     selector,
-    decodeCall: fromCall,
+    decodeCall,
     callMatches(input, event) {
       const args = input.startsWith(selector) ? unlessMalformed(() => argsOf(input)) : null;
       return args !== null && declared.callMatches(args, event.args as Args);
@@ -104,31 +105,31 @@ export function defineDetails<
         functionName,
         args: declared.viewArgs(event.args as Args) as readonly unknown[],
       }),
-    decodeState: fromState,
+    decodeState,
     normalizeRecord(output, event) {
       const result = unlessMalformed(() => resultOf(output));
       if (result === null || !declared.viewMatches(result, event.args as Args)) return null;
       if (!declared.asEmitted) return output;
       return encodeFunctionResult({ abi, functionName, result: declared.asEmitted(result) as never });
     },
-    mutable: changing
+    mutable: mutable
       ? {
-          eventName: changing.eventName,
+          eventName: mutable.eventName,
           encodeTopics: (event) => {
-            const args = { [changing.key]: (event.args as Args)[changing.key] };
-            return encodeEventTopics({ abi, eventName: changing.eventName, args }) as readonly Hex[];
+            const args = { [mutable.key]: (event.args as Args)[mutable.key] };
+            return encodeEventTopics({ abi, eventName: mutable.eventName, args }) as readonly Hex[];
           },
           agrees: (input, record, scope) => {
-            const skipped: readonly string[] = scope === "all" ? [] : changing.fields;
-            const [called, kept] = [fromCall(input), fromState(record)];
-            return called !== null && sameFields(Object(called), Object(kept), skipped);
+            const skipped: readonly string[] = scope === "all" ? [] : mutable.fields;
+            const [called, stored] = [decodeCall(input), decodeState(record)];
+            return called !== null && sameFields(Object(called), Object(stored), skipped);
           },
         }
       : null,
   };
 }
 
-/** Null for bytes that are no ABI encoding: nodes that dropped a state return empty ones, and calldata is anything. */
+/** Null for bytes that are not ABI-encoded: nodes without the state return empty ones, and calldata may be anything. */
 function unlessMalformed<T>(read: () => T): T | null {
   try {
     return read();

@@ -1,10 +1,10 @@
-// An event of the protocol, decoded: the unit that folds and explanations work on.
+// A decoded event of the protocol: the input of folds and explanations.
 import type { Hex } from "../lib/hex.ts";
 
-/** An event as it was logged: what it says, who emitted it, and where it stands in the chain. */
+/** An event with its arguments, emitter and position in the chain. */
 export type EventRecord<Args> = {
   readonly args: Args;
-  /** The contract that emitted it: lower case, as every address. */
+  /** The emitting contract, in lower case like every address. */
   readonly address: Hex;
   readonly blockNumber: bigint;
   /** Unix seconds of the block. */

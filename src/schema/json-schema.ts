@@ -1,7 +1,7 @@
-// JSON Schema in the forms that our answers and bodies share.
+// JSON Schema builders for responses and bodies.
 import type { JsonSchema } from "./column.ts";
 
-/** Every key is always there, and no other. */
+/** Every key is required, and no other is allowed. */
 export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }

@@ -1,8 +1,9 @@
-// What a request may carry in its path, query or headers: how it is read, and how it is described.
+// Parameters of a request, in path, query or headers: how they are parsed and described.
 import { Fault } from "../lib/fault.ts";
 import { parseAddress, parseHash } from "../lib/hex.ts";
 import { parseUint, UINT256_MAX } from "../lib/uint.ts";
 import type { JsonSchema } from "./column.ts";
+import type { SqlValue } from "./sql.ts";
 
 export type ParameterKind<T> = {
   readonly json: JsonSchema;
@@ -10,9 +11,12 @@ export type ParameterKind<T> = {
   readonly parse: (text: string, name: string) => T;
 };
 
-export type Parameter<T = unknown> = {
+/** Parsed parameters by name. */
+export type ParameterValues = Readonly<Record<string, SqlValue | undefined>>;
+
+export type Parameter<T extends SqlValue = SqlValue> = {
   readonly name: string;
-  /** A header is only described here: whoever needs it reads and refuses it in its own words. */
+  /** A header is only described here: the endpoint that needs it parses it itself. */
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly kind: ParameterKind<T>;
@@ -29,7 +33,7 @@ export const hashParameter: ParameterKind<string> = {
   parse: parseHash,
 };
 
-/** An id or another whole number, as PostgreSQL and JSON carry it: decimal text. */
+/** An id or another whole number, as decimal text, which PostgreSQL and JSON carry without loss. */
 export function uintParameter(max: bigint = UINT256_MAX): ParameterKind<string> {
   return {
     json: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
@@ -46,7 +50,7 @@ export const boolParameter: ParameterKind<boolean> = {
   },
 };
 
-/** One of some words, in any case; the answer is the word as listed. */
+/** One of the words, in any letter case; the value is the word as listed. */
 export function enumParameter<const T extends string>(words: readonly T[]): ParameterKind<T> {
   return {
     json: { type: "string", enum: words },

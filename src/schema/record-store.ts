@@ -1,11 +1,11 @@
-// What a room that takes writes needs of a database: statements, and changes that happen whole or not at all.
+// The database as modules with writes use it: statements, and atomic changes.
 import type { SqlText } from "./sql.ts";
 
 export type StatementRunner = {
   run<R extends object = Readonly<Record<string, unknown>>>(statement: SqlText): Promise<readonly R[]>;
 };
 
-/** The tables people write that responses are made from which may be cached. */
+/** The client-written tables that cached responses depend on. */
 export type WritableTable =
   | "attestation_schemas"
   | "intent_metadata"
@@ -13,24 +13,24 @@ export type WritableTable =
   | "offchain_bids";
 
 export type WriteScope = {
-  /** Who sent it: what it stores counts for this client. */
+  /** The client that the stored bytes count for. */
   readonly client: string;
-  /** Which of the tables it changes: cached responses made from them are dropped, all others stay. */
+  /** The tables that it changes: cached responses that depend on them are dropped, all others stay. */
   readonly tables: readonly WritableTable[];
 };
 
-/** Rows inside a change. */
+/** Statements inside a change. */
 export type WriteTransaction = StatementRunner & {
-  /** Counts bytes for the client and rejects the change where they are too many; comes before anything is written. */
+  /** Counts bytes for the client, and rejects the change if they are too many; call it before writing. */
   charge(bytes: number): Promise<void>;
 };
 
 export type RecordStore = StatementRunner & {
-  /** Commits what `work` did when it resolves; otherwise nothing remains. Changes run one after another. */
+  /** Commits the work if it resolves, otherwise rolls it back. Changes run one after another. */
   write<T>(change: WriteScope, work: (rows: WriteTransaction) => Promise<T>): Promise<T>;
 };
 
-/** What a record counts as: the body it was sent in, and 1 KiB for its keys and index entries. */
+/** What a record counts towards limits: its body, and 1 KiB for keys and index entries. */
 export function countStoredBytes(body: Uint8Array): number {
   return 1_024 + body.length;
 }

@@ -1,23 +1,23 @@
-// Statements are merged without a value ever becoming text, and their placeholders count from one.
+// Statements merge without a value ever becoming text, and their placeholders count from one.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "./sql.ts";
 
 describe("a statement", () => {
-  it("numbers its values, those of merged statements included", () => {
+  it("numbers its values, including those of merged statements", () => {
     const inner = sql`a = ${1} and b = ${"two"}`;
     const whole = sql`select ${rawSql("x.y")} where ${inner} or (${inner}) limit ${null}`;
     expect(whole.text).toBe("select x.y where a = $1 and b = $2 or (a = $3 and b = $4) limit $5");
     expect(whole.values).toEqual([1, "two", 1, "two", null]);
   });
 
-  it("takes a list as one value, and text that looks like a placeholder as text", () => {
+  it("takes a list as one value, and a text that looks like a placeholder as a value", () => {
     const whole = sql`select '$9' where k = any(${["a", "b"]}) and c = ${"$1"}`;
     expect(whole.text).toBe("select '$9' where k = any($1) and c = $2");
     expect(whole.values).toEqual([["a", "b"], "$1"]);
   });
 
-  it("takes nothing that came in as JSON for text of ours, whatever its keys", () => {
+  it("never takes an object from JSON for SQL, whatever its keys", () => {
     const names = JSON.parse('{"name":"1; drop table agents"}') as SqlValue;
     const statements = JSON.parse('{"pieces":["1; drop table agents"],"values":[],"text":"1"}') as SqlValue;
     const whole = sql`select ${names}, ${statements}`;
@@ -25,7 +25,7 @@ describe("a statement", () => {
     expect(whole.values).toEqual([names, statements]);
   });
 
-  it("is filled with other values, and merged like any other", () => {
+  it("compiles once, takes other values, and merges like any other", () => {
     const filled = compileSql(sql`a = ${0} and b = ${""}`);
     expect(filled(7, "$1")).toMatchObject({ text: "a = $1 and b = $2", values: [7, "$1"] });
     const whole = sql`select ${1} where ${filled(8, null)}`;
@@ -42,7 +42,7 @@ describe("a statement", () => {
     expect(parts[0]?.text).toBe("c = $1");
   });
 
-  it("holds every value in its place, however it was put together", () => {
+  it("holds every value in its place, however it was composed", () => {
     const tree: fc.Arbitrary<{ statement: SqlText; plain: (SqlValue | string)[] }> = fc.letrec((tie) => ({
       node: fc.oneof(
         { maxDepth: 4 },

@@ -1,16 +1,16 @@
-// SQL with its values: pieces are put together, placeholders number themselves.
+// Composes SQL statements with their values; placeholders are numbered automatically.
 
 export type SqlValue = string | number | boolean | null | readonly SqlValue[];
 
 export type SqlText = {
-  /** What stands around the values: one more than there are of them. */
+  /** The text around the values: one piece more than values. */
   readonly pieces: readonly string[];
   readonly values: readonly SqlValue[];
-  /** The whole, with numbered placeholders. */
+  /** The statement with numbered placeholders. */
   readonly text: string;
 };
 
-/** Text that is ours, taken as it is: names of tables and columns, never anything from a request. */
+/** Trusted text inserted unchanged: names of tables and columns, never anything from a request. */
 export class RawSql {
   readonly name: string;
 
@@ -24,38 +24,40 @@ export function rawSql(text: string): RawSql {
 }
 
 /**
- * A template whose holes are values (placeholders), other statements (merged), or names (taken as they are).
- * There is no way for a value to become text.
+ * A template of values (become placeholders), other statements (merged) and RawSql (inserted unchanged). A value never
+ * becomes text.
  */
 export function sql(
   texts: TemplateStringsArray,
-  ...holes: readonly (SqlValue | SqlText | RawSql)[]
+  ...parts: readonly (SqlValue | SqlText | RawSql)[]
 ): SqlText {
-  const writing = new Writing(texts[0] ?? "");
-  for (let index = 0; index < holes.length; index += 1) {
-    writing.hole(holes[index] as SqlValue | SqlText | RawSql);
-    writing.add(texts[index + 1] ?? "");
+  const builder = new SqlBuilder(texts[0] ?? "");
+  let next = 1;
+  for (const part of parts) {
+    builder.append(part);
+    builder.addText(texts[next] ?? "");
+    next += 1;
   }
-  return writing;
+  return builder;
 }
 
-/** Statements one after another with something between. */
-export function joinSql(parts: readonly SqlText[], between: string): SqlText {
-  const writing = new Writing("");
+/** Joins statements with a separator. */
+export function joinSql(parts: readonly SqlText[], separator: string): SqlText {
+  const builder = new SqlBuilder("");
   parts.forEach((part, index) => {
-    if (index > 0) writing.add(between);
-    writing.hole(part);
+    if (index > 0) builder.addText(separator);
+    builder.append(part);
   });
-  return writing;
+  return builder;
 }
 
-/** A statement that is asked again and again with nothing but other values: its text is put together once. */
+/** For a statement that runs often with different values: its text is built once. */
 export function compileSql({ pieces, text }: SqlText): (...values: readonly SqlValue[]) => SqlText {
-  return (...values) => new Filled(pieces, values, text);
+  return (...values) => new CompiledSql(pieces, values, text);
 }
 
-// Placeholders are numbered at the very end: numbering them anew with every merge cost more than anything else here.
-class Writing implements SqlText {
+// Placeholders are numbered at the end: renumbering them at every merge cost more than everything else here.
+class SqlBuilder implements SqlText {
   readonly pieces: string[];
   readonly values: SqlValue[] = [];
 
@@ -63,27 +65,29 @@ class Writing implements SqlText {
     this.pieces = [first];
   }
 
-  add(text: string): void {
+  addText(text: string): void {
     this.pieces[this.pieces.length - 1] += text;
   }
 
-  hole(hole: SqlValue | SqlText | RawSql): void {
-    // By class and not by keys: an object that came in as JSON may have any keys, and stays a value.
-    if (hole instanceof RawSql) this.add(hole.name);
-    else if (hole instanceof Writing || hole instanceof Filled) this.#merge(hole);
-    else this.#value(hole as SqlValue);
+  append(part: SqlValue | SqlText | RawSql): void {
+    // By class, not by keys: an object from JSON may have any keys, and must stay a value.
+    if (part instanceof RawSql) this.addText(part.name);
+    else if (part instanceof SqlBuilder || part instanceof CompiledSql) this.#merge(part);
+    else this.#addValue(part as SqlValue);
   }
 
-  #value(value: SqlValue): void {
+  #addValue(value: SqlValue): void {
     this.values.push(value);
     this.pieces.push("");
   }
 
   #merge({ pieces, values }: SqlText): void {
-    this.add(pieces[0] ?? "");
-    for (let index = 0; index < values.length; index += 1) {
-      this.values.push(values[index] as SqlValue);
-      this.pieces.push(pieces[index + 1] ?? "");
+    this.addText(pieces[0] ?? "");
+    let next = 1;
+    for (const value of values) {
+      this.values.push(value);
+      this.pieces.push(pieces[next] ?? "");
+      next += 1;
     }
   }
 
@@ -94,7 +98,7 @@ class Writing implements SqlText {
   }
 }
 
-class Filled implements SqlText {
+class CompiledSql implements SqlText {
   readonly pieces: readonly string[];
   readonly values: readonly SqlValue[];
   readonly text: string;

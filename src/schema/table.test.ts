@@ -1,10 +1,10 @@
-// What a declaration of a table comes to.
+// The tables that declarations produce.
 import { describe, expect, it } from "vitest";
 import { address, uint63, uint256, unboundedText } from "./column.ts";
 import { defineRollup, defineTable, formatKey } from "./table.ts";
 
 describe("a table", () => {
-  it("carries where its rows come from and keeps all versions", () => {
+  it("adds provenance columns and keeps all versions", () => {
     const things = defineTable(
       "things",
       { id: uint256, owner: address },
@@ -15,20 +15,20 @@ describe("a table", () => {
       key: ["id"],
       indexes: [["owner", "id"]],
       history: "full",
-      provenance: true,
+      hasProvenance: true,
     });
   });
 
-  it("of counters carries only what it counts, and by default only the recent past", () => {
+  it("of counters has only its own columns, and recent history by default", () => {
     const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
     expect(Object.keys(counts.columns)).toEqual(["who", "times"]);
-    expect(counts).toMatchObject({ indexes: [], history: "recent", provenance: false });
+    expect(counts).toMatchObject({ indexes: [], history: "recent", hasProvenance: false });
     expect(defineRollup("counts", { who: address }, { key: ["who"], history: "full" }).history).toBe("full");
   });
 });
 
-describe("the text of a key", () => {
-  it("is the same for a key and for the row that has it", () => {
+describe("formatKey", () => {
+  it("gives the same text for a key and its row", () => {
     const row = { account: "0xa", kind: 3, id: 2n ** 256n - 1n, name: "x" };
     const key = ["account", "kind", "id"];
     expect(formatKey(key, row)).toBe(`0xa|3|${2n ** 256n - 1n}`);
@@ -36,7 +36,7 @@ describe("the text of a key", () => {
     expect(formatKey(["name"], { name: "" })).toBe("");
   });
 
-  it("tells apart keys whose parts differ", () => {
+  it("gives different texts to keys whose parts differ", () => {
     const policies = defineTable(
       "policies",
       { type: unboundedText, subject: unboundedText },

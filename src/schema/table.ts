@@ -1,4 +1,4 @@
-// What a table of indexed rows is: its columns, its key, what it is listed by, and how long it remembers.
+// Declares tables of indexed rows: columns, key, indexes, and how much history they keep.
 import type { Hex } from "../lib/hex.ts";
 import { bytes32, type Column, uint16, uint63, type ValueOf } from "./column.ts";
 
@@ -9,21 +9,21 @@ export type RowOf<C> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * `full` keeps every version for ever, so that the past can be read at any block. `recent` keeps versions only
- * back to the finalized block: right for rollups that change with almost every event.
+ * `full` keeps every version, so that the past can be read at any block. `recent` keeps versions only back to the
+ * finalized block: right for rollups that change with almost every event.
  */
 export type History = "full" | "recent";
 
 export type Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> = {
   readonly name: string;
-  /** All columns in the order they are written, those of the provenance included. */
+  /** All columns in the order they are written, including the provenance columns. */
   readonly columns: Columns;
   readonly key: readonly K[];
   readonly indexes: readonly (readonly string[])[];
   readonly history: History;
-  /** Whether rows carry the block, transaction and log that made them. */
+  /** Whether rows carry the block, transaction and log that wrote them. */
   readonly hasProvenance: boolean;
-  /** Only for the type system: what a row and a key look like. */
+  /** Exists only in the type system: the types of a row and a key. */
   readonly shape?: { row: RowOf<C>; key: Pick<RowOf<C>, K> };
 };
 
@@ -44,7 +44,7 @@ export function defineTable<C extends Columns, const K extends keyof C & string>
   };
 }
 
-/** A table of counters: rows come into being at zero and only ever have amounts added. */
+/** A table of counters: rows start at zero, and changes only add amounts. */
 export function defineRollup<C extends Columns, const K extends keyof C & string>(
   name: string,
   columns: C,
@@ -54,9 +54,9 @@ export function defineRollup<C extends Columns, const K extends keyof C & string
   return { name, columns, key, indexes: index, history, hasProvenance: false };
 }
 
-/** The key as one text: hex, digits and names only, so that a bar can separate its parts. */
+/** The key as one text; its parts are hex, digits or names, so a bar can separate them. */
 export function formatKey(key: readonly string[], row: Row): string {
-  // A loop, because this runs several times for every event.
+  // A loop, because this runs several times per event.
   let text = String(row[key[0] ?? ""]);
   for (let i = 1; i < key.length; i += 1) text += `|${String(row[key[i] ?? ""])}`;
   return text;

@@ -1,4 +1,4 @@
-// How directories and agents find what is sold: the same table in the three forms they read.
+// Discovery documents for directories and agents: the offering in the three formats they read.
 import type { JsonSchema } from "../schema/column.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
@@ -25,13 +25,13 @@ export function buildX402Resources({ origin, routes }: Offering) {
 }
 
 /** `/discovery/resources`. */
-export function buildDiscoveryResources({ origin, routes, termsSinceMs: sinceMs }: Offering) {
+export function buildDiscoveryResources({ origin, routes, termsSinceMs }: Offering) {
   const items = routes.map(({ path, description, tags, terms }) => ({
     resource: origin + path,
     type: "http",
     x402Version: X402_VERSION,
     accepts: [terms] satisfies PaymentTerms[],
-    lastUpdated: new Date(sinceMs).toISOString(),
+    lastUpdated: new Date(termsSinceMs).toISOString(),
     metadata: { description, tags },
   }));
   return {
@@ -41,7 +41,7 @@ export function buildDiscoveryResources({ origin, routes, termsSinceMs: sinceMs 
   };
 }
 
-/** What an operation of an OpenAPI document says about its price. */
+/** The OpenAPI extension that states the price of an operation. */
 export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
   return {
     "x-payment-info": {
@@ -54,7 +54,7 @@ export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<
 const text = { type: "string" };
 const whole = { type: "integer" };
 
-function record(
+function openObject(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],
 ): JsonSchema {
@@ -62,69 +62,72 @@ function record(
   return { type: "object", properties, required };
 }
 
-function listOf(items: JsonSchema): JsonSchema {
+function arrayOf(items: JsonSchema): JsonSchema {
   return { type: "array", items };
 }
 
 const termsSchema: JsonSchema = {
   title: "PaymentTerms",
-  ...record({
+  ...openObject({
     scheme: { type: "string", const: "exact" },
-    network: { ...text, description: "CAIP-2 id of the chain that is paid on, such as eip155:8453." },
+    network: { ...text, description: "CAIP-2 id of the payment chain, such as eip155:8453." },
     amount: {
       ...text,
       pattern: "^[0-9]+$",
-      description: "Exactly this much of the asset, in its smallest unit.",
+      description: "Exact amount of the asset, in its smallest unit.",
     },
-    asset: { ...text, description: "Contract of the token that is paid with." },
-    payTo: { ...text, description: "Who receives it." },
-    maxTimeoutSeconds: { ...whole, description: "Longest validity of a payment from when it is signed." },
-    extra: record({ name: text, version: text }),
+    asset: { ...text, description: "Contract of the payment token." },
+    payTo: { ...text, description: "Recipient of the payment." },
+    maxTimeoutSeconds: { ...whole, description: "Longest validity of a payment after it is signed." },
+    extra: openObject({ name: text, version: text }),
   }),
 };
 
-/** The body of a 402 answer. */
+/** The body of a 402 response. */
 export const paymentRequiredSchema: JsonSchema = {
   title: "PaymentRequired",
-  ...record({
-    error: { ...text, description: "One clear sentence." },
-    accepts: { ...listOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
+  ...openObject({
+    error: { ...text, description: "A sentence that says what is wrong." },
+    accepts: { ...arrayOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
   }),
 };
 
 export const x402DiscoverySchema: JsonSchema = {
   title: "X402Discovery",
-  ...record({
+  ...openObject({
     version: text,
-    resources: listOf({
+    resources: arrayOf({
       title: "X402Resource",
-      ...record({ path: text, method: text, price: text, network: text, description: text }),
+      ...openObject({ path: text, method: text, price: text, network: text, description: text }),
     }),
   }),
 };
 
 export const x402ResourcesSchema: JsonSchema = {
   title: "X402Resources",
-  ...record({ version: { type: "integer", const: 1 }, resources: listOf({ type: "string", format: "uri" }) }),
+  ...openObject({
+    version: { type: "integer", const: 1 },
+    resources: arrayOf({ type: "string", format: "uri" }),
+  }),
 };
 
 export const discoveryResourcesSchema: JsonSchema = {
   title: "DiscoveryResources",
-  ...record({
+  ...openObject({
     x402Version: whole,
-    items: listOf(
-      record(
+    items: arrayOf(
+      openObject(
         {
           resource: { type: "string", format: "uri" },
           type: { type: "string", const: "http" },
           x402Version: whole,
-          accepts: listOf(termsSchema),
+          accepts: arrayOf(termsSchema),
           lastUpdated: { type: "string", format: "date-time" },
-          metadata: record({ description: text, tags: listOf(text) }),
+          metadata: openObject({ description: text, tags: arrayOf(text) }),
         },
         ["metadata"],
       ),
     ),
-    pagination: record({ limit: whole, offset: whole, total: whole }),
+    pagination: openObject({ limit: whole, offset: whole, total: whole }),
   }),
 };

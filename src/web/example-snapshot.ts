@@ -1,4 +1,4 @@
-// One snapshot as it is answered: shown to readers of the documentation, and what the page is tried with.
+// An example snapshot, for the documentation and for tests of the page.
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";

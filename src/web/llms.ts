@@ -1,4 +1,4 @@
-// /llms.txt: where a language model finds what it needs, in the form of llmstxt.org.
+// Renders /llms.txt (llmstxt.org) and /llms-full.txt, everything a program needs to pay for and read a response.
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import type { Parameter } from "../schema/parameter.ts";
@@ -6,9 +6,7 @@ import { formatMarkdownJson, formatMarkdownTable } from "./markdown.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
 import { renderPaymentGuide } from "./payment-guide.ts";
 
-// /llms-full.txt: everything a program needs to pay for an answer and to read it, in one document.
-
-/** A record of the answers, as its schema describes it. */
+/** A record of the responses, as its schema describes it. */
 export type RecordFields = {
   readonly name: string;
   readonly fields: readonly { readonly name: string; readonly type: string; readonly description: string }[];
@@ -18,86 +16,86 @@ export type LlmsFullInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
   readonly parameters: readonly Parameter[];
-  /** A query that works, without the question mark. */
+  /** A valid query string, without the leading `?`. */
   readonly exampleQuery: string;
   readonly exampleResponse: unknown;
   readonly records: readonly RecordFields[];
   readonly errorCodes: readonly FaultCode[];
   /** The other paths, free of charge. */
   readonly documents: readonly { readonly path: string; readonly description: string }[];
-  /** Sentences a careful reader of the answer wants to know. */
+  /** Sentences that explain the response. */
   readonly notes: readonly string[];
 };
 
 export function renderLlmsFullText(full: LlmsFullInput): string {
-  const { offering, route, exampleQuery, exampleResponse: exampleAnswer, notes, documents } = full;
+  const { offering, route, exampleQuery, exampleResponse, notes, documents } = full;
   return `# ${offering.name}
 
 > ${offering.description}
 
-Base address: ${offering.origin}. Everything is JSON in UTF-8 unless said otherwise. Any origin may call it from a browser.
+Base URL: ${offering.origin}. Everything is JSON in UTF-8 unless stated otherwise. Any origin may call it from a browser.
 
 ## ${route.method} ${route.path}
 
 ${route.description} Each request costs $${route.priceUsd}.
 
-${parameterTable(full.parameters)}
+${formatParameterTable(full.parameters)}
 
-Unknown query keys are ignored; a key given twice is refused with 400.
+Unknown query keys are ignored; a repeated key is rejected with 400.
 
 ## How to pay (x402, version 2)
 
 ${renderPaymentGuide(offering, route, exampleQuery)}
 
-## The answer
+## The response
 
 ${notes.map((note) => `- ${note}`).join("\n")}
 
-${full.records.map(recordText).join("\n\n")}
+${full.records.map(formatRecord).join("\n\n")}
 
 ### Example
 
-${formatMarkdownJson(exampleAnswer)}
+${formatMarkdownJson(exampleResponse)}
 
 ## Errors
 
-Every error is \`{"error": "<one clear sentence>"}\` with its code in the header \`x-error-code\` and the id of the request in \`x-request-id\`. *Retry* tells whether the same request, with the same payment, can succeed later.
+Every error is \`{"error": "<one sentence>"}\` with its code in the header \`x-error-code\` and the request id in \`x-request-id\`. *Retry* says whether the same request, with the same payment, can succeed later.
 
-${faultTable(full.errorCodes)}
+${formatErrorTable(full.errorCodes)}
 
 ## Other paths, free of charge
 
 ${formatMarkdownTable(
-  ["path", "what it is"],
-  documents.map(({ path, description: meaning }) => [`\`GET ${path}\``, meaning]),
+  ["path", "description"],
+  documents.map(({ path, description }) => [`\`GET ${path}\``, description]),
 )}
 `;
 }
 
-function parameterTable(parameters: readonly Parameter[]): string {
-  const rows = parameters.map(({ name, in: place, required, kind, description: meaning }) => [
+function formatParameterTable(parameters: readonly Parameter[]): string {
+  const rows = parameters.map(({ name, in: location, required, kind, description }) => [
     `\`${name}\``,
-    place,
+    location,
     required ? "yes" : "no",
-    formOf(kind.json),
-    meaning,
+    formatForm(kind.json),
+    description,
   ]);
-  return formatMarkdownTable(["parameter", "in", "required", "form", "meaning"], rows);
+  return formatMarkdownTable(["parameter", "in", "required", "form", "description"], rows);
 }
 
-function formOf(schema: JsonSchema): string {
+function formatForm(schema: JsonSchema): string {
   const { pattern, enum: words, default: fallback } = schema;
   const choices = Array.isArray(words) ? words.map((word) => `\`${word}\``).join(" or ") : null;
   const form = choices ?? (typeof pattern === "string" ? `\`${pattern}\`` : "text");
-  return fallback === undefined ? form : `${form}; \`${fallback}\` when not given`;
+  return fallback === undefined ? form : `${form}; default \`${fallback}\``;
 }
 
-function recordText({ name, fields }: RecordFields): string {
+function formatRecord({ name, fields }: RecordFields): string {
   const rows = fields.map((field) => [`\`${field.name}\``, field.type, field.description]);
-  return `### ${name}\n\n${formatMarkdownTable(["field", "type", "meaning"], rows)}`;
+  return `### ${name}\n\n${formatMarkdownTable(["field", "type", "description"], rows)}`;
 }
 
-function faultTable(codes: readonly FaultCode[]): string {
+function formatErrorTable(codes: readonly FaultCode[]): string {
   const rows = codes
     .map((code) => ({ code, ...FAULTS[code] }))
     .sort((a, b) => a.status - b.status)
@@ -107,7 +105,7 @@ function faultTable(codes: readonly FaultCode[]): string {
       retry ? "yes" : "no",
       description,
     ]);
-  return formatMarkdownTable(["status", "x-error-code", "retry", "meaning"], rows);
+  return formatMarkdownTable(["status", "x-error-code", "retry", "description"], rows);
 }
 
 export type DocumentLink = { readonly path: string; readonly title: string; readonly description: string };
@@ -115,14 +113,14 @@ export type DocumentLink = { readonly path: string; readonly title: string; read
 export type LinkGroup = { readonly title: string; readonly links: readonly DocumentLink[] };
 
 export function renderLlmsText(
-  { name, description: about, origin, routes }: Offering,
+  { name, description: summary, origin, routes }: Offering,
   groups: readonly LinkGroup[],
 ): string {
   const paid = routes.map(
     ({ method, path, priceUsd, description, terms }) =>
       `- [${method} ${path}](${origin}${path}): $${priceUsd} per request, paid with x402 on ${terms.network}. ${description}`,
   );
-  const listed = groups.flatMap(({ title, links }) => [
+  const sections = groups.flatMap(({ title, links }) => [
     `## ${title}`,
     "",
     ...links.map((link) => `- [${link.title}](${origin}${link.path}): ${link.description}`),
@@ -131,14 +129,14 @@ export function renderLlmsText(
   return [
     `# ${name}`,
     "",
-    `> ${about}`,
+    `> ${summary}`,
     "",
-    "Ask without paying to get 402 and the terms, sign them, ask again with the signature. Sending the same signature again is free: you pay once, and for an answer only.",
+    "Send the request without a payment to get 402 and the terms, sign them, and send the request again with the signature. Repeating the same signature is free: you pay once, and only for a delivered response.",
     "",
     "## Paid",
     "",
     ...paid,
     "",
-    ...listed,
+    ...sections,
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-// What a directory would refuse is refused at the start.
+// An offering that a directory would reject fails at start.
 import { describe, expect, it } from "vitest";
 import { type Offering, type PaidRoute, validateOffering } from "./offering.ts";
 
@@ -27,7 +27,7 @@ const offering: Offering = {
 };
 
 describe("an offering", () => {
-  it("is published as it is when directories take it", () => {
+  it("passes unchanged if directories accept it", () => {
     expect(validateOffering(offering)).toBe(offering);
     validateOffering({ ...offering, routes: [{ ...route, description: "x".repeat(500) }] });
   });
@@ -39,7 +39,7 @@ describe("an offering", () => {
     [{ routes: [{ ...route, description: "x".repeat(501) }] }, /500/],
     [{ routes: [{ ...route, priceUsd: "$1" }] }, /price/],
     [{ routes: [{ ...route, tags: ["a", "b", "c", "d", "e", "f"] }] }, /5 tags/],
-  ])("with %j is refused", (change, sentence) => {
+  ])("with %j is rejected", (change, sentence) => {
     expect(() => validateOffering({ ...offering, ...change })).toThrow(sentence);
   });
 });

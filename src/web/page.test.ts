@@ -1,14 +1,14 @@
-// The page's own sources: every file is part of it, the parts fit together, and the types in their comments are true.
+// The sources of the page: every file is included, they form one module, and their types check.
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { readPageScript, readPageStyle } from "./page.ts";
 
-const FOLDER = fileURLToPath(new URL("../faces/pay-page/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("./pay-page/", import.meta.url));
 
 describe("the page's script", () => {
-  it("is one module that needs no other, with every file in it", () => {
+  it("is one module without imports, with every file in it", () => {
     const script = readPageScript();
     const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
     expect(diagnostics).toEqual([]);
@@ -20,12 +20,12 @@ describe("the page's script", () => {
     for (const purpose of purposes) expect(script).toContain(purpose);
   });
 
-  it("can not end the element it stands in", () => {
+  it("cannot end the element that contains it", () => {
     expect(readPageScript()).not.toMatch(/<\/script|<!--/i);
     expect(readPageStyle()).not.toMatch(/<\/style/i);
   });
 
-  it("has true types", () => {
+  it("type-checks", () => {
     const { config } = ts.readConfigFile(`${FOLDER}tsconfig.json`, ts.sys.readFile);
     const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, FOLDER);
     const program = ts.createProgram(fileNames, options);

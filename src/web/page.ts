@@ -1,14 +1,12 @@
-// A page of ours: complete in itself, and a policy that lets exactly its own style and script run.
+// Renders self-contained pages, with a policy that allows exactly their own style and script.
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 
-// The style and the script of our pages, read from the files they are written in.
-
-// Each after what it imports: joined in this order they are one module.
+// Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
 const MODULES = [
   "payment.js",
   "wallet.js",
-  "purchase.js",
+  "paid-request.js",
   "amounts.js",
   "elements.js",
   "allocation.js",
@@ -16,23 +14,23 @@ const MODULES = [
   "main.js",
 ];
 
-// Later ones win over earlier ones of the same weight.
+// Later files override earlier ones of the same specificity.
 const STYLES = ["theme.css", "page.css", "snapshot.css"];
 
 export function readPageStyle(): string {
-  return STYLES.map(source).join("");
+  return STYLES.map(readSource).join("");
 }
 
-/** One module without imports: a policy names it by one hash, and a browser fetches nothing more. */
+/** One module without imports: the policy allows it by one hash, and the browser fetches nothing else. */
 export function readPageScript(): string {
-  return MODULES.map((name) => withoutModuleWords(source(name))).join("\n");
+  return MODULES.map((name) => stripModuleSyntax(readSource(name))).join("\n");
 }
 
-function withoutModuleWords(text: string): string {
+function stripModuleSyntax(text: string): string {
   return text.replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "");
 }
 
-function source(name: string): string {
+function readSource(name: string): string {
   return readFileSync(new URL(`./pay-page/${name}`, import.meta.url), "utf8");
 }
 
@@ -42,7 +40,7 @@ export type HtmlPageParts = {
   readonly title: string;
   readonly style: string;
   readonly main: string;
-  /** A module, or null for a page that does nothing. */
+  /** A module, or null for a static page. */
   readonly script: string | null;
 };
 
@@ -61,14 +59,14 @@ export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlP
 <main>
 ${main}
 </main>
-<footer>Nothing on this page is loaded from elsewhere. A snapshot is information, not advice.</footer>
+<footer>This page loads nothing from other sites. A snapshot is information, not advice.</footer>
 ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
 </html>
 `;
   const policy = [
     "default-src 'none'",
     `style-src '${cspSourceHash(style)}'`,
-    // The empty icon, so that browsers do not ask for one.
+    // The empty icon, so that browsers do not request one.
     "img-src data:",
     ...(script === null ? [] : [`script-src '${cspSourceHash(script)}'`, "connect-src 'self'"]),
     "base-uri 'none'",

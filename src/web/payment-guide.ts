@@ -1,9 +1,7 @@
-// How to pay, step by step and to the byte, for a program that has read nothing else.
+// Renders the payment guide: how to pay, step by step and to the byte, without any other document.
 import { chainIdOfNetwork } from "../lib/caip2.ts";
 import { formatMarkdownJson } from "./markdown.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
-
-// What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data.
 
 export type TransferAuthorization = {
   readonly from: string;
@@ -25,6 +23,7 @@ const TYPES = {
   ],
 };
 
+/** What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data. */
 export function buildTransferTypedData(terms: PaymentTerms, message: TransferAuthorization) {
   return {
     domain: {
@@ -43,9 +42,9 @@ const PAYER = "0x1111111111111111111111111111111111111111";
 const NONCE = `0x${"5e".repeat(32)}`;
 const SIGNATURE = `0x${"ab".repeat(64)}1b`;
 const TRANSACTION = `0x${"c0".repeat(32)}`;
-// A moment to show the arithmetic of validity with: 2026-01-01 00:00:00 UTC.
+// The time in the examples: 2026-01-01 00:00:00 UTC.
 const NOW_SECONDS = 1_767_225_600;
-// Clocks differ: a signature that is valid only from now on may be too early for the chain.
+// Clocks differ: a signature valid only from now on may be too early for the chain.
 const EARLY_SECONDS = 600;
 
 export function renderPaymentGuide({ origin }: Offering, route: PaidRoute, query: string): string {
@@ -60,18 +59,18 @@ export function renderPaymentGuide({ origin }: Offering, route: PaidRoute, query
     validBefore: String(NOW_SECONDS + terms.maxTimeoutSeconds),
     nonce: NONCE,
   };
-  return `### Step 1: ask without paying
+  return `### Step 1: request the terms
 
 \`\`\`http
 ${method} ${path}?${query}
 Accept: application/json
 \`\`\`
 
-The answer is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"error": "…", "accepts": […]}\` with the same \`accepts\`. A mistake in the query is answered with 400 here, before anything is paid.
+The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"error": "…", "accepts": […]}\` with the same \`accepts\`. An invalid query gets 400 here, before anything is paid.
 
 ${formatMarkdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
 
-There may be \`extensions\` beside it; you need none of them. Check that \`amount\`, \`asset\`, \`network\` and \`payTo\` are what you are willing to pay: $${priceUsd} is ${terms.amount} of the smallest units of \`${terms.asset}\` on \`${terms.network}\`. Paying needs that token and no gas: the service sends the transaction.
+There may also be \`extensions\`; all are optional. Check that \`amount\`, \`asset\`, \`network\` and \`payTo\` are what you are willing to pay: $${priceUsd} is ${terms.amount} of the smallest unit of \`${terms.asset}\` on \`${terms.network}\`. Paying needs that token and no gas: the service sends the transaction.
 
 ### Step 2: sign
 
@@ -81,25 +80,25 @@ ${formatMarkdownJson(buildTransferTypedData(terms, authorization))}
 
 Wallets that want the type of the domain listed too add \`EIP712Domain\`: name string, version string, chainId uint256, verifyingContract address.
 
-### Step 3: ask again, with the payment
+### Step 3: send the payment
 
 Send the same request with the header \`PAYMENT-SIGNATURE\`: base64 of this JSON in UTF-8. \`accepted\` is the element of \`accepts\` that you chose and \`resource\` the one from step 1, both unchanged; the numbers of \`authorization\` are decimal strings.
 
 ${formatMarkdownJson({ x402Version: 2, payload: { authorization, signature: SIGNATURE }, resource, accepted: terms })}
 
-### Step 4: read the answer
+### Step 4: read the response
 
-The answer is 200 with the JSON you paid for. Its header \`PAYMENT-RESPONSE\` is base64 of:
+The response is 200 with the JSON you paid for. Its header \`PAYMENT-RESPONSE\` is base64 of:
 
 ${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.network, payer: PAYER, amount: terms.amount })}
 
 ### Retry rules
 
-- Keep the value of \`PAYMENT-SIGNATURE\` until you have the answer. Sending the same value with the same request again is free: you are charged once, and get the same answer every time.
-- After 503, 429, a timeout or a broken connection: wait \`Retry-After\` seconds (2 when there is none) and send **the same** \`PAYMENT-SIGNATURE\` again. Do not sign anew: a second signature is a second payment.
-- 402 to a request that carried a payment means that it was not accepted and not charged; \`error\` in the header and the body says why. Sign anew once that is remedied.
+- Keep the value of \`PAYMENT-SIGNATURE\` until you have the response. Sending the same value with the same request again is free: you are charged once, and get the same response every time.
+- After 503, 429, a timeout or a broken connection: wait \`Retry-After\` seconds (2 if it is absent) and send **the same** \`PAYMENT-SIGNATURE\` again. Do not sign a new payment: a second signature is a second payment.
+- 402 to a request that carried a payment means that it was not accepted and not charged; \`error\` in the header and the body says why. Fix that, then sign a new payment.
 - 409 means that this signature belongs to another request. A payment is bound to method, path and query: \`address\`, \`chains\` and every other parameter.
 - After 500 nothing was charged. The same signature may be sent again while it is valid, a few times a minute.
-- You pay for an answer only: 400, 402, 409 and 500 cost nothing. After 503 the transfer may have happened already; the same signature brings its answer and is not charged again.
+- You pay only for a delivered response: 400, 402, 409 and 500 cost nothing. After 503 the transfer may have happened already; the same signature returns its response and is not charged again.
 - \`HEAD\` is priced like \`GET\`.`;
 }

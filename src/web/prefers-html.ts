@@ -1,6 +1,6 @@
-// Whether a client would rather be shown a page than handed JSON: browsers say so, programs do not.
+// Decides between a page and JSON by the Accept header: browsers prefer HTML, programs do not.
 
-/** True only when `text/html` is named and weighs more than JSON; anything unclear is a program. */
+/** True only if `text/html` is listed and weighs more than JSON; when in doubt, the client is a program. */
 export function prefersHtml(accept: string | undefined): boolean {
   const ranges = (accept ?? "").split(",").map(readRange);
   const weight = (...names: readonly string[]) => {

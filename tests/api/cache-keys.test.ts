@@ -1,7 +1,7 @@
 // Cache keys contain only known parameters, so that unknown ones cannot bypass the cache.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/writes/endpoints.ts";
-import { createResponseCache } from "../../src/http/cache/response-cache.ts";
+import { ResponseCache } from "../../src/http/cache/response-cache.ts";
 import { addReadRoutes } from "../../src/http/routes/reads.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { indexReads as protocolReads } from "../../src/protocol/reads.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
     statements += 1;
     return index.read(statement, use);
   };
-  const cache = createResponseCache({ bytesMax: 1_000_000 });
+  const cache = new ResponseCache({ bytesMax: 1_000_000 });
   cache.invalidateAll();
   const ready = async () => ({ ready: true }) as const;
   server = createHttpServer({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
-import type { Read } from "../../src/schema/reads/read.ts";
+import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
@@ -59,7 +59,7 @@ afterAll(() => opened.drop());
 
 const ADDRESS = `0x${"1".padStart(40, "0")}`;
 const HASH = `0x${"1".padStart(64, "0")}`;
-const VALUES: Readonly<Record<string, unknown>> = {
+const VALUES: ReadInput["values"] = {
   ...Object.fromEntries(
     ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, ADDRESS]),
   ),
@@ -68,12 +68,12 @@ const VALUES: Readonly<Record<string, unknown>> = {
   active: true,
 };
 
-function pairsOf(read: Read): [string, Read, Record<string, unknown>][] {
+function pairsOf(read: Read): [string, Read, ReadInput["values"]][] {
   const filters = read.parameters
     .filter((parameter) => parameter.in === "query" && !PAGING.includes(parameter.name))
     .map(({ name }) => name);
   return filters.flatMap((one, at) =>
-    filters.slice(at + 1).map((other): [string, Read, Record<string, unknown>] => {
+    filters.slice(at + 1).map((other): [string, Read, ReadInput["values"]] => {
       for (const name of [one, other]) if (!(name in VALUES)) throw new Error(`no sample value for ${name}`);
       return [`${read.path} ${one} and ${other}`, read, { [one]: VALUES[one], [other]: VALUES[other] }];
     }),

@@ -158,7 +158,7 @@ describe("the request limit per client", () => {
     const limited = await client.call("/intents");
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "10"]);
     expect(limited.headers.get("x-error-code")).toBe("RATE_LIMITED");
-    expect(limited.body).toEqual({ error: "There is a limit of 6 requests per client and minute." });
+    expect(limited.body).toEqual({ error: "At most 6 requests per minute per client." });
     expect((await client.call("/nothing")).status).toBe(429);
     expect((await client.call("/health")).status).toBe(200);
     expect((await client.call("/ready")).status).toBe(200);
@@ -262,7 +262,7 @@ describe("the body byte limit per client", () => {
     const limited = await post(url, chunked);
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, seconds]);
     expect(await limited.json()).toEqual({
-      error: "There is a limit of 30000 bytes of request bodies per client and minute.",
+      error: "At most 30000 bytes of request bodies per minute per client.",
     });
     // Requests without a body are not counted.
     expect((await fetch(`${url}/intents`)).status).toBe(200);

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
-import type { Read } from "../../src/schema/reads/read.ts";
-import { type SqlText, sql } from "../../src/schema/sql.ts";
+import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
+import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
 import { buildReadText } from "../../src/store/index/reader.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
@@ -86,7 +86,7 @@ const PATH_VALUES: Readonly<Record<string, string>> = {
   quoteHash: HASH,
   hash: HASH,
 };
-const FILTER_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
     ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, [ADDRESS]]),
   ),
@@ -100,12 +100,12 @@ const FILTER_VALUES: Readonly<Record<string, readonly unknown[]>> = {
 const PAGING = ["limit", "offset", "cursor"];
 const NEVER: SqlText = sql`select 1 / 0`;
 
-function pathValues({ parameters }: Read): Record<string, unknown> {
+function pathValues({ parameters }: Read): ReadInput["values"] {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   return Object.fromEntries(inPath.map(({ name }) => [name, PATH_VALUES[name]]));
 }
 
-function casesOf(read: Read): [string, Read, Record<string, unknown>][] {
+function casesOf(read: Read): [string, Read, ReadInput["values"]][] {
   const base = pathValues(read);
   const filters = read.parameters.filter(
     (parameter) => parameter.in === "query" && !PAGING.includes(parameter.name),
@@ -140,7 +140,7 @@ describe("a read of the newest block", () => {
 describe("open intents", () => {
   const read = indexReads.find(({ path }) => path === "/intents");
   const LIVE = `${NOW} + 1000`;
-  const open = (values: Record<string, unknown> = {}) =>
+  const open = (values: ReadInput["values"] = {}) =>
     read?.plan({ ...input, values: { status: "open", ...values } }).sql ?? NEVER;
 
   async function idsOf({ text, values }: SqlText): Promise<unknown[]> {
@@ -204,7 +204,7 @@ describe("a page deep in a list", () => {
     },
   );
 
-  async function deepCursor(read: Read, values: Record<string, unknown>): Promise<readonly string[]> {
+  async function deepCursor(read: Read, values: ReadInput["values"]): Promise<readonly string[]> {
     const { sql } = read.plan({ ...input, values: { ...values, limit: 100_000 } });
     const counted = await opened.database.query<{ count: string }>({
       text: `select count(*) from (${buildReadText(sql.text)}) every`,

@@ -13,7 +13,7 @@ export async function openBrowser(): Promise<Browser> {
   if (executablePath === null) throw new Error("There is no Chromium on the path.");
   return chromium.launch({
     executablePath,
-    // Nothing of the browser's own may go out, and containers have no sandbox to give.
+    // The browser must not use the network by itself, and containers offer no sandbox.
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -30,53 +30,53 @@ export type WalletCall = { readonly method: string; readonly params?: readonly u
 
 export type TestWallet = {
   readonly calls: readonly string[];
-  /** What was signed, in order. */
+  /** The signed typed data, in order. */
   readonly signed: readonly TypedDataDefinition[];
 };
 
 export type WalletOptions = {
   readonly chainId?: string;
-  /** Introduces itself as EIP-6963 says, instead of taking window.ethereum. */
+  /** Announces itself by EIP-6963 instead of setting window.ethereum. */
   readonly announced?: true;
-  /** Throws what the wallet would: an error's message must be `<code> <text>`. */
+  /** Throws what the wallet would; the message of an error must be `<code> <text>`. */
   readonly onCall?: (call: WalletCall) => void;
 };
 
-/** Puts window.ethereum into every page of this tab. */
+/** Adds a wallet to every page of this tab. */
 export async function addWallet(page: Page, options: WalletOptions = {}): Promise<TestWallet> {
   const calls: string[] = [];
   const signed: TypedDataDefinition[] = [];
   let chainId = options.chainId ?? "0x1";
-  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
+  const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_requestAccounts: () => [PAYER.address],
     eth_chainId: () => chainId,
-    wallet_switchEthereumChain: ([wanted]) => {
-      chainId = (wanted as { chainId: string }).chainId;
+    wallet_switchEthereumChain: ([requested]) => {
+      chainId = (requested as { chainId: string }).chainId;
       return null;
     },
     eth_signTypedData_v4: ([account, text]) => {
-      if (account !== PAYER.address) throw new Error("4100 Another account was asked for.");
+      if (account !== PAYER.address) throw new Error("4100 Another account was requested.");
       const data = JSON.parse(String(text)) as TypedDataDefinition;
       signed.push(data);
       return PAYER.signTypedData(data);
     },
   };
-  await page.exposeFunction("askWallet", async (call: WalletCall) => {
+  await page.exposeFunction("callWallet", async (call: WalletCall) => {
     calls.push(call.method);
     try {
       options.onCall?.(call);
-      const answer = answers[call.method];
-      if (!answer) throw new Error(`4200 There is no ${call.method}.`);
-      return { result: await answer(call.params ?? []) };
+      const handler = handlers[call.method];
+      if (!handler) throw new Error(`4200 There is no ${call.method}.`);
+      return { result: await handler(call.params ?? []) };
     } catch (error) {
       const [code = "", ...words] = String((error as Error).message).split(" ");
       return { code: Number(code), message: words.join(" ") };
     }
   });
-  // As text: it runs in the page, where nothing of this file exists.
+  // As text: it runs in the page, which has no access to this file.
   await page.addInitScript(`{
     const provider = { async request(call) {
-      const { result, code, message } = await window.askWallet(call);
+      const { result, code, message } = await window.callWallet(call);
       if (code !== undefined) throw Object.assign(new Error(message), { code });
       return result;
     } };
@@ -88,19 +88,19 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
   return { calls, signed };
 }
 
-/** A tab of its own, with what its pages complain about. */
+/** A new tab, with the errors that its pages report. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
-): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
+): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
   const context = await browser.newContext({ locale: "en-US", timezoneId: "UTC", ...options });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
-  // A page with status 402 is what the page is; the browser reports every such status.
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  // The browser reports these statuses, but they are expected: the page itself has status 402.
   page.on("console", (message) => {
     if (message.type() === "error" && !/status of (402|503|409)/.test(message.text()))
-      complaints.push(message.text());
+      errors.push(message.text());
   });
-  return { page, complaints };
+  return { page, errors };
 }

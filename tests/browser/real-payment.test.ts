@@ -1,4 +1,4 @@
-// The page, the command and the gate together: a browser's wallet pays real tokens on a real chain, once.
+// Page, pay command and paywall together: a browser wallet pays real tokens on a real chain, once.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,38 +19,38 @@ import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 let stage: PaidStage;
 let service: StagedPaidService;
-let faces: TestPortfolioWeb;
+let web: TestPortfolioWeb;
 let browser: Browser;
 
 beforeAll(async () => {
   [stage, browser] = await Promise.all([openPaidStage("in process"), openBrowser()]);
   service = await stage.serve();
-  faces = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate });
+  web = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate });
   await stage.mint(PAYER.address, 1_000_000n);
 });
 
 afterAll(async () => {
   await browser?.close();
-  await faces?.close();
+  await web?.close();
   await stage?.close();
 });
 
-it("a visitor pays the price and sees which transaction paid", async () => {
-  const { page, complaints } = await openPage(browser);
+it("shows the transaction that paid", async () => {
+  const { page, errors } = await openPage(browser);
   await addWallet(page);
-  await page.goto(`${faces.url}/portfolio`);
+  await page.goto(`${web.url}/portfolio`);
   await page.fill("#address", WALLET);
   await page.click("#pay");
   await page.locator("#total").waitFor();
   const transfers = await stage.transfersFrom(PAYER.address);
   expect(transfers.map(({ args }) => args.value)).toEqual([TEST_PRICE]);
   expect(await page.locator(`code[title="${transfers[0]?.transactionHash}"]`).count()).toBe(1);
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
-it("a visitor whose payment takes longer than the wait pays once", async () => {
+it("charges once when the payment outlasts the wait", async () => {
   const before = await stage.balance(PAYER.address);
-  // The transfer happens, and nobody hears of it: the outcome is open.
+  // The transfer happens, but its response is lost: the outcome is unknown.
   let calls = 0;
   service.injected.settle = (real) => async (payload, requirements) => {
     calls += 1;
@@ -60,7 +60,7 @@ it("a visitor whose payment takes longer than the wait pays once", async () => {
   };
   const { page } = await openPage(browser);
   const { signed } = await addWallet(page);
-  await page.goto(`${faces.url}/portfolio?address=${WALLET}&chains=base`);
+  await page.goto(`${web.url}/portfolio?address=${WALLET}&chains=base`);
   await page.click("#pay");
   await page.locator("#total").waitFor();
   delete service.injected.settle;
@@ -71,28 +71,28 @@ it("a visitor whose payment takes longer than the wait pays once", async () => {
   expect(await stage.balance(PAYER.address)).toBe(before - TEST_PRICE);
 });
 
-it("a visitor without enough of the token is told so and pays nothing", async () => {
+it("shows an error and charges nothing when the payer has too few tokens", async () => {
   const { page } = await openPage(browser);
   await addWallet(page);
   const before = await stage.balance(PAYER.address);
-  const poor = await stage.serve({ offer: { amount: 5_000_000n } });
-  const dear = await startTestPortfolioWeb({ offer: poor.offer, gate: poor.gate });
-  await page.goto(`${dear.url}/portfolio?address=${WALLET}`);
+  const expensive = await stage.serve({ offer: { amount: 5_000_000n } });
+  const expensiveWeb = await startTestPortfolioWeb({ offer: expensive.offer, gate: expensive.gate });
+  await page.goto(`${expensiveWeb.url}/portfolio?address=${WALLET}`);
   await page.click("#pay");
   await page.locator("#status.bad").waitFor();
   expect(await page.locator("#status").textContent()).toMatch(/\w/);
   expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual([]);
   expect(await stage.balance(PAYER.address)).toBe(before);
-  await dear.close();
+  await expensiveWeb.close();
 });
 
-it("the command pays the price and prints the transaction", async () => {
+it("pays by command and prints the transaction", async () => {
   const { payer } = namedAccounts();
   const folder = await mkdtemp(join(tmpdir(), "sextant-pay-"));
   const localFile = join(folder, "local.json");
   const { network, asset } = service.offer;
   const accounts = [{ name: "payer", ...payer }];
-  await writeFile(localFile, JSON.stringify({ portfolio: faces.url, payment: { network, asset }, accounts }));
+  await writeFile(localFile, JSON.stringify({ portfolio: web.url, payment: { network, asset }, accounts }));
   const before = await stage.balance(PAYER.address);
   const { code, out, err } = await runPayCommand({ argv: [WALLET], environment: {}, localFile });
   await rm(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// A snapshot that tries the page: many tokens, debts, and names chosen by someone who means harm.
+// A demanding snapshot: many tokens, debts, and hostile names.
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 
 export const HOSTILE_TEXT = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
@@ -7,7 +7,7 @@ const [ether, dollar] = exampleSnapshot.tokens;
 const [supplied] = exampleSnapshot.positions;
 const [transfer] = exampleSnapshot.recentActivity;
 
-const others = [
+const otherTokens = [
   ["AERO", "base", "4120.5", "1.02", "4202.91"],
   ["WBTC", "ethereum", "0.0314", "97000.5", "3045.8157"],
   ["ARB", "arbitrum", "2500", "0.71", "1775"],
@@ -27,7 +27,7 @@ const others = [
   valueUsd,
 }));
 
-export const buildRichSnapshot = {
+export const richSnapshot = {
   ...exampleSnapshot,
   chains: ["base", "ethereum", "arbitrum", "optimism"],
   summary: {
@@ -65,7 +65,7 @@ export const buildRichSnapshot = {
   tokens: [
     ether,
     dollar,
-    ...others,
+    ...otherTokens,
     {
       ...ether,
       chain: "base",

@@ -125,7 +125,7 @@ describe("endpoints", () => {
         expect([path, method, rejected.status]).toEqual([path, method, 405]);
         expect(rejected.headers.get("allow")).toBe("GET, HEAD");
         expect(rejected.headers.get("x-error-code")).toBe("METHOD_NOT_ALLOWED");
-        expect(rejected.body).toEqual({ error: "This path answers GET, HEAD only." });
+        expect(rejected.body).toEqual({ error: "Method not allowed. Allowed: GET, HEAD." });
       }
       const options = await client.call(path, {
         method: "OPTIONS",

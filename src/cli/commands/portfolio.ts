@@ -10,7 +10,8 @@ import {
   portfolioSettings,
   requestSettings,
 } from "../../config/settings.ts";
-import { createHttpServer, type Readiness } from "../../http/server.ts";
+import { createHttpServer } from "../../http/server.ts";
+import type { Readiness } from "../../http/status-routes.ts";
 import { createCloseStack } from "../../lib/close-stack.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline } from "../../lib/shutdown.ts";

@@ -1,12 +1,12 @@
-// The quickest way to an answer: one that is kept is sent before the framework has woken up.
+// Fast path: serve cached responses before Fastify runs.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ObserveRequest } from "../metrics.ts";
 import { type SerializedResponse, writeResponse } from "../response.ts";
 import type { RequestGuard } from "../security/request-guard.ts";
 
-/** What was answered to this very address, if that still holds. */
-export type CachedResponseLookup = (address: string) => SerializedResponse | undefined;
+/** The cached response to exactly this URL, if it is still valid. */
+export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
 
 export type FastPathOptions = {
   readonly guard: RequestGuard;
@@ -14,22 +14,22 @@ export type FastPathOptions = {
   readonly isShuttingDown: () => boolean;
 };
 
-/** Answers whether it has answered; whoever is refused is left to the framework, which tells them so. */
+/** Returns whether it responded. A rejected request is left to Fastify, which sends the error. */
 export function sendCachedResponse(
-  kept: CachedResponseLookup,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { guard, observeRequest: count, isShuttingDown: isLeaving }: FastPathOptions,
+  lookup: CachedResponseLookup,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { guard, observeRequest, isShuttingDown }: FastPathOptions,
 ): boolean {
-  if (request.method !== "GET") return false;
-  const answer = kept(request.url ?? "");
-  if (!answer) return false;
+  if (incoming.method !== "GET") return false;
+  const response = lookup(incoming.url ?? "");
+  if (!response) return false;
   const startedMs = performance.now();
-  if (guard.check(request) !== null) return false;
-  const status = writeResponse(answer, request, response, {
+  if (guard.check(incoming) !== null) return false;
+  const status = writeResponse(response, incoming, outgoing, {
     requestId: randomUUID(),
-    closeConnection: isLeaving(),
+    closeConnection: isShuttingDown(),
   });
-  count(answer.route, status, performance.now() - startedMs);
+  observeRequest(response.route, status, performance.now() - startedMs);
   return true;
 }

@@ -1,155 +1,246 @@
-// Answers kept as bytes until anything changes, and made once for all who ask meanwhile.
+// Cache of serialized responses: valid until the data changes, single flight per request, least recently used out first.
 import type { SerializedResponse } from "../response.ts";
 
-export type ResponseCache = {
-  /** What was answered to this very address since the last change: the quickest way. */
-  getByUrl(address: string): SerializedResponse | undefined;
-  /** The response to a request, however its address was spelled: cached, being made for another client, or made now. */
-  getOrCreate(asked: CacheKey, make: () => Promise<SerializedResponse>): Promise<SerializedResponse>;
-  /** Drops the responses of these routes, for a change that affects no others. */
-  invalidateRoutes(routes: readonly string[]): void;
-  /** Forgets everything: the rows behind the answers have changed. */
-  invalidateAll(): void;
-  /**
-   * Some answer was made at this head, whether it is kept or not. Word of a change takes a moment to arrive, and whoever
-   * was told of the new head must not be given something older meanwhile: what was made at another head is forgotten.
-   */
-  observeHead(head: string): void;
-  /** Forgets everything and keeps nothing until the next change: nobody tells us of changes any more. */
-  disable(): void;
-};
-
 export type CacheKey = {
-  /** The route, as declared. */
+  /** The route pattern, as declared. */
   readonly route: string;
-  /** What is asked of it: the same text for every spelling of its address. */
+  /** The same text for every spelling of the request's URL. */
   readonly canonicalKey: string;
-  /** Remembered as one of its spellings; null where it holds what the question does not. */
+  /** Becomes an alias of the entry; null if the URL has keys that the canonical key ignores. */
   readonly url: string | null;
 };
 
-/** Shared by all that is made for a route since the route was last dropped. */
-type Life = { over: boolean };
-type Kept = { readonly answer: SerializedResponse; readonly life: Life; readonly size: number };
-type Making = { readonly work: Promise<SerializedResponse>; readonly life: Life };
+type CreateResponse = () => Promise<SerializedResponse>;
 
-// What an answer and its place cost beside their text: mostly its list of headers.
+/** Everything created for a route since it was last invalidated. */
+type RouteLifetime = { ended: boolean; readonly entries: Set<Entry> };
+
+type Entry = {
+  readonly key: string;
+  readonly response: SerializedResponse;
+  readonly lifetime: RouteLifetime;
+  /** Aliases, oldest first. */
+  readonly urls: string[];
+  /** What the entry and its aliases count towards the limit. */
+  bytes: number;
+  /** The neighbours in the order of use. */
+  older: Entry | null;
+  newer: Entry | null;
+};
+
+type InFlight = { readonly work: Promise<SerializedResponse>; readonly lifetime: RouteLifetime };
+
+// Overhead of an entry or an alias beside its text: mostly the list of headers.
 const ENTRY_BYTES = 500;
+// Otherwise one popular response with endless spellings of its URL would evict everything else.
+const URLS_PER_ENTRY_MAX = 8;
 
-export function createResponseCache(options: { bytesMax: number }): ResponseCache {
-  let kept = new Map<string, Kept>();
-  let bytes = 0;
-  /** Questions that are being answered since the last change. */
-  let making = new Map<string, Making>();
-  let lives = new Map<string, Life>();
-  let hearing = false;
-  let lastHead: string | null = null;
+export class ResponseCache {
+  readonly #bytesMax: number;
+  /** By canonical key. */
+  #entries = new Map<string, Entry>();
+  #byUrl = new Map<string, Entry>();
+  #lifetimes = new Map<string, RouteLifetime>();
+  #inFlight = new Map<string, InFlight>();
+  /** Increases whenever everything is dropped, so that work started before is neither stored nor shared. */
+  #generation = 0;
+  // A linked list in the order of use. The order of a Map would do, but finding its first key after many deletions
+  // takes time proportional to them.
+  #oldest: Entry | null = null;
+  #newest: Entry | null = null;
+  #bytes = 0;
+  #enabled = false;
+  #lastHead: string | null = null;
 
-  const forget = () => {
-    kept = new Map();
-    making = new Map();
-    lives = new Map();
-    bytes = 0;
-  };
-  const lifeOf = (route: string): Life => {
-    const life = lives.get(route) ?? { over: false };
-    lives.set(route, life);
-    return life;
-  };
-  const find = (key: string): SerializedResponse | undefined => {
-    const found = kept.get(key);
-    return found === undefined || found.life.over ? undefined : found.answer;
-  };
-  const keep = (key: string, answer: SerializedResponse, life: Life, bodyBytes: number) => {
-    if (!hearing || life.over || find(key) !== undefined) return;
-    const size = bodyBytes + key.length + ENTRY_BYTES;
-    bytes -= kept.get(key)?.size ?? 0;
-    kept.delete(key);
-    // Between two blocks the oldest answers are as good as any to give up; all of them at once, because an answer has
-    // several names and its bytes are only freed with the last.
-    if (bytes + size > options.bytesMax) forget();
-    if (size > options.bytesMax) return;
-    kept.set(key, { answer, life, size });
-    bytes += size;
-  };
+  constructor(options: { readonly bytesMax: number }) {
+    this.#bytesMax = options.bytesMax;
+  }
 
-  /** Its bytes are counted under the question: an answer that is not kept under that is kept under no other name. */
-  const nameAlso = (address: string | null, question: string, answer: SerializedResponse) => {
-    const found = kept.get(question);
-    if (address !== null && found?.answer === answer) keep(address, answer, found.life, 0);
-  };
+  /** Bytes of all entries, keys and aliases included. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
-  // Without async functions: each would add its own promises to a question that is asked thousands of times a second.
-  function made(
-    { route, canonicalKey: question, url: address }: CacheKey,
-    make: () => Promise<SerializedResponse>,
-  ): Promise<SerializedResponse> {
-    const generation = making;
-    const life = lifeOf(route);
-    const done = () => {
-      if (generation.get(question)?.work === work) generation.delete(question);
+  /** The response to exactly this URL: the fastest lookup. */
+  getByUrl(url: string): SerializedResponse | undefined {
+    const entry = this.#byUrl.get(url);
+    if (entry === undefined) return undefined;
+    this.#touch(entry);
+    return entry.response;
+  }
+
+  /**
+   * The response to a request: cached, in flight for another client, or created now. Not an async function: its promises
+   * would be felt on a path that runs thousands of times a second.
+   */
+  getOrCreate(key: CacheKey, create: CreateResponse): Promise<SerializedResponse> {
+    const entry = this.#entries.get(key.canonicalKey);
+    if (entry) {
+      this.#touch(entry);
+      this.#addUrl(entry, key.url);
+      return Promise.resolve(entry.response);
+    }
+    // While disabled, the data may have changed since the work in flight started.
+    const inFlight = this.#enabled ? this.#inFlight.get(key.canonicalKey) : undefined;
+    return inFlight && !inFlight.lifetime.ended
+      ? this.#joinInFlight(inFlight, key, create)
+      : this.#startRequest(key, create);
+  }
+
+  /** Drops the responses of these routes, for a change that affects no others. */
+  invalidateRoutes(routes: readonly string[]): void {
+    for (const route of routes) {
+      const lifetime = this.#lifetimes.get(route);
+      if (!lifetime) continue;
+      lifetime.ended = true;
+      this.#lifetimes.delete(route);
+      for (const entry of lifetime.entries) this.#remove(entry);
+    }
+  }
+
+  /** Drops everything, because the data has changed, and enables the cache. */
+  invalidateAll(): void {
+    this.#enabled = true;
+    this.#clear();
+  }
+
+  /**
+   * A read ran at this head, cached or not. The notification of a change takes a moment to arrive: until then a client
+   * that has seen the new head must not get a response from before it, so responses from another head are dropped.
+   */
+  observeHead(head: string): void {
+    if (head === this.#lastHead) return;
+    this.#lastHead = head;
+    this.#clear();
+  }
+
+  /** Drops everything and stores nothing until the next `invalidateAll`: change notifications do not arrive. */
+  disable(): void {
+    this.#enabled = false;
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#entries = new Map();
+    this.#byUrl = new Map();
+    this.#lifetimes = new Map();
+    this.#inFlight = new Map();
+    this.#generation += 1;
+    this.#oldest = null;
+    this.#newest = null;
+    this.#bytes = 0;
+  }
+
+  #startRequest({ route, canonicalKey, url }: CacheKey, create: CreateResponse): Promise<SerializedResponse> {
+    const generation = this.#generation;
+    const lifetime = this.#lifetimeOf(route);
+    const finish = () => {
+      if (this.#inFlight.get(canonicalKey)?.work === work) this.#inFlight.delete(canonicalKey);
     };
-    const work: Promise<SerializedResponse> = make().then(
-      (answer) => {
-        done();
-        if (generation !== making) return answer;
-        keep(question, answer, life, answer.body.length);
-        nameAlso(address, question, answer);
-        return answer;
+    const work: Promise<SerializedResponse> = create().then(
+      (response) => {
+        finish();
+        if (!this.#enabled || generation !== this.#generation || lifetime.ended) return response;
+        const entry = this.#entries.get(canonicalKey) ?? this.#store(canonicalKey, response, lifetime);
+        if (entry?.response === response) this.#addUrl(entry, url);
+        return response;
       },
-      (refusal: unknown) => {
-        done();
-        throw refusal;
+      (error: unknown) => {
+        finish();
+        throw error;
       },
     );
-    generation.set(question, { work, life });
+    this.#inFlight.set(canonicalKey, { work, lifetime });
     return work;
   }
 
-  async function madeForOthers(
-    { work, life }: Making,
-    asked: CacheKey,
-    make: () => Promise<SerializedResponse>,
+  async #joinInFlight(
+    { work, lifetime }: InFlight,
+    key: CacheKey,
+    create: CreateResponse,
   ): Promise<SerializedResponse> {
-    const generation = making;
-    // What was refused to somebody else is asked again: a refusal tells its own asker more than others may need.
-    const answer = await work.catch(() => undefined);
-    if (!answer) return await made(asked, make);
-    if (generation === making && !life.over) nameAlso(asked.url, asked.canonicalKey, answer);
-    return answer;
+    const generation = this.#generation;
+    // An error belongs to the request that caused it; this one tries for itself.
+    const response = await work.catch(() => undefined);
+    if (!response) return await this.#startRequest(key, create);
+    const entry = this.#entries.get(key.canonicalKey);
+    const isCurrent = generation === this.#generation && !lifetime.ended;
+    if (isCurrent && entry?.response === response) this.#addUrl(entry, key.url);
+    return response;
   }
 
-  return {
-    getByUrl: find,
-    getOrCreate(asked, make) {
-      const answer = find(asked.canonicalKey);
-      if (answer) {
-        nameAlso(asked.url, asked.canonicalKey, answer);
-        return Promise.resolve(answer);
-      }
-      // Deaf, we can not know whether something changed between their beginning and ours.
-      const others = hearing ? making.get(asked.canonicalKey) : undefined;
-      return others && !others.life.over ? madeForOthers(others, asked, make) : made(asked, make);
-    },
-    invalidateRoutes(routes) {
-      for (const route of routes) {
-        const life = lives.get(route);
-        if (life) life.over = true;
-        lives.delete(route);
-      }
-    },
-    invalidateAll() {
-      hearing = true;
-      forget();
-    },
-    observeHead(head) {
-      if (head === lastHead) return;
-      lastHead = head;
-      forget();
-    },
-    disable() {
-      hearing = false;
-      forget();
-    },
-  };
+  #lifetimeOf(route: string): RouteLifetime {
+    const known = this.#lifetimes.get(route);
+    if (known) return known;
+    const lifetime = { ended: false, entries: new Set<Entry>() };
+    this.#lifetimes.set(route, lifetime);
+    return lifetime;
+  }
+
+  #store(key: string, response: SerializedResponse, lifetime: RouteLifetime): Entry | null {
+    const bytes = response.body.length + key.length + ENTRY_BYTES;
+    if (bytes > this.#bytesMax) return null;
+    this.#evictUntilFree(bytes);
+    const entry: Entry = { key, response, lifetime, urls: [], bytes, older: null, newer: null };
+    this.#entries.set(key, entry);
+    lifetime.entries.add(entry);
+    this.#bytes += bytes;
+    this.#linkNewest(entry);
+    return entry;
+  }
+
+  /** The entry must be the newest, so that making space for its alias evicts it last. */
+  #addUrl(entry: Entry, url: string | null): void {
+    if (url === null || this.#byUrl.has(url)) return;
+    if (entry.urls.length >= URLS_PER_ENTRY_MAX) this.#removeUrl(entry, entry.urls.shift() ?? "");
+    const bytes = url.length + ENTRY_BYTES;
+    if (entry.bytes + bytes > this.#bytesMax) return;
+    this.#touch(entry);
+    this.#evictUntilFree(bytes);
+    entry.urls.push(url);
+    entry.bytes += bytes;
+    this.#bytes += bytes;
+    this.#byUrl.set(url, entry);
+  }
+
+  #removeUrl(entry: Entry, url: string): void {
+    const bytes = url.length + ENTRY_BYTES;
+    entry.bytes -= bytes;
+    this.#bytes -= bytes;
+    this.#byUrl.delete(url);
+  }
+
+  /** For the entry that was used last, which a popular one usually is, this is one comparison. */
+  #touch(entry: Entry): void {
+    if (entry === this.#newest) return;
+    this.#unlink(entry);
+    this.#linkNewest(entry);
+  }
+
+  #linkNewest(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = null;
+    if (this.#newest) this.#newest.newer = entry;
+    else this.#oldest = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ older, newer }: Entry): void {
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+  }
+
+  #evictUntilFree(bytes: number): void {
+    while (this.#oldest && this.#bytes + bytes > this.#bytesMax) this.#remove(this.#oldest);
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.key);
+    entry.lifetime.entries.delete(entry);
+    for (const url of entry.urls) this.#byUrl.delete(url);
+    this.#bytes -= entry.bytes;
+    this.#unlink(entry);
+  }
 }

@@ -1,4 +1,4 @@
-// What the page of the API looks like, and the little it does: send a request and show what comes back.
+// Style and script of the API documentation page; the script sends a request and shows the response.
 
 export const DOCS_PAGE_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --link: #2563eb; }
@@ -21,7 +21,7 @@ code, pre, textarea, output, input { font: 14px/1.45 ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; table-layout: fixed; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .5rem .3rem 0; border-top: 1px solid var(--line); font-weight: normal; overflow-wrap: anywhere; }
 th { font-weight: 600; width: 16rem; }
-.answers th { width: 12rem; }
+.responses th { width: 12rem; }
 th input { display: block; width: 100%; font-weight: normal; }
 textarea { width: 100%; display: block; }
 output { display: block; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow: auto; background: var(--soft); border-radius: 6px; margin-top: .5rem; padding: 0 .75rem; }
@@ -40,24 +40,24 @@ document.addEventListener("submit", async (event) => {
   const headers = body ? { "content-type": "application/json" } : {};
   let path = form.dataset.path;
   for (const { name, value, dataset } of form.querySelectorAll("input")) {
-    if (dataset.place === "path") path = path.replace("{" + name + "}", encodeURIComponent(value));
-    else if (dataset.place === "header" && value !== "") headers[name] = value;
+    if (dataset.in === "path") path = path.replace("{" + name + "}", encodeURIComponent(value));
+    else if (dataset.in === "header" && value !== "") headers[name] = value;
     else if (value !== "") query.append(name, value);
   }
   const url = "." + path + (query.size > 0 ? "?" + query : "");
   output.textContent = method + " " + url.slice(1) + " …";
   try {
-    const answer = await fetch(url, { method, headers, ...(body ? { body: body.value } : {}) });
-    const block = answer.headers.get("x-indexed-block");
-    const status = answer.status + " " + answer.statusText + (block ? ", indexed block " + block : "");
-    output.textContent = method + " " + url.slice(1) + "\\n" + status + "\\n\\n" + readable(await answer.text());
+    const response = await fetch(url, { method, headers, ...(body ? { body: body.value } : {}) });
+    const block = response.headers.get("x-indexed-block");
+    const status = response.status + " " + response.statusText + (block ? ", indexed block " + block : "");
+    output.textContent = method + " " + url.slice(1) + "\\n" + status + "\\n\\n" + format(await response.text());
   } catch (error) {
     output.textContent = String(error);
   }
 });
 
-// Spaced out only where that changes nothing: a number of more digits than a float has stays as it was sent.
-function readable(text) {
+// Indents only if that loses nothing: a number with more digits than a float can hold stays as sent.
+function format(text) {
   try {
     const value = JSON.parse(text);
     return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;

@@ -1,4 +1,4 @@
-// The description and its page: true to the declarations, complete in itself, and safe to show.
+// The OpenAPI document and its page: true to the declarations, self-contained, and safe to render.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../schema/endpoint.ts";
@@ -44,8 +44,8 @@ const endpoint: Endpoint = {
   handle: async () => ({ status: 201, body: {} }),
 };
 
-const about = { title: "A <script>", version: "1.2.3", description: "What it is & does." };
-const document = buildOpenApiDocument(about, [
+const info = { title: "A <script>", version: "1.2.3", description: "What it is & does." };
+const document = buildOpenApiDocument(info, [
   describeRead(read),
   describeEndpoint(endpoint),
   ...serviceRoutes,
@@ -59,10 +59,10 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-describe("the description", () => {
-  it("has every route with its parameters, body and answers", () => {
+describe("the OpenAPI document", () => {
+  it("has every route with its parameters, body and responses", () => {
     const { get } = document.paths["/things/{id}"] ?? {};
-    expect(get?.parameters.map(({ name, in: place, required }) => [name, place, required])).toEqual([
+    expect(get?.parameters.map(({ name, in: location, required }) => [name, location, required])).toEqual([
       ["id", "path", true],
       ["block", "query", false],
       ["include", "query", false],
@@ -74,7 +74,7 @@ describe("the description", () => {
     expect(document.servers).toEqual([{ url: "/" }]);
   });
 
-  it("has what an endpoint adds: headers of its answers, and words of other standards", () => {
+  it("has the response headers and extensions of an endpoint", () => {
     const priced = describeEndpoint({
       ...endpoint,
       method: "GET",
@@ -83,7 +83,7 @@ describe("the description", () => {
       responseHeaders: { 402: { "payment-required": "The terms." } },
       extensions: { "x-price": { amount: "1" } },
     });
-    const operation = buildOpenApiDocument(about, [priced]).paths["/things"]?.get;
+    const operation = buildOpenApiDocument(info, [priced]).paths["/things"]?.get;
     expect(operation?.["x-price"]).toEqual({ amount: "1" });
     expect(operation?.responses[402]).toMatchObject({
       headers: { "payment-required": { description: "The terms.", schema: { type: "string" } } },
@@ -92,7 +92,7 @@ describe("the description", () => {
     expect(Object.keys(operation?.responses ?? {})).not.toContain("304");
   });
 
-  it("refers only to what it contains, and names each operation once", () => {
+  it("contains everything it refers to, with unique operation ids", () => {
     const missing = [...new Set(referencesIn(document))].filter((reference) => {
       let at: unknown = document;
       for (const part of reference.slice(2).split("/"))
@@ -108,26 +108,26 @@ describe("the description", () => {
 });
 
 describe("titled schemas", () => {
-  it("are written once, and a second shape of the same name stays where it is", () => {
-    const shelf = createSchemaRegistry();
+  it("are collected once, and a second shape of the same name stays inline", () => {
+    const registry = createSchemaRegistry();
     const list = {
       type: "object",
       properties: { title: { type: "string" }, things: { type: "array", items: thing } },
     };
-    expect(shelf.register(list)).toEqual({
+    expect(registry.register(list)).toEqual({
       type: "object",
-      // A field that is called title is no title.
+      // A field called title is not a title.
       properties: {
         title: { type: "string" },
         things: { type: "array", items: { $ref: "#/components/schemas/Thing" } },
       },
     });
-    expect(shelf.register({ ...thing, required: [] })).toMatchObject({ required: [] });
-    expect(Object.keys(shelf.schemas())).toEqual(["Thing"]);
+    expect(registry.register({ ...thing, required: [] })).toMatchObject({ required: [] });
+    expect(Object.keys(registry.schemas())).toEqual(["Thing"]);
   });
 });
 
-describe("types in words", () => {
+describe("schemas as text", () => {
   it.each([
     [{ type: "string" }, "string"],
     [{ type: "array", items: { $ref: "#/components/schemas/Thing" } }, "@Thing[]"],
@@ -136,11 +136,11 @@ describe("types in words", () => {
     [{ type: "object", properties: { a: { type: "integer" } } }, "{ a?: integer }"],
     [{ enum: [0, 1] }, "0 | 1"],
     [{}, "any"],
-  ])("%o is %s", (schema, text) => {
+  ])("format %o as %s", (schema, text) => {
     expect(formatSchemaType(schema)).toBe(text);
   });
 
-  it("have examples of the right form", () => {
+  it("get examples of the right form", () => {
     const properties = {
       account: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
       amount: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
@@ -156,14 +156,14 @@ describe("types in words", () => {
 describe("the page", () => {
   const { html, contentSecurityPolicy: policy } = renderDocsPage(document);
 
-  it("shows texts as texts", () => {
+  it("escapes every text", () => {
     expect(html).toContain("<title>A &lt;script&gt;</title>");
     expect(html).toContain("One &lt;thing&gt;");
     expect(html).toContain("Which &lt;b&gt;one&lt;/b&gt;.");
     expect(html.match(/<script/g)).toHaveLength(1);
   });
 
-  it("loads nothing, and runs nothing but what its policy names", () => {
+  it("loads nothing, and runs only what its policy allows", () => {
     expect(html).not.toMatch(/\b(?:src|href|action)\s*=\s*"(?:https?:)?\/\//);
     expect(html).not.toMatch(/\son\w+\s*=|\sstyle\s*=|javascript:/);
     for (const [tag, directive] of [
@@ -176,7 +176,7 @@ describe("the page", () => {
     }
   });
 
-  it("links every record it names", () => {
+  it("links every record that it names", () => {
     const ids = new Set([...html.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1]));
     const links = [...html.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
     expect(links.filter((link) => !ids.has(link))).toEqual([]);

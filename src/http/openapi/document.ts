@@ -1,4 +1,4 @@
-// OpenAPI 3.1 of an API, made from the declarations that its requests are checked by and its answers are made of.
+// Builds the OpenAPI 3.1 document from the declarations that validate requests and produce responses.
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { RouteDescription } from "./route-description.ts";
@@ -35,23 +35,23 @@ export type OpenApiDocument = {
   readonly components: JsonSchema & { readonly schemas: Readonly<Record<string, JsonSchema>> };
 };
 
-export function buildOpenApiDocument(about: ApiInfo, routes: readonly RouteDescription[]): OpenApiDocument {
-  const shelf = createSchemaRegistry();
+export function buildOpenApiDocument(info: ApiInfo, routes: readonly RouteDescription[]): OpenApiDocument {
+  const schemas = createSchemaRegistry();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, shelf) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, schemas) };
   }
   const tags = [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name }));
   return {
     openapi: "3.1.0",
-    info: { ...about, license: { name: "MIT", identifier: "MIT" } },
-    // Relative, so that no request header can put another host here.
+    info: { ...info, license: { name: "MIT", identifier: "MIT" } },
+    // Relative, so that no request header can inject another host.
     servers: [{ url: "/" }],
     tags,
     paths,
     components: {
-      schemas: { Error: ERROR, ...shelf.schemas() },
+      schemas: { Error: ERROR, ...schemas.schemas() },
       headers: HEADERS,
       responses: Object.fromEntries(
         Object.entries(ERRORS).map(([status, description]) => [
@@ -65,120 +65,119 @@ export function buildOpenApiDocument(about: ApiInfo, routes: readonly RouteDescr
 
 const ERROR = {
   type: "object",
-  properties: { error: { type: "string", description: "One clear sentence." } },
+  properties: { error: { type: "string", description: "A sentence that says what is wrong." } },
   required: ["error"],
   additionalProperties: false,
 };
 
 const HEADERS: Readonly<Record<string, JsonSchema>> = {
-  "x-request-id": header("The id of this request in our logs."),
-  "x-error-code": header("What went wrong, for programs."),
-  "x-indexed-block": header("The newest indexed block; the answer is true at it."),
-  "x-indexed-block-hash": header("The hash of that block: on which fork the answer is true."),
-  etag: header("Send it as If-None-Match to get 304 while nothing has changed."),
-  "retry-after": header("Seconds to wait."),
+  "x-request-id": header("Id of the request in the server's logs."),
+  "x-error-code": header("Machine-readable error code."),
+  "x-indexed-block": header("Number of the latest indexed block, which the response reflects."),
+  "x-indexed-block-hash": header("Hash of that block, which identifies the fork."),
+  etag: header("Send it as If-None-Match to get 304 while the response is unchanged."),
+  "retry-after": header("Seconds to wait before retrying."),
 };
 
 function header(description: string): JsonSchema {
   return { description, schema: { type: "string" } };
 }
 
-function headers(...names: readonly string[]): Readonly<Record<string, Reference>> {
+function headerReferences(...names: readonly string[]): Readonly<Record<string, Reference>> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function described(meanings: Readonly<Record<string, string>>): Readonly<Record<string, JsonSchema>> {
-  return Object.fromEntries(Object.entries(meanings).map(([name, meaning]) => [name, header(meaning)]));
+function describeHeaders(
+  descriptions: Readonly<Record<string, string>>,
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.entries(descriptions).map(([name, text]) => [name, header(text)]));
 }
 
-// `default` stands for every other fault: the body is always the same.
+// `default` covers every other error: the body has the same form.
 const ERRORS: Readonly<Record<string, string>> = {
   400: "The request is malformed or out of range.",
-  401: "The write is not signed as it must be.",
-  403: "The write is signed by someone who may not make it.",
-  404: "There is no such record.",
-  409: "It contradicts what is stored or indexed.",
+  401: "The signature of the write is missing or invalid.",
+  403: "The signer is not allowed to make this write.",
+  404: "No such record.",
+  409: "Conflicts with stored or indexed data.",
   413: "The body is larger than allowed.",
-  415: "The body must be sent as application/json, in UTF-8.",
-  429: "This client has sent too many requests in a minute, or stored too many bytes in a day.",
-  503: "Temporarily unable to answer.",
-  default: "Any other failure; x-error-code says which.",
+  415: "The body is not application/json in UTF-8.",
+  429: "The client has sent too many requests in a minute, or stored too many bytes in a day.",
+  503: "Service unavailable.",
+  default: "Any other error; see x-error-code.",
 };
 
 function errorResponse(status: string, description: string): OpenApiResponse {
-  const waiting = status === "429" ? ["retry-after"] : [];
+  const retryHeaders = status === "429" ? ["retry-after"] : [];
   return {
     description,
-    headers: headers("x-request-id", "x-error-code", ...waiting),
+    headers: headerReferences("x-request-id", "x-error-code", ...retryHeaders),
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
 }
 
-function describe(route: RouteDescription, shelf: SchemaRegistry): OpenApiOperation {
-  const { operationId: operation, summary, tag, parameters, body, extensions = {} } = route;
+function describeOperation(route: RouteDescription, schemas: SchemaRegistry): OpenApiOperation {
+  const { operationId, summary, tag, parameters, body, extensions = {} } = route;
   return {
-    operationId: operation,
+    operationId,
     summary,
     tags: [tag],
     parameters: parameters.map(describeParameter),
     ...(body === null
       ? {}
       : {
-          requestBody: { required: true, content: { "application/json": { schema: shelf.register(body) } } },
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemas.register(body) } },
+          },
         }),
-    responses: { ...answers(route, shelf), ...errors(route) },
+    responses: { ...describeResponses(route, schemas), ...describeErrors(route) },
     ...extensions,
   };
 }
 
-function describeParameter({ name, in: place, required, kind, description: meaning }: Parameter): JsonSchema {
-  return { name, in: place, required, description: meaning, schema: kind.json };
+function describeParameter({ name, in: location, required, kind, description }: Parameter): JsonSchema {
+  return { name, in: location, required, description, schema: kind.json };
 }
 
-function answers(route: RouteDescription, shelf: SchemaRegistry): Record<string, OpenApiResponse> {
-  const {
-    responses: answers,
-    responseHeaders: answerHeaders = {},
-    hasIndexHead: indexed,
-    hasEtag: validated,
-  } = route;
-  const names = indexed
+function describeResponses(
+  route: RouteDescription,
+  schemas: SchemaRegistry,
+): Record<string, OpenApiResponse> {
+  const { responses, responseHeaders = {}, hasIndexHead, hasEtag } = route;
+  const names = hasIndexHead
     ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
     : ["x-request-id"];
-  const given = Object.entries(answers).map(([status, { type, schema }]): [string, OpenApiResponse] => [
+  const declared = Object.entries(responses).map(([status, { type, schema }]): [string, OpenApiResponse] => [
     status,
     {
-      description: DESCRIPTIONS[status] ?? "Done.",
-      headers: { ...headers(...names), ...described(answerHeaders[Number(status)] ?? {}) },
-      content: { [type]: { schema: shelf.register(schema) } },
+      description: DESCRIPTIONS[status] ?? "Success.",
+      headers: { ...headerReferences(...names), ...describeHeaders(responseHeaders[Number(status)] ?? {}) },
+      content: { [type]: { schema: schemas.register(schema) } },
     },
   ]);
-  const unchanged: [string, OpenApiResponse][] = validated
-    ? [["304", { description: "Nothing has changed.", headers: headers(...names) }]]
+  const notModified: [string, OpenApiResponse][] = hasEtag
+    ? [["304", { description: "Not modified.", headers: headerReferences(...names) }]]
     : [];
-  return Object.fromEntries([...given, ...unchanged]);
+  return Object.fromEntries([...declared, ...notModified]);
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  200: "The answer.",
+  200: "Success.",
   201: "Stored.",
-  402: "It must be paid for.",
-  500: "It could not be made.",
-  503: "Not now.",
+  402: "Payment required.",
+  500: "Internal error.",
+  503: "Service unavailable.",
 };
 
-function errors({
-  parameters,
-  body,
-  errorStatuses: refusals,
-  responses: answers,
-}: RouteDescription): Record<string, OpenApiResponse> {
+function describeErrors(route: RouteDescription): Record<string, OpenApiResponse> {
+  const { parameters, body, errorStatuses, responses } = route;
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
-    ...refusals.map(String),
+    ...errorStatuses.map(String),
     ...(body !== null ? ["413", "415"] : []),
     "429",
-    ...(answers[503] ? [] : ["503"]),
+    ...(responses[503] ? [] : ["503"]),
     "default",
   ];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// Routes as their description needs them: reads, endpoints and the server's own, in one form.
+// Describes routes for OpenAPI: reads, endpoints and the routes of the service itself, in one form.
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
@@ -15,13 +15,13 @@ export type RouteDescription = {
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
   readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
-  /** Statuses of errors beside those that follow from parameters and body. */
+  /** Statuses of errors in addition to those implied by parameters and body. */
   readonly errorStatuses: readonly number[];
   readonly responseHeaders?: Endpoint["responseHeaders"];
   readonly extensions?: Endpoint["extensions"];
-  /** Whether answers tell at which indexed block they are true. */
+  /** Whether responses name the indexed block that they reflect. */
   readonly hasIndexHead: boolean;
-  /** Whether answers may have a validator, so that who has one already gets 304. */
+  /** Whether responses may have an ETag, so that a client may get 304. */
   readonly hasEtag: boolean;
 };
 
@@ -32,7 +32,7 @@ const blockParameter: Parameter = {
   in: "query",
   required: false,
   kind: uintParameter(BLOCK_MAX),
-  description: "Answer as of this block instead of the newest indexed one.",
+  description: "Read as of this block; default: the latest indexed block.",
 };
 
 const includeParameter: Parameter = {
@@ -40,25 +40,15 @@ const includeParameter: Parameter = {
   in: "query",
   required: false,
   kind: enumParameter(["provenance"]),
-  description: "Adds to each record the transaction and block its last change comes from.",
+  description: "Adds to each record the transaction and block of its last change.",
 };
 
 export function describeRead(read: Read): RouteDescription {
-  const {
-    path,
-    operationId: operation,
-    summary,
-    tag,
-    parameters,
-    responseSchema: answer,
-    notFoundMessage: missing,
-    provenance,
-    unversioned,
-  } = read;
+  const { path, operationId, summary, tag, parameters, responseSchema, provenance, unversioned } = read;
   return {
     method: "GET",
     path,
-    operationId: operation,
+    operationId,
     summary,
     tag,
     parameters: [
@@ -67,64 +57,55 @@ export function describeRead(read: Read): RouteDescription {
       ...(provenance ? [includeParameter] : []),
     ],
     body: null,
-    responses: { 200: { type: JSON_TYPE, schema: answer } },
-    errorStatuses: missing === null ? [] : [404],
+    responses: { 200: { type: JSON_TYPE, schema: responseSchema } },
+    errorStatuses: read.notFoundMessage === null ? [] : [404],
     hasIndexHead: true,
     hasEtag: true,
   };
 }
 
 export function describeEndpoint(endpoint: Endpoint): RouteDescription {
-  const {
-    method,
-    path,
-    operationId: operation,
-    summary,
-    tag,
-    parameters,
-    body,
-    responses: answers,
-    errorStatuses: refusals = [],
-  } = endpoint;
-  const { responseHeaders: answerHeaders = {}, extensions = {} } = endpoint;
+  const { method, path, operationId, summary, tag, parameters, body, responses } = endpoint;
+  const { errorStatuses = [], responseHeaders = {}, extensions = {} } = endpoint;
+  const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
     method,
     path,
-    operationId: operation,
+    operationId,
     summary,
     tag,
     parameters,
     body,
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
+      Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
-    errorStatuses: [...(parameters.some(({ in: place }) => place === "path") ? [404] : []), ...refusals],
-    responseHeaders: answerHeaders,
+    errorStatuses: [...(hasPathParameter ? [404] : []), ...errorStatuses],
+    responseHeaders,
     extensions,
     hasIndexHead: false,
-    // Whoever must be paid for each answer has none to give away for a validator.
-    hasEtag: method === "GET" && answers[402] === undefined,
+    // Paid routes never respond 304.
+    hasEtag: method === "GET" && responses[402] === undefined,
   };
 }
 
-/** A route without parameters that is about the service itself. */
+/** A route of the service itself, without parameters. */
 export function describeServiceRoute(
   path: string,
-  operation: string,
+  operationId: string,
   summary: string,
   type: string,
-  answers: Readonly<Record<number, JsonSchema>>,
+  responses: Readonly<Record<number, JsonSchema>>,
 ): RouteDescription {
   return {
     method: "GET",
     path,
-    operationId: operation,
+    operationId,
     summary,
     tag: "Service",
     parameters: [],
     body: null,
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, schema]) => [status, { type, schema }]),
+      Object.entries(responses).map(([status, schema]) => [status, { type, schema }]),
     ),
     errorStatuses: [],
     hasIndexHead: false,
@@ -132,27 +113,27 @@ export function describeServiceRoute(
   };
 }
 
-/** The same for what changes so seldom that it has a validator. */
-export function describeDocumentRoute(...own: Parameters<typeof describeServiceRoute>): RouteDescription {
-  return { ...describeServiceRoute(...own), hasEtag: true };
+/** The same for a static document, which has an ETag. */
+export function describeDocumentRoute(...args: Parameters<typeof describeServiceRoute>): RouteDescription {
+  return { ...describeServiceRoute(...args), hasEtag: true };
 }
 
 const text = { type: "string" };
 
-/** What every server of ours answers beside what it is for. */
+/** The routes that every service has. */
 export const serviceRoutes: readonly RouteDescription[] = [
-  describeServiceRoute("/health", "getHealth", "Whether the process serves", JSON_TYPE, {
+  describeServiceRoute("/health", "getHealth", "Liveness", JSON_TYPE, {
     200: closedObject({ status: text }),
   }),
-  describeServiceRoute("/ready", "getReadiness", "Whether the data can be trusted, or why not", JSON_TYPE, {
+  describeServiceRoute("/ready", "getReadiness", "Readiness, with the reason when not ready", JSON_TYPE, {
     200: {
       ...closedObject({ ready: { type: "boolean", const: true }, details: { type: "object" } }),
       required: ["ready"],
     },
   }),
-  describeServiceRoute("/metrics", "getMetrics", "Measurements for Prometheus", "text/plain", { 200: text }),
-  describeDocumentRoute("/openapi.json", "getDescription", "This description", JSON_TYPE, {
+  describeServiceRoute("/metrics", "getMetrics", "Prometheus metrics", "text/plain", { 200: text }),
+  describeDocumentRoute("/openapi.json", "getDescription", "OpenAPI document", JSON_TYPE, {
     200: { type: "object" },
   }),
-  describeDocumentRoute("/docs", "getPage", "This description as a page", "text/html", { 200: text }),
+  describeDocumentRoute("/docs", "getPage", "API documentation page", "text/html", { 200: text }),
 ];

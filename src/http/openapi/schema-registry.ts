@@ -1,28 +1,28 @@
-// Schemas with a title, written once and referred to by it: the shape a reader or a code generator wants.
+// Collects titled schemas and replaces them by references, as readers and code generators expect.
 import type { JsonSchema } from "../../schema/column.ts";
 
 export type SchemaRegistry = {
-  /** The schema with every titled part replaced by a reference to the shelf. */
+  /** The schema with every titled part replaced by a reference. */
   register(schema: JsonSchema): JsonSchema;
   schemas(): Readonly<Record<string, JsonSchema>>;
 };
 
 export function createSchemaRegistry(): SchemaRegistry {
-  const shelf = new Map<string, JsonSchema>();
-  const put = (schema: JsonSchema): JsonSchema => {
-    const { title, ...rest } = mapParts(schema, put);
+  const registered = new Map<string, JsonSchema>();
+  const register = (schema: JsonSchema): JsonSchema => {
+    const { title, ...rest } = mapParts(schema, register);
     if (typeof title !== "string") return rest;
     const name = title.replace(/[^A-Za-z0-9_]+/g, "");
-    const known = shelf.get(name);
-    // Two different shapes may share a name, such as a record alone and within a list; the second stays in its place.
+    const known = registered.get(name);
+    // Two shapes may share a name, such as a record alone and within a list; the second stays inline.
     if (known && JSON.stringify(known) !== JSON.stringify(rest)) return rest;
-    shelf.set(name, rest);
+    registered.set(name, rest);
     return { $ref: `#/components/schemas/${name}` };
   };
-  return { register: put, schemas: () => Object.fromEntries(shelf) };
+  return { register, schemas: () => Object.fromEntries(registered) };
 }
 
-// Where a schema holds other schemas; anything else in it is data and stays as it is.
+// The keywords that hold schemas; everything else is data and stays unchanged.
 const MAPS = ["properties", "patternProperties", "$defs"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const SINGLES = ["items", "additionalProperties", "propertyNames", "not"];

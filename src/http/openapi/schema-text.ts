@@ -1,19 +1,20 @@
-// JSON Schemas in few words, and a value that shows what one asks for.
+// JSON Schemas as short type texts, and example values for them.
 import type { JsonSchema } from "../../schema/column.ts";
 
-/** A type as people write it; `@Name` stands for a record described elsewhere. */
+/** The type in TypeScript-like notation; `@Name` refers to a record described elsewhere. */
 export function formatSchemaType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return `@${schema.$ref.split("/").at(-1)}`;
   if (Array.isArray(schema.enum)) return schema.enum.map(String).join(" | ");
   if (schema.const !== undefined) return String(schema.const);
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) return choices.map((each: JsonSchema) => formatSchemaType(each)).join(" | ");
-  if (schema.type === "array") return `${grouped(formatSchemaType((schema.items ?? {}) as JsonSchema))}[]`;
-  if (schema.properties) return objectText(schema);
+  if (schema.type === "array")
+    return `${parenthesize(formatSchemaType((schema.items ?? {}) as JsonSchema))}[]`;
+  if (schema.properties) return formatObject(schema);
   return [schema.type ?? "any"].flat().join(" | ");
 }
 
-function objectText(schema: JsonSchema): string {
+function formatObject(schema: JsonSchema): string {
   const required = new Set((schema.required ?? []) as readonly string[]);
   const fields = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(
     ([name, type]) => `${name}${required.has(name) ? "" : "?"}: ${formatSchemaType(type)}`,
@@ -21,11 +22,11 @@ function objectText(schema: JsonSchema): string {
   return `{ ${fields.join("; ")} }`;
 }
 
-function grouped(text: string): string {
+function parenthesize(text: string): string {
   return text.includes(" | ") ? `(${text})` : text;
 }
 
-/** Filled in with what has the right form and means nothing. */
+/** A value of the right form, without meaning. */
 export function buildSchemaExample(schema: JsonSchema): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.properties) {
@@ -40,10 +41,10 @@ export function buildSchemaExample(schema: JsonSchema): unknown {
   if (schema.type === "array") return [];
   if (schema.type === "integer" || schema.type === "number") return 0;
   if (schema.type === "boolean") return false;
-  return textExample(String(schema.pattern ?? ""));
+  return exampleText(String(schema.pattern ?? ""));
 }
 
-function textExample(pattern: string): string {
+function exampleText(pattern: string): string {
   const digits = /0x\[0-9a-fA-F\]\{(\d+)\}/.exec(pattern)?.[1];
   if (digits !== undefined) return `0x${"0".repeat(Number(digits))}`;
   if (pattern.includes("0x")) return "0x";

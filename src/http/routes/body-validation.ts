@@ -1,23 +1,26 @@
-// A body against its JSON Schema: compiled once at the start, refused in a sentence that names the field.
+// Validates bodies against JSON Schemas, compiled once at start, with error messages that name the field.
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 
 export type BodyValidator = (body: unknown) => void;
 
-/** Throws when the schema itself is wrong: at the start, not at the first request. */
+/** Throws if the schema itself is wrong: at start, not at the first request. */
 export function compileBodySchema(schema: JsonSchema): BodyValidator {
-  // One error is enough to answer with, and stops the work at the first wrong field of a hostile body.
+  // The first error suffices, and stopping there limits the work that a hostile body can cause.
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: false, verbose: true });
   const validate = ajv.compile(schema);
   return (body) => {
     if (validate(body)) return;
     const [error] = validate.errors ?? [];
-    throw new Fault("INPUT_INVALID", error ? sentence(error) : "The body does not have the expected form.");
+    throw new Fault(
+      "INPUT_INVALID",
+      error ? errorMessage(error) : "The body does not have the expected form.",
+    );
   };
 }
 
-// The patterns our bodies use, in words.
+// Explanations of the patterns that our bodies use.
 const PATTERNS: Readonly<Record<string, string>> = {
   "^0x[0-9a-fA-F]{40}$": "an address: 0x followed by 40 hex digits",
   "^0x[0-9a-fA-F]{64}$": "32 bytes: 0x followed by 64 hex digits",
@@ -28,12 +31,12 @@ const PATTERNS: Readonly<Record<string, string>> = {
   "^[0-9]+$": "a whole number in decimal digits, as a string",
 };
 
-type Words = (params: Readonly<Record<string, unknown>>, field: string) => string;
+type Message = (params: Readonly<Record<string, unknown>>, field: string) => string;
 
-const WORDS: Readonly<Record<string, Words>> = {
+const MESSAGES: Readonly<Record<string, Message>> = {
   required: ({ missingProperty }, field) =>
     `${field === "The body" ? "" : `${field}.`}${missingProperty} is required.`,
-  type: ({ type }, field) => `${field} must be ${[type].flat().map(article).join(" or ")}.`,
+  type: ({ type }, field) => `${field} must be ${[type].flat().map(withArticle).join(" or ")}.`,
   pattern: ({ pattern }, field) =>
     `${field} must be ${PATTERNS[String(pattern)] ?? `text of the form ${pattern}`}.`,
   enum: ({ allowedValues }, field) => `${field} must be one of ${[allowedValues].flat().join(", ")}.`,
@@ -45,18 +48,16 @@ const WORDS: Readonly<Record<string, Words>> = {
   maxProperties: ({ limit }, field) => `${field} must have at most ${limit} keys.`,
   maximum: ({ limit }, field) => `${field} must be at most ${limit}.`,
   minimum: ({ limit }, field) => `${field} must be at least ${limit}.`,
-  // The key is the client's text and is not repeated.
-  additionalProperties: (_params, field) => `${field} has a key that is not known.`,
+  // The key is the client's own text and is not echoed.
+  additionalProperties: (_params, field) => `${field} has an unknown key.`,
 };
 
-function sentence({ keyword, params, instancePath }: ErrorObject): string {
+function errorMessage({ keyword, params, instancePath }: ErrorObject): string {
   const field = fieldName(instancePath);
-  return (
-    WORDS[keyword]?.(params as Readonly<Record<string, unknown>>, field) ?? `${field} is not as expected.`
-  );
+  return MESSAGES[keyword]?.(params as Readonly<Record<string, unknown>>, field) ?? `${field} is invalid.`;
 }
 
-// Paths below a key of the client's own choosing could be long; a name is for reading.
+// Keys chosen by the client could make the path long.
 const FIELD_LENGTH_MAX = 80;
 
 function fieldName(instancePath: string): string {
@@ -64,7 +65,7 @@ function fieldName(instancePath: string): string {
   return path === "" ? "The body" : path.slice(0, FIELD_LENGTH_MAX);
 }
 
-function article(type: unknown): string {
+function withArticle(type: unknown): string {
   const name = String(type);
   if (name === "null") return "null";
   return `${/^[aeio]/.test(name) ? "an" : "a"} ${name}`;

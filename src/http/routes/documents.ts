@@ -1,47 +1,44 @@
-// GET /openapi.json and GET /docs: the description of an API, for programs and for people.
+// Serves documents that change only with the program and its configuration, such as /openapi.json and /docs.
 import { createHash } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { renderDocsPage } from "../openapi/docs-page.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
-import { etagMatches } from "../response.ts";
+import { type SerializedResponse, serializeResponse } from "../response.ts";
 
 export type StaticDocument = {
   readonly text: string;
   readonly contentType: string;
-  /** What the page may load and run; what is no page needs none. */
+  /** What a page may load and run; absent for anything else. */
   readonly contentSecurityPolicy?: string;
 };
 
 export function addOpenApiRoutes(app: FastifyInstance, document: OpenApiDocument): void {
-  const { html, contentSecurityPolicy: policy } = renderDocsPage(document);
+  const { html, contentSecurityPolicy } = renderDocsPage(document);
   const text = JSON.stringify(document);
   addStaticDocument(app, "/openapi.json", () => ({ text, contentType: "application/json" }));
-  addStaticDocument(app, "/docs", () => ({
-    text: html,
-    contentType: "text/html",
-    contentSecurityPolicy: policy,
-  }));
+  addStaticDocument(app, "/docs", () => ({ text: html, contentType: "text/html", contentSecurityPolicy }));
 }
 
-/** Something that changes with the program and its configuration only: made when first asked for, then kept. */
-export function addStaticDocument(app: FastifyInstance, path: string, make: () => StaticDocument): void {
-  let kept: ReturnType<typeof prepared> | null = null;
-  app.get(path, (request: FastifyRequest, reply: FastifyReply) => {
-    kept ??= prepared(make());
-    reply.headers(kept.headers);
-    const known = etagMatches(request.headers["if-none-match"], kept.headers.etag);
-    return known ? reply.code(304).send() : reply.send(kept.bytes);
+/** Renders at the first request, then sends the same bytes. */
+export function addStaticDocument(app: FastifyInstance, path: string, render: () => StaticDocument): void {
+  let response: SerializedResponse | null = null;
+  app.get(path, (_request, reply) => {
+    response ??= serializeDocument(path, render());
+    reply.sendSerialized(response);
   });
 }
 
-function prepared({ text, contentType: type, contentSecurityPolicy: policy }: StaticDocument) {
-  const bytes = Buffer.from(text);
-  const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
-  const headers = {
-    "content-type": `${type}; charset=utf-8`,
-    "cache-control": "no-cache",
-    etag,
-    ...(policy === undefined ? {} : { "content-security-policy": policy }),
-  };
-  return { bytes, headers };
+function serializeDocument(route: string, document: StaticDocument): SerializedResponse {
+  const { text, contentType, contentSecurityPolicy } = document;
+  const body = Buffer.from(text);
+  return serializeResponse({
+    route,
+    body,
+    headers: {
+      "content-type": `${contentType}; charset=utf-8`,
+      "cache-control": "no-cache",
+      etag: `"${createHash("sha256").update(body).digest("base64url")}"`,
+      ...(contentSecurityPolicy === undefined ? {} : { "content-security-policy": contentSecurityPolicy }),
+    },
+  });
 }

@@ -1,4 +1,4 @@
-// Endpoints over HTTP: bodies are bytes first, JSON second, and refused in sentences that name what is wrong.
+// Endpoints over HTTP: bodies as raw bytes and as JSON, and error messages that name what is wrong.
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "../../lib/log.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
@@ -82,10 +82,10 @@ describe("a body", () => {
   };
 
   it.each([
-    ["what the endpoint needs", { bodyBytesMax: 500 }, 500],
-    ["a few kilobytes where it says nothing", {}, 1_024],
-    ["what the server allows, whatever the endpoint needs", { bodyBytesMax: 10_000 }, 1_024],
-  ])("may have %s", async (_name, declared, bytes) => {
+    ["the limit of the endpoint", { bodyBytesMax: 500 }, 500],
+    ["the limit of the server if that is below the default", {}, 1_024],
+    ["the limit of the server if that is below the endpoint's", { bodyBytesMax: 10_000 }, 1_024],
+  ])("may be as large as %s", async (_name, declared, bytes) => {
     const { url, seen } = await start(declared);
     expect((await post(url, padded(bytes))).status).toBe(201);
     const rejected = await post(url, padded(bytes + 1));
@@ -93,7 +93,7 @@ describe("a body", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("that has no route is not read", async () => {
+  it("is not read if there is no route", async () => {
     const { url } = await start({});
     for (const [method, path, status] of [
       ["POST", "/nothing", 404],
@@ -104,16 +104,16 @@ describe("a body", () => {
     }
   });
 
-  it("arrives parsed and byte for byte", async () => {
+  it("is passed on parsed and byte for byte", async () => {
     const { url, seen } = await start({});
     const text = `{ "account": "${ACCOUNT}",\n "note": "é", "other": 1.50 }`;
-    const answer = await fetch(`${url}/things/7?block=12&other=1`, {
+    const response = await fetch(`${url}/things/7?block=12&other=1`, {
       method: "POST",
       headers: { "content-type": "Application/JSON; charset=UTF-8", "x-write-version": "1" },
       body: text,
     });
-    expect([answer.status, await answer.text()]).toEqual([201, '{"done":true}']);
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect([response.status, await response.text()]).toEqual([201, '{"done":true}']);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(seen[0]?.rawBody.equals(Buffer.from(text))).toBe(true);
     expect(seen[0]?.body).toEqual({ account: ACCOUNT, note: "é", other: 1.5 });
     expect(seen[0]?.values).toEqual({ id: "7", block: "12" });
@@ -121,37 +121,61 @@ describe("a body", () => {
   });
 
   it.each([
-    ["of another type", "{}", { "content-type": "text/plain" }, 415, /application\/json/],
-    ["of almost the right type", "{}", { "content-type": "application/json5" }, 415, /application\/json/],
-    ["of another charset", "{}", { "content-type": "application/json; charset=latin1" }, 415, /UTF-8/],
-    ["too large", JSON.stringify({ account: "x".repeat(2_000) }), {}, 413, /larger than allowed/],
-    ["empty", "", {}, 400, /not valid JSON/],
-    ["malformed", "{", {}, 400, /not valid JSON/],
-    ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}, 400, /not valid UTF-8/],
-    ["with a repeated key", `{"account":"${ACCOUNT}","account":"${ACCOUNT}"}`, {}, 400, /twice/],
-    ["that is no object", "[]", {}, 400, /^The body must be an object\.$/],
-    ["without a required field", "{}", {}, 400, /^account is required\.$/],
-    ["with a wrong address", '{"account":"0x12"}', {}, 400, /^account must be an address: 0x followed by 40/],
+    ["it has another type", "{}", { "content-type": "text/plain" }, 415, /application\/json/],
+    ["it has almost the right type", "{}", { "content-type": "application/json5" }, 415, /application\/json/],
+    ["it has another charset", "{}", { "content-type": "application/json; charset=latin1" }, 415, /UTF-8/],
+    ["it is too large", JSON.stringify({ account: "x".repeat(2_000) }), {}, 413, /larger than allowed/],
+    ["it is empty", "", {}, 400, /not valid JSON/],
+    ["it is malformed", "{", {}, 400, /not valid JSON/],
+    ["it is not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}, 400, /not valid UTF-8/],
+    ["it repeats a key", `{"account":"${ACCOUNT}","account":"${ACCOUNT}"}`, {}, 400, /twice/],
+    ["it is not an object", "[]", {}, 400, /^The body must be an object\.$/],
+    ["it lacks a required field", "{}", {}, 400, /^account is required\.$/],
     [
-      "with a wrong number",
+      "it has a wrong address",
+      '{"account":"0x12"}',
+      {},
+      400,
+      /^account must be an address: 0x followed by 40/,
+    ],
+    [
+      "it has a wrong number",
       `{"account":"${ACCOUNT}","amount":"1e3"}`,
       {},
       400,
       /^amount must be a whole number/,
     ],
-    ["with a wrong type", `{"account":"${ACCOUNT}","plan":[]}`, {}, 400, /^plan must be an object\.$/],
-    ["with a long text", `{"account":"${ACCOUNT}","note":"123456"}`, {}, 400, /^note must have at most 5/],
-    ["outside an enumeration", `{"account":"${ACCOUNT}","rail":2}`, {}, 400, /^rail must be one of 0, 1\.$/],
-  ])("%s is refused", async (_name, text, headers, status, sentence) => {
+    [
+      "it has a field of a wrong type",
+      `{"account":"${ACCOUNT}","plan":[]}`,
+      {},
+      400,
+      /^plan must be an object\.$/,
+    ],
+    [
+      "it has a text that is too long",
+      `{"account":"${ACCOUNT}","note":"123456"}`,
+      {},
+      400,
+      /^note must have at most 5/,
+    ],
+    [
+      "it has a value outside an enumeration",
+      `{"account":"${ACCOUNT}","rail":2}`,
+      {},
+      400,
+      /^rail must be one of 0, 1\.$/,
+    ],
+  ])("is rejected if %s", async (_name, text, headers, status, sentence) => {
     const { url, seen } = await start({});
-    const answer = await post(url, text, headers as Record<string, string>);
-    const refusal = (await answer.json()) as { error: string };
-    expect([answer.status, Object.keys(refusal)]).toEqual([status, ["error"]]);
-    expect(refusal.error).toMatch(sentence);
+    const response = await post(url, text, headers as Record<string, string>);
+    const rejection = (await response.json()) as { error: string };
+    expect([response.status, Object.keys(rejection)]).toEqual([status, ["error"]]);
+    expect(rejection.error).toMatch(sentence);
     expect(seen).toEqual([]);
   });
 
-  it("is not needed where the endpoint takes none", async () => {
+  it("is optional for an endpoint without a body", async () => {
     const { url, seen } = await start({ body: null });
     expect((await fetch(`${url}/things/7`, { method: "POST" })).status).toBe(201);
     expect((await post(url, "anything", { "content-type": "text/plain" })).status).toBe(201);
@@ -167,16 +191,16 @@ describe("parameters", () => {
     ["/things/x", /^id must be/],
     ["/things/7?block=-1", /^block must be/],
     ["/things/7?block=1&block=1", /twice/],
-  ])("are checked: %s", async (path, sentence) => {
+  ])("are validated: %s", async (path, sentence) => {
     const { url } = await start({ body: null });
-    const answer = await fetch(`${url}${path}`, { method: "POST" });
-    expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { error: string }).error).toMatch(sentence);
+    const response = await fetch(`${url}${path}`, { method: "POST" });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { error: string }).error).toMatch(sentence);
   });
 });
 
-describe("what an endpoint says before it looks", () => {
-  it("ends the request, whatever else is wrong with it", async () => {
+describe("the preHandler of an endpoint", () => {
+  it("ends the request before anything is validated", async () => {
     const heads: unknown[] = [];
     const { url, seen } = await start({
       method: "GET",
@@ -202,8 +226,8 @@ describe("what an endpoint says before it looks", () => {
   });
 });
 
-describe("an answer", () => {
-  it("may be bytes with headers, and is not sent again to who has it", async () => {
+describe("a response", () => {
+  it("may be bytes with headers, and becomes 304 for a matching ETag", async () => {
     const bytes = Buffer.from('{"n":9007199254740993}');
     const headers = { "content-type": "application/json", etag: '"abc"' };
     const { url } = await start({
@@ -221,7 +245,7 @@ describe("an answer", () => {
 });
 
 describe("a schema that does not compile", () => {
-  it("stops the start", async () => {
+  it("fails at start", async () => {
     await expect(start({ body: { type: "objekt" } })).rejects.toThrow(/type/);
   });
 });

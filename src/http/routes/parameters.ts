@@ -1,22 +1,21 @@
-// Path and query parameters of a request, parsed as their declarations say.
+// Parses path and query parameters as declared.
 
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
-import type { Parameter } from "../../schema/parameter.ts";
+import type { Parameter, ParameterValues } from "../../schema/parameter.ts";
+import type { SqlValue } from "../../schema/sql.ts";
 
-// The query string, read once and strictly: a key given twice is a mistake, not a choice.
-
-// No request of ours needs more; whoever sends more is not asking.
+// More than any route has.
 const KEYS_MAX = 50;
 
-/** Values by key. Unknown keys are the reader's to ignore; repeated ones are refused. */
+/** Values by key. Callers ignore unknown keys; a repeated key is an error, because servers disagree on which counts. */
 export function readQuery(url: string): ReadonlyMap<string, string> {
   const start = url.indexOf("?");
   const values = new Map<string, string>();
   if (start < 0) return values;
   for (const part of url.slice(start + 1).split("&")) {
     if (part === "") continue;
-    const [key, value] = pair(part);
+    const [key, value] = decodePair(part);
     if (values.has(key)) throw new Fault("INPUT_INVALID", "A query key is given twice.");
     if (values.size >= KEYS_MAX) throw new Fault("INPUT_INVALID", `A query has at most ${KEYS_MAX} keys.`);
     values.set(key, value);
@@ -24,7 +23,7 @@ export function readQuery(url: string): ReadonlyMap<string, string> {
   return values;
 }
 
-function pair(part: string): [string, string] {
+function decodePair(part: string): [string, string] {
   const equals = part.indexOf("=");
   try {
     return equals < 0 ? [decode(part), ""] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))];
@@ -39,17 +38,17 @@ function decode(text: string): string {
   return ENCODED.test(text) ? decodeURIComponent(text.replaceAll("+", " ")) : text;
 }
 
-/** Parsed values by name; those not given are absent. */
+/** Parsed values by name; absent parameters have no key. */
 export function readParameters(
   parameters: readonly Parameter[],
   request: FastifyRequest,
   query: ReadonlyMap<string, string>,
-): Readonly<Record<string, unknown>> {
+): ParameterValues {
   const path = request.params as Readonly<Record<string, string>>;
-  const values: Record<string, unknown> = {};
-  for (const { name, in: place, required, kind } of parameters) {
-    if (place === "header") continue;
-    const text = place === "path" ? path[name] : query.get(name);
+  const values: Record<string, SqlValue> = {};
+  for (const { name, in: location, required, kind } of parameters) {
+    if (location === "header") continue;
+    const text = location === "path" ? path[name] : query.get(name);
     if (text !== undefined) values[name] = kind.parse(text, name);
     else if (required) throw new Fault("INPUT_INVALID", `${name} is required.`);
   }

@@ -1,8 +1,8 @@
-// Reads of the index as GET routes: parameters in, one statement, an answer with its validators out.
+// Registers reads of the index as GET routes: parameters in, one statement, a cached response with its ETag out.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { parseUint } from "../../lib/uint.ts";
-import type { Read, ReadInput } from "../../schema/reads/read.ts";
+import type { IndexHead, Read, ReadInput } from "../../schema/reads/read.ts";
 import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import type { ResponseCache } from "../cache/response-cache.ts";
@@ -21,21 +21,19 @@ export function addReadRoutes(
   reads: readonly Read[],
   { cache, run }: ReadRouteOptions,
 ): void {
-  // Almost everybody is answered there; the routes are for what is not kept.
-  server.serveFromCache(cache.getByUrl);
+  // Most requests end there; the routes serve what is not cached.
+  server.serveFromCache((url) => cache.getByUrl(url));
   for (const read of reads) {
     server.app.get(read.path, (request, reply) => {
       const query = readQuery(request.url);
       const input = readInput(read, request, query);
-      // Keys that mean nothing to us are ignored, and must not fill the cache either.
-      const address = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
-      const question = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-      const making = cache.getOrCreate({ route: read.path, canonicalKey: question, url: address }, () =>
-        make(read, input, { request, reply, run }),
+      // Unknown keys are ignored, and must not fill the cache either.
+      const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
+      const work = cache.getOrCreate({ route: read.path, canonicalKey, url }, () =>
+        createResponse(read, input, { request, reply, run }),
       );
-      return withRequestTimeout(server.app, making).then((answer) =>
-        server.sendResponse(answer, request, reply),
-      );
+      return withRequestTimeout(server.app, work).then((response) => reply.sendSerialized(response));
     });
   }
 }
@@ -46,24 +44,37 @@ function isKnown(read: Read, key: string): boolean {
   return read.parameters.some(({ name }) => name === key);
 }
 
-type Making = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly run: RunRead };
+type ReadContext = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly run: RunRead };
 
-function make(read: Read, input: ReadInput, { request, reply, run }: Making): Promise<SerializedResponse> {
+function createResponse(
+  read: Read,
+  input: ReadInput,
+  { request, reply, run }: ReadContext,
+): Promise<SerializedResponse> {
   const plan = read.plan(input);
-  return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, answered) => {
+  return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, rows) => {
     try {
       assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
-      const body = plan.assemble(answered);
+      const body = plan.assemble(rows);
       if (body === null) throw new Fault("NOT_FOUND", read.notFoundMessage ?? "There is no such record.");
-      const answer = serializeResponse(read.path, body, head);
-      if (answer.body.length <= PAGE_BYTES_MAX || !plan.assembleWithin) return answer;
-      // The statement leaves out what is far too long; here the bytes are counted as they are sent.
-      return serializeResponse(read.path, plan.assembleWithin(answered, PAGE_BYTES_MAX), head);
+      const response = serializeRead(read, body, head);
+      if (response.body.length <= PAGE_BYTES_MAX || !plan.assembleWithin) return response;
+      // The statement leaves out rows that are far too long; here the bytes count as they are sent.
+      return serializeRead(read, plan.assembleWithin(rows, PAGE_BYTES_MAX), head);
     } catch (error) {
-      // Also an answer of "no such record" says as of which block there is none.
+      // A 404 also says as of which block there is no such record.
       reply.headers(formatHeadHeaders(head));
       throw error;
     }
+  });
+}
+
+function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedResponse {
+  return serializeResponse({
+    route: read.path,
+    body,
+    headers: { "cache-control": "no-cache", ...formatHeadHeaders(head) },
+    computeEtag: true,
   });
 }
 

@@ -1,4 +1,4 @@
-// Connections: only so many at once, in all and per client, and the log says when more came or descriptors ran out.
+// Connection limits, in total and per client, and the log lines when they or file descriptors run out.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -26,7 +26,7 @@ async function start(options: Partial<HttpServerOptions>): Promise<{ port: numbe
 
 type Outcome = { readonly socket: Socket; readonly text: string; readonly isOpen: boolean };
 
-/** Opens connections one after another, and asks on each; what came back, and which of them the server kept open. */
+/** Opens connections one after another and sends a request on each; returns the responses and which stayed open. */
 async function openMany(port: number, count: number): Promise<readonly Outcome[]> {
   const outcomes: Promise<Outcome>[] = [];
   for (let each = 0; each < count; each += 1) {
@@ -47,12 +47,13 @@ async function openMany(port: number, count: number): Promise<readonly Outcome[]
 }
 
 describe("connections", () => {
-  it("are closed beyond the limit with one warning, and taken again when others end", async () => {
+  it("are closed beyond the limit with one warning, and accepted again when others end", async () => {
     const { port, lines } = await start({ connectionsMax: 10 });
     const outcomes = await openMany(port, 30);
     expect(outcomes.map(({ isOpen }) => isOpen)).toEqual(Array.from({ length: 30 }, (_, each) => each < 10));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
+      event: "connection-limit",
       msg: "Connection limit reached, connection closed",
       connectionsMax: 10,
     });
@@ -62,13 +63,11 @@ describe("connections", () => {
     await expect.poll(async () => (await openMany(port, 1))[0]?.isOpen).toBe(true);
   });
 
-  it("of one client are closed beyond its limit, with a sentence", async () => {
+  it("of one client are closed beyond its limit, with an error message", async () => {
     const { port, lines } = await start({ connectionsPerClientMax: 5 });
     const outcomes = await openMany(port, 7);
     expect(outcomes.filter(({ isOpen }) => isOpen)).toHaveLength(5);
-    expect(outcomes.at(-1)?.text).toMatch(
-      /^HTTP\/1\.1 429 .*There is a limit of 5 connections per client\./s,
-    );
+    expect(outcomes.at(-1)?.text).toMatch(/^HTTP\/1\.1 429 .*At most 5 connections per client\./s);
     expect(outcomes.at(-1)?.text).toContain("retry-after: 1\r\n");
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ client: "127.0.0.1", perClientMax: 5 });
@@ -82,11 +81,11 @@ describe("connections", () => {
 
 const CHILD = `
   import { createLog } from "./src/lib/log.ts";
-  import { createServer } from "./src/http/server.ts";
+  import { createHttpServer } from "./src/http/server.ts";
   const log = createLog({ level: "warn", terminal: false, name: "test" });
   const ready = async () => ({ ready: true });
-  const server = createServer({ log, bodyBytesMax: 1024, requestMsMax: 5000, ready });
-  console.log(await server.listen({ host: "127.0.0.1", port: 0, variable: "API_PORT" }));
+  const server = createHttpServer({ log, bodyBytesMax: 1024, requestMsMax: 5000, checkReadiness: ready });
+  console.log(await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }));
 `;
 
 function nextLine(child: ChildProcess, stream: "stdout" | "stderr"): Promise<string> {
@@ -97,7 +96,7 @@ function nextLine(child: ChildProcess, stream: "stdout" | "stderr"): Promise<str
 }
 
 describe.runIf(process.platform === "linux")("descriptors", () => {
-  it("that run out are in the log, and some are left for other things than connections", async () => {
+  it("are reserved for other uses, and running out is logged", async () => {
     const command = `ulimit -n 128; exec "$0" --import tsx --input-type=module -e "$1"`;
     const child = spawn("sh", ["-c", command, process.execPath, CHILD], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -110,8 +109,8 @@ describe.runIf(process.platform === "linux")("descriptors", () => {
       msg: "File descriptors run out, connection closed",
       descriptors: 96,
     });
-    const kept = outcomes.filter(({ isOpen }) => isOpen).length;
-    expect(kept).toBeGreaterThan(20);
-    expect(kept).toBeLessThan(96);
+    const open = outcomes.filter(({ isOpen }) => isOpen).length;
+    expect(open).toBeGreaterThan(20);
+    expect(open).toBeLessThan(96);
   });
 });

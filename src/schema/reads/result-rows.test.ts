@@ -1,8 +1,8 @@
-// Rows as records: what is hidden stays hidden, in the order of the columns.
+// Rows become records: hidden columns stay hidden, in the order of the columns.
 import { describe, expect, it } from "vitest";
 import { readHiddenColumn, toFirstRecord, toRecords } from "./result-rows.ts";
 
-const answered = {
+const result = {
   columns: ["_head", "b", "a", "_0"],
   rows: [
     ["7", null, "one", "1"],
@@ -10,20 +10,20 @@ const answered = {
   ],
 };
 
-describe("rows of an answer", () => {
-  it("become records of what is shown, in order", () => {
-    expect(JSON.stringify(toRecords(answered))).toBe('[{"b":null,"a":"one"},{"b":{"k":1},"a":"two"}]');
-    expect(toRecords(answered, 1)).toEqual([{ b: null, a: "one" }]);
-    expect(toRecords(answered, 9)).toHaveLength(2);
+describe("result rows", () => {
+  it("become records of the visible columns, in order", () => {
+    expect(JSON.stringify(toRecords(result))).toBe('[{"b":null,"a":"one"},{"b":{"k":1},"a":"two"}]');
+    expect(toRecords(result, 1)).toEqual([{ b: null, a: "one" }]);
+    expect(toRecords(result, 9)).toHaveLength(2);
   });
 
-  it("have a first one, or none", () => {
-    expect(toFirstRecord(answered)).toEqual({ b: null, a: "one" });
-    expect(toFirstRecord({ columns: answered.columns, rows: [] })).toBeNull();
+  it("have a first record, or null", () => {
+    expect(toFirstRecord(result)).toEqual({ b: null, a: "one" });
+    expect(toFirstRecord({ columns: result.columns, rows: [] })).toBeNull();
   });
 
-  it("still tell what they hide", () => {
-    expect(readHiddenColumn(answered, 1, "_0")).toBe("2");
-    expect(readHiddenColumn(answered, 2, "_0")).toBeUndefined();
+  it("give access to hidden columns", () => {
+    expect(readHiddenColumn(result, 1, "_0")).toBe("2");
+    expect(readHiddenColumn(result, 2, "_0")).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
-// What a statement answered, and the one place where a row of it becomes a record.
+// The rows of a statement, and the one place where a row becomes a record.
 
 /** Cells in the order of the columns: numbers as text, booleans, JSON as objects. */
 export type ResultRows = {
-  /** A name that begins with _ is for whoever wrote the statement: no record has it. */
+  /** A name that begins with _ is internal to the statement: no record shows it. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
 };
@@ -11,36 +11,36 @@ export type ResultRow = Readonly<Record<string, unknown>>;
 
 /** The rows as objects, or the first few of them. */
 export function toRecords({ columns, rows }: ResultRows, countMax = rows.length): ResultRow[] {
-  const shown = shownOf(columns);
+  const visible = visibleColumnsOf(columns);
   const records: ResultRow[] = [];
-  for (let index = 0; index < rows.length && index < countMax; index += 1) {
-    const cells = rows[index] as readonly unknown[];
+  for (const cells of rows) {
+    if (records.length >= countMax) break;
     const record: Record<string, unknown> = {};
-    for (const { name, at } of shown) record[name] = cells[at];
+    for (const { name, at } of visible) record[name] = cells[at];
     records.push(record);
   }
   return records;
 }
 
-type Shown = { readonly name: string; readonly at: number };
+type VisibleColumn = { readonly name: string; readonly at: number };
 
-// A statement that is asked again and again has the same list of columns each time.
-const shownByColumns = new WeakMap<readonly string[], readonly Shown[]>();
+// Repeated statements have the same column list each time.
+const visibleColumns = new WeakMap<readonly string[], readonly VisibleColumn[]>();
 
-function shownOf(columns: readonly string[]): readonly Shown[] {
-  const known = shownByColumns.get(columns);
+function visibleColumnsOf(columns: readonly string[]): readonly VisibleColumn[] {
+  const known = visibleColumns.get(columns);
   if (known) return known;
-  const shown = columns.flatMap((name, at) => (name.startsWith("_") ? [] : [{ name, at }]));
-  shownByColumns.set(columns, shown);
-  return shown;
+  const visible = columns.flatMap((name, at) => (name.startsWith("_") ? [] : [{ name, at }]));
+  visibleColumns.set(columns, visible);
+  return visible;
 }
 
-/** The only row, or the first; null where there is none. */
-export function toFirstRecord(answered: ResultRows): ResultRow | null {
-  return toRecords(answered, 1)[0] ?? null;
+/** The first record; null if there is no row. */
+export function toFirstRecord(rows: ResultRows): ResultRow | null {
+  return toRecords(rows, 1)[0] ?? null;
 }
 
-/** What a column that no record shows holds in a row. */
+/** The cell of a column that records do not show. */
 export function readHiddenColumn({ columns, rows }: ResultRows, row: number, name: string): unknown {
   return rows[row]?.[columns.indexOf(name)];
 }

@@ -159,19 +159,19 @@ describe("a change that contradicts the rows", () => {
   it("is rejected: an update of a missing row", async () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(update(things, { id: 7n }, { name: "x" }), origin(1));
-    await expect(rows.finish()).rejects.toThrow("things 7 is to be updated, but is not there");
+    await expect(rows.finish()).rejects.toThrow("things 7 cannot be updated, because it does not exist");
   });
 
   it("is rejected at once if the row was read", async () => {
     const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
-    expect(() => rows.change(insert(things, { id: 1n, name: "x" }), origin(2))).toThrow("exists already");
-    expect(() => rows.change(update(things, { id: 2n }, { name: "x" }), origin(2))).toThrow("is not there");
+    expect(() => rows.change(insert(things, { id: 1n, name: "x" }), origin(2))).toThrow("already exists");
+    expect(() => rows.change(update(things, { id: 2n }, { name: "x" }), origin(2))).toThrow("does not exist");
   });
 
   it("is rejected: an insert of an existing row", () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(insert(things, { id: 1n, name: "x" }), origin(1));
-    expect(() => rows.change(insert(things, { id: 1n, name: "y" }), origin(2))).toThrow("exists already");
+    expect(() => rows.change(insert(things, { id: 1n, name: "y" }), origin(2))).toThrow("already exists");
   });
 });

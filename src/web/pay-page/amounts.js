@@ -1,7 +1,7 @@
-// Amounts for reading: exact decimal text in, grouped and shortened text out, no float in between.
+// Formats amounts: exact decimal text in, grouped and rounded text out, without floats.
 
 /** @param {string} text @param {number} places @returns {string} Rounded half up, grouped by thousands. */
-export function rounded(text, places) {
+export function roundDecimal(text, places) {
   const negative = text.startsWith("-");
   const [whole = "0", fraction = ""] = (negative ? text.slice(1) : text).split(".");
   const digits = whole + fraction.padEnd(places + 1, "0").slice(0, places + 1);
@@ -12,33 +12,33 @@ export function rounded(text, places) {
 }
 
 /** @param {string | null} text @returns {string} */
-export function usd(text) {
+export function formatUsd(text) {
   if (text === null) return "–";
-  const shown = rounded(text, 2);
+  const shown = roundDecimal(text, 2);
   if (/[1-9]/.test(text) && !/[1-9]/.test(shown)) return "< $0.01";
   return shown.startsWith("−") ? `−$${shown.slice(1)}` : `$${shown}`;
 }
 
-/** A price may be tiny and still mean something. @param {string | null} text @returns {string} */
-export function price(text) {
+/** A price may be tiny and still matter. @param {string | null} text @returns {string} */
+export function formatPrice(text) {
   if (text === null) return "–";
-  return /^0\.0/.test(text) ? `$${significant(text)}` : usd(text);
+  return /^0\.0/.test(text) ? `$${formatSignificant(text)}` : formatUsd(text);
 }
 
 /** @param {string | null} text @returns {string} */
-export function quantity(text) {
+export function formatQuantity(text) {
   if (text === null) return "?";
   if (/^0\.0{6}/.test(text)) return "< 0.000001";
-  return /^-?0\./.test(text) ? significant(text) : rounded(text, 4).replace(/\.?0+$/, "");
+  return /^-?0\./.test(text) ? formatSignificant(text) : roundDecimal(text, 4).replace(/\.?0+$/, "");
 }
 
-/** The first four digits that are not leading zeros. @param {string} text */
-function significant(text) {
+/** The first four significant digits. @param {string} text */
+function formatSignificant(text) {
   return /^-?0\.0*[0-9]{1,4}/.exec(text)?.[0].replace(/\.?0+$/, "") ?? text;
 }
 
-/** Millionths, for comparing and for pictures. @param {string | null} text @returns {bigint} */
-export function millionths(text) {
+/** Millionths, for comparisons and charts. @param {string | null} text @returns {bigint} */
+export function toMillionths(text) {
   if (text === null) return 0n;
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".");
   const units = BigInt(whole + fraction.padEnd(6, "0").slice(0, 6));

@@ -1,17 +1,17 @@
-// Amounts on the page: readable, and never further from the truth than they say.
+// Amounts on the page: readable, and rounded by at most half of the last place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 type Amounts = {
-  rounded(text: string, places: number): string;
-  usd(text: string | null): string;
-  price(text: string | null): string;
-  quantity(text: string | null): string;
-  millionths(text: string | null): bigint;
+  roundDecimal(text: string, places: number): string;
+  formatUsd(text: string | null): string;
+  formatPrice(text: string | null): string;
+  formatQuantity(text: string | null): string;
+  toMillionths(text: string | null): bigint;
 };
 
-// By its address: the page's modules are plain JavaScript, which the compiler of the tests does not read.
-const { rounded, usd, price, quantity, millionths } = (await import(
+// By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
+const { roundDecimal, formatUsd, formatPrice, formatQuantity, toMillionths } = (await import(
   new URL("./amounts.js", import.meta.url).href
 )) as Amounts;
 
@@ -25,14 +25,14 @@ describe("an amount", () => {
     ["-800", "−$800.00"],
     ["123456789012345678901234567890.129", "$123,456,789,012,345,678,901,234,567,890.13"],
     [null, "–"],
-  ])("of dollars %s reads %s", (text, shown) => expect(usd(text)).toBe(shown));
+  ])("in dollars formats %s as %s", (text, shown) => expect(formatUsd(text)).toBe(shown));
 
   it.each([
     ["0.0000082", "$0.0000082"],
     ["0.012345678", "$0.01234"],
     ["2500", "$2,500.00"],
     [null, "–"],
-  ])("as a price %s reads %s", (text, shown) => expect(price(text)).toBe(shown));
+  ])("as a price formats %s as %s", (text, shown) => expect(formatPrice(text)).toBe(shown));
 
   it.each([
     ["2", "2"],
@@ -43,16 +43,16 @@ describe("an amount", () => {
     ["0.000000000012", "< 0.000001"],
     ["0", "0"],
     [null, "?"],
-  ])("of a token %s reads %s", (text, shown) => expect(quantity(text)).toBe(shown));
+  ])("of a token formats %s as %s", (text, shown) => expect(formatQuantity(text)).toBe(shown));
 
   it("is rounded by at most half of the last place shown", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (units) => {
         const magnitude = units < 0n ? -units : units;
         const text = `${units < 0n ? "-" : ""}${magnitude / 1_000_000n}.${String(magnitude % 1_000_000n).padStart(6, "0")}`;
-        expect(millionths(text)).toBe(units);
-        const shown = rounded(text, 2).replaceAll(",", "").replace("−", "-");
-        const off = millionths(shown) - units;
+        expect(toMillionths(text)).toBe(units);
+        const shown = roundDecimal(text, 2).replaceAll(",", "").replace("−", "-");
+        const off = toMillionths(shown) - units;
         expect(off <= 5_000n && off >= -5_000n).toBe(true);
       }),
     );

@@ -1,4 +1,4 @@
-// Elements made from data: every text goes in as text, because names of tokens are whatever a stranger chose.
+// Creates elements from data: every text is set as text, because anyone can choose the name of a token.
 
 /**
  * @param {string} tag
@@ -6,8 +6,8 @@
  * @param {(Node | string | null)[]} children
  * @returns {HTMLElement}
  */
-export function element(tag, attributes, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+export function createHtmlElement(tag, attributes, ...children) {
+  return appendAll(document.createElement(tag), attributes, children);
 }
 
 /**
@@ -16,8 +16,8 @@ export function element(tag, attributes, ...children) {
  * @param {(Node | string | null)[]} children
  * @returns {SVGElement}
  */
-export function drawing(tag, attributes, ...children) {
-  return filled(
+export function createSvgElement(tag, attributes, ...children) {
+  return appendAll(
     /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag)),
     attributes,
     children,
@@ -31,40 +31,40 @@ export function drawing(tag, attributes, ...children) {
  * @param {(Node | string | null)[]} children
  * @returns {T}
  */
-function filled(node, attributes, children) {
+function appendAll(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   node.append(...children.filter((child) => child !== null));
   return node;
 }
 
 /** @param {string} title @param {Node[]} children */
-export function card(title, ...children) {
-  return element("section", { class: "card" }, element("h2", {}, title), ...children);
+export function renderCard(title, ...children) {
+  return createHtmlElement("section", { class: "card" }, createHtmlElement("h2", {}, title), ...children);
 }
 
-// A name longer than this is no name; the rest is there for whoever points at it.
+// Longer names are cut; the full text is in the tooltip.
 const NAME_LENGTH_MAX = 40;
 
 /** @param {string} text */
-export function named(text) {
-  const letters = [...text];
-  return letters.length > NAME_LENGTH_MAX ? `${letters.slice(0, NAME_LENGTH_MAX).join("")}…` : text;
+export function truncateName(text) {
+  const characters = [...text];
+  return characters.length > NAME_LENGTH_MAX ? `${characters.slice(0, NAME_LENGTH_MAX).join("")}…` : text;
 }
 
 /** @param {string} iso */
-export function moment(iso) {
+export function formatTime(iso) {
   return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** @param {string} text */
-export function shortened(text) {
+export function shortenHex(text) {
   return text.length > 14 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
 }
 
-/** A transaction, as a link where somebody shows that chain. @param {string} hash @param {string | null | undefined} page */
-export function transactionLink(hash, page) {
-  const shown = element("code", { title: hash }, shortened(hash));
-  if (!page || !/^0x[0-9a-fA-F]{64}$/.test(hash)) return shown;
-  const href = page.replace("{hash}", hash);
-  return element("a", { href, target: "_blank", rel: "noopener noreferrer" }, shown);
+/** A transaction hash, as a link if the chain has an explorer. @param {string} hash @param {string | null | undefined} explorerTxUrl */
+export function transactionLink(hash, explorerTxUrl) {
+  const code = createHtmlElement("code", { title: hash }, shortenHex(hash));
+  if (!explorerTxUrl || !/^0x[0-9a-fA-F]{64}$/.test(hash)) return code;
+  const href = explorerTxUrl.replace("{hash}", hash);
+  return createHtmlElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, code);
 }

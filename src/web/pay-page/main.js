@@ -1,14 +1,14 @@
-// The page at work: the form becomes a request, the wallet pays for it, the answer becomes a view.
-import { buy, isPending, lastBought } from "./paid-request.js";
-import { snapshotView } from "./snapshot-view.js";
-import { connect, findWallet, sign, useChain } from "./wallet.js";
+// Runs the page: the form becomes a request, the wallet pays for it, the snapshot is rendered.
+import { isPaymentPending, readStoredResult, requestPaidSnapshot } from "./paid-request.js";
+import { renderSnapshot } from "./snapshot-view.js";
+import { findWallet, requestAccount, signTypedData, switchChain } from "./wallet.js";
 
 /**
- * @typedef {{path: string, priceUsd: string, terms: import("./payment.js").Terms}} Sold
- * @type {Sold & import("./snapshot-view.js").Known}
+ * @typedef {{path: string, priceUsd: string, terms: import("./payment.js").Terms}} Offer
+ * @type {Offer & import("./snapshot-view.js").ChainInfo}
  */
 const offer = JSON.parse(byId("offer").textContent ?? "");
-const form = /** @type {HTMLFormElement} */ (byId("question"));
+const form = /** @type {HTMLFormElement} */ (byId("snapshot-form"));
 const button = /** @type {HTMLButtonElement} */ (byId("pay"));
 const status = byId("status");
 const result = byId("result");
@@ -21,13 +21,13 @@ function byId(id) {
 }
 
 /** @param {string} text @param {"" | "busy" | "bad"} look */
-function tell(text, look) {
+function showStatus(text, look) {
   status.textContent = text;
   status.className = look;
 }
 
-/** The address of what is asked for: the same question has the same one, so that its payment is found again. */
-function urlOfForm() {
+/** The URL of the request: the same input gives the same URL, so that its stored payment is found again. */
+function readFormUrl() {
   const given = new FormData(form);
   const query = new URLSearchParams({ address: String(given.get("address")).trim().toLowerCase() });
   const chains = given.getAll("chains").join(",");
@@ -35,64 +35,64 @@ function urlOfForm() {
 }
 
 /** @returns {import("./paid-request.js").Payer} */
-function payerOf() {
+function createPayer() {
   /** @type {import("./wallet.js").Wallet | null} */
   let wallet = null;
   return {
     async account(terms) {
       wallet = await findWallet();
       if (!wallet)
-        throw new Error("There is no wallet in this browser. Install one, or pay with a program: see below.");
-      const account = await connect(wallet);
-      await useChain(wallet, terms.network, offer.paidOn.name);
+        throw new Error("There is no wallet in this browser. Install one, or pay from a program: see below.");
+      const account = await requestAccount(wallet);
+      await switchChain(wallet, terms.network, offer.paymentChain.name);
       return account;
     },
-    sign(account, data) {
+    signTypedData(account, data) {
       if (!wallet) throw new Error("There is no wallet to sign with.");
-      return sign(wallet, account, data);
+      return signTypedData(wallet, account, data);
     },
   };
 }
 
 async function run() {
-  const url = urlOfForm();
+  const url = readFormUrl();
   history.replaceState(null, "", url);
   button.disabled = true;
   result.replaceChildren();
   try {
-    show(await buy(url, offer.terms, payerOf(), (text) => tell(text, "busy")));
-    tell("Here it is.", "");
+    const showProgress = (/** @type {string} */ text) => showStatus(text, "busy");
+    showSnapshot(await requestPaidSnapshot(url, offer.terms, createPayer(), showProgress));
+    showStatus("Snapshot received.", "");
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error), "bad");
+    showStatus(error instanceof Error ? error.message : String(error), "bad");
   } finally {
     button.disabled = false;
-    name(url);
+    labelButton(url);
   }
 }
 
-/** @param {import("./paid-request.js").Bought} bought */
-function show(bought) {
-  result.replaceChildren(...snapshotView(bought, offer));
+/** @param {import("./paid-request.js").PaidSnapshot} paid */
+function showSnapshot(paid) {
+  result.replaceChildren(...renderSnapshot(paid, offer));
 }
 
-/** What the button does depends on whether it has been paid for already. @param {string} url */
-function name(url) {
-  const label = isPending(url) ? "Try again, already paid" : `Pay $${offer.priceUsd} and look`;
-  button.textContent = label;
+/** The label says whether the request is paid for already. @param {string} url */
+function labelButton(url) {
+  button.textContent = isPaymentPending(url) ? "Retry, already paid" : `Pay $${offer.priceUsd}`;
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   void run();
 });
-form.addEventListener("input", () => name(urlOfForm()));
+form.addEventListener("input", () => labelButton(readFormUrl()));
 
-/** What the address asks for goes into the form. */
+/** Fills the form from the URL of the page. */
 function fillForm() {
   const query = new URLSearchParams(location.search);
   const address = query.get("address");
   if (address !== null) /** @type {HTMLInputElement} */ (byId("address")).value = address;
-  // The service takes short names too, such as eth; each is how the full one begins.
+  // The service accepts short names too, such as eth: prefixes of the full ones.
   const chains = query.get("chains")?.toLowerCase().split(",").filter(Boolean);
   for (const box of form.querySelectorAll("input[type=checkbox]")) {
     const input = /** @type {HTMLInputElement} */ (box);
@@ -101,10 +101,10 @@ function fillForm() {
 }
 
 fillForm();
-name(urlOfForm());
-const before = lastBought(urlOfForm());
-if (isPending(urlOfForm())) void run();
-else if (before) {
-  show(before);
-  tell("Bought earlier in this tab. Paying again takes a new snapshot.", "");
+labelButton(readFormUrl());
+const stored = readStoredResult(readFormUrl());
+if (isPaymentPending(readFormUrl())) void run();
+else if (stored) {
+  showSnapshot(stored);
+  showStatus("Bought earlier in this tab. Paying again takes a new snapshot.", "");
 }

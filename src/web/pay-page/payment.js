@@ -1,4 +1,4 @@
-// A payment as x402 version 2 wants it: terms read from a header, what is signed, and the header that carries it.
+// Payments of x402 version 2: decodes the terms, builds the typed data to sign, and encodes the payment header.
 
 /**
  * @typedef {{scheme: string, network: string, amount: string, asset: string, payTo: string,
@@ -9,30 +9,30 @@
  *   nonce: string}} Authorization
  */
 
-// Clocks differ: a signature that is valid only from now on may be too early for the chain.
+// Clocks differ: a signature valid only from now on may be too early for the chain.
 const EARLY_SECONDS = 600;
 
 /** @param {string} text @returns {unknown} */
-export function readHeader(text) {
+export function decodeHeader(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 /** @param {unknown} value @returns {string} */
-function writeHeader(value) {
+function encodeHeader(value) {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** The id of an EVM chain named as CAIP-2 does. @param {string} network @returns {number} */
-export function chainIdOf(network) {
+/** The chain id in a CAIP-2 name. @param {string} network @returns {number} */
+export function parseChainId(network) {
   return Number(network.slice(network.indexOf(":") + 1));
 }
 
 /** @param {number} bytes @returns {string} */
 function randomHex(bytes) {
-  const chosen = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(chosen, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /**
@@ -41,7 +41,7 @@ function randomHex(bytes) {
  * @param {number} nowMs
  * @returns {Authorization}
  */
-export function newAuthorization(terms, from, nowMs) {
+export function createAuthorization(terms, from, nowMs) {
   const now = Math.floor(nowMs / 1000);
   return {
     from,
@@ -54,7 +54,7 @@ export function newAuthorization(terms, from, nowMs) {
 }
 
 /** EIP-3009 as EIP-712 typed data. @param {Terms} terms @param {Authorization} message */
-export function typedData(terms, message) {
+export function buildTypedData(terms, message) {
   const fields = (/** @type {string} */ text) =>
     text.split(", ").map((field) => {
       const [type, name] = field.split(" ");
@@ -70,7 +70,7 @@ export function typedData(terms, message) {
     domain: {
       name: terms.extra.name,
       version: terms.extra.version,
-      chainId: chainIdOf(terms.network),
+      chainId: parseChainId(terms.network),
       verifyingContract: terms.asset,
     },
     primaryType: "TransferWithAuthorization",
@@ -85,10 +85,10 @@ export function typedData(terms, message) {
  * @param {string} signature
  * @returns {string}
  */
-export function paymentHeader(challenge, terms, authorization, signature) {
+export function buildPaymentHeader(challenge, terms, authorization, signature) {
   const { x402Version, resource } = challenge;
-  const extensions = withIdentifier(challenge.extensions ?? {});
-  return writeHeader({
+  const extensions = addPaymentIdentifier(challenge.extensions ?? {});
+  return encodeHeader({
     x402Version,
     payload: { authorization, signature },
     resource,
@@ -100,12 +100,12 @@ export function paymentHeader(challenge, terms, authorization, signature) {
 const IDENTIFIER = "payment-identifier";
 
 /**
- * A name that is nowhere on the chain, where the service knows names: without it, whoever reads the signature there
- * can not fetch what it bought.
+ * Adds a payment identifier if the service supports them. It never appears on the chain, so that reading the signature
+ * there is not enough to fetch what was paid for.
  * @param {Extensions} extensions
  * @returns {Extensions}
  */
-function withIdentifier(extensions) {
+function addPaymentIdentifier(extensions) {
   const known = extensions[IDENTIFIER];
   if (known === undefined) return extensions;
   const id = `pay_${randomHex(16)}`;

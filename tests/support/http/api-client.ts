@@ -1,4 +1,4 @@
-// A client of the API that believes its description: every answer is held against /openapi.json.
+// A client that validates every response against /openapi.json.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import type {
@@ -11,20 +11,20 @@ export type ApiResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed where the answer says that it is JSON. */
+  /** Parsed if the response is JSON. */
   readonly body: unknown;
 };
 
 export type ApiRequest = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is when text or bytes, as JSON otherwise. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
 };
 
 export type ApiClient = {
   readonly document: OpenApiDocument;
-  /** Asks, and fails unless the answer is one that the description allows. */
+  /** Sends a request, and fails unless the document allows the response. */
   call(target: string, request?: ApiRequest): Promise<ApiResponse>;
 };
 
@@ -35,81 +35,81 @@ export async function openApiClient(url: string): Promise<ApiClient> {
     document,
     async call(target, { method = "GET", headers = {}, body } = {}) {
       const raw = typeof body === "string" || body instanceof Uint8Array;
-      const response = await fetch(url + target, {
+      const received = await fetch(url + target, {
         method,
         headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
         ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
       });
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-      const answer = {
-        status: response.status,
-        headers: response.headers,
+      const text = await received.text();
+      const isJson = received.headers.get("content-type")?.startsWith("application/json") === true;
+      const response: ApiResponse = {
+        status: received.status,
+        headers: received.headers,
         text,
         body: isJson && text !== "" ? JSON.parse(text) : undefined,
       };
-      check(method, target, answer);
-      return answer;
+      check(method, target, response);
+      return response;
     },
   };
 }
 
-/** Fails unless an answer is one that the description allows for that method and path. */
+/** Fails unless the document allows the response for the method and path. */
 export function createResponseChecker(
   document: OpenApiDocument,
-): (method: string, target: string, answer: ApiResponse) => void {
+): (method: string, target: string, response: ApiResponse) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(document, "api");
   const validators = new Map<string, ValidateFunction>();
   const validatorOf = (pointer: string) => {
-    const known = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
-    validators.set(pointer, known);
-    return known;
+    const validator = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
+    validators.set(pointer, validator);
+    return validator;
   };
-  return (method, target, answer) => {
-    const where = `${method} ${target} → ${answer.status}`;
-    expect(answer.headers.get("x-content-type-options"), where).toBe("nosniff");
+  return (method, target, received) => {
+    const where = `${method} ${target} → ${received.status}`;
+    expect(received.headers.get("x-content-type-options"), where).toBe("nosniff");
     const found = findOperation(document, method, target);
     if (!found) {
-      expect([404, 405, 204, 429], where).toContain(answer.status);
+      expect([404, 405, 204, 429], where).toContain(received.status);
       return;
     }
     const { responses } = found.operation;
-    const status = responses[answer.status] ? String(answer.status) : "default";
-    const response = resolved(document, responses[status]);
+    const status = responses[received.status] ? String(received.status) : "default";
+    const response = resolveResponse(document, responses[status]);
     for (const header of Object.keys(response.headers)) {
-      expect(answer.headers.has(header), `${where} carries ${header}`).toBe(true);
+      expect(received.headers.has(header), `${where} carries ${header}`).toBe(true);
     }
     const content = Object.keys(response.content ?? {});
     const [type] = content;
     if (method === "HEAD" || type === undefined) {
-      expect(answer.text, where).toBe("");
+      expect(received.text, where).toBe("");
       return;
     }
-    expect(answer.headers.get("content-type")?.split(";")[0], where).toBe(type);
+    expect(received.headers.get("content-type")?.split(";")[0], where).toBe(type);
     const reference = responses[status];
-    const place =
+    const pointer =
       reference && "$ref" in reference
         ? reference.$ref.slice(1)
-        : `/paths/${pointerPart(found.path)}/${found.method}/responses/${status}`;
-    const validate = validatorOf(`${place}/content/${pointerPart(type)}/schema`);
-    const value = answer.body === undefined ? answer.text : answer.body;
-    expect(validate(value) ? [] : validate.errors, `${where} ${answer.text.slice(0, 500)}`).toEqual([]);
+        : `/paths/${encodePointerPart(found.path)}/${found.method}/responses/${status}`;
+    const validate = validatorOf(`${pointer}/content/${encodePointerPart(type)}/schema`);
+    const value = received.body === undefined ? received.text : received.body;
+    expect(validate(value) ? [] : validate.errors, `${where} ${received.text.slice(0, 500)}`).toEqual([]);
   };
 }
 
 type Found = { readonly path: string; readonly method: string; readonly operation: OpenApiOperation };
 
-/** The described operation that a request reaches; literal segments go before parameters, as in the router. */
+/** The operation that a request reaches; literal segments win over parameters, as in the router. */
 export function findOperation(document: OpenApiDocument, method: string, target: string): Found | undefined {
   const [path = ""] = target.split("?", 1);
-  const wanted = method === "HEAD" ? "get" : method.toLowerCase();
+  const operationMethod = method === "HEAD" ? "get" : method.toLowerCase();
   return Object.entries(document.paths)
     .filter(([template]) => patternOf(template).test(path))
     .sort(([a], [b]) => a.split("{").length - b.split("{").length)
     .flatMap(([template, methods]) => {
-      const operation = methods[wanted];
-      return operation ? [{ path: template, method: wanted, operation }] : [];
+      const operation = methods[operationMethod];
+      return operation ? [{ path: template, method: operationMethod, operation }] : [];
     })[0];
 }
 
@@ -118,16 +118,16 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${pattern}$`);
 }
 
-function resolved(
+function resolveResponse(
   document: OpenApiDocument,
   response: OpenApiResponse | undefined,
 ): Exclude<OpenApiResponse, { $ref: string }> {
-  if (!response) throw new Error("the description has no default response");
+  if (!response) throw new Error("the document has no default response");
   if (!("$ref" in response)) return response;
   const { responses } = document.components as unknown as { responses: Record<string, OpenApiResponse> };
-  return resolved(document, responses[response.$ref.split("/").at(-1) ?? ""]);
+  return resolveResponse(document, responses[response.$ref.split("/").at(-1) ?? ""]);
 }
 
-function pointerPart(part: string): string {
+function encodePointerPart(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

@@ -1,4 +1,4 @@
-// Requests nobody in good faith would send, made from an API's own description: odd values in every place it names.
+// Hostile requests generated from an OpenAPI document: odd values wherever it has a parameter or a body.
 import fc from "fast-check";
 import type { OpenApiDocument, OpenApiOperation } from "../../../src/http/openapi/document.ts";
 
@@ -12,7 +12,7 @@ export type HostileRequest = {
 const ADDRESS = `0x${"ab".repeat(20)}`;
 const HASH = `0x${"cd".repeat(32)}`;
 
-/** Text as it stands in an address, percent-encoded where it must be. */
+/** Text as it appears in a URL, percent-encoded where necessary. */
 const encodedArb = fc.oneof(
   {
     weight: 3,
@@ -64,7 +64,7 @@ const encodedArb = fc.oneof(
       )
       .map(encodeURIComponent),
   },
-  // Percent-encodings that are no text: a bare sign, half a letter, overlong NUL, a surrogate, bytes beyond ASCII.
+  // Percent-encodings that are not text: a bare sign, half a character, overlong NUL, a surrogate, bytes beyond ASCII.
   {
     weight: 2,
     arbitrary: fc.constantFrom(
@@ -161,7 +161,7 @@ const jsonValueArb: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Bodies that are no JSON, or JSON that means two things. */
+/** Bodies that are not JSON, or ambiguous JSON. */
 const rawBodyArb = fc.oneof(
   fc
     .constantFrom(
@@ -186,7 +186,7 @@ const rawBodyArb = fc.oneof(
   fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** Requests for one described operation, odd variations of a good one. */
+/** Requests for one operation: odd variations of a good one. */
 export function hostileRequests(
   path: string,
   method: string,
@@ -231,7 +231,7 @@ function bodyArb(good: unknown): fc.Arbitrary<Buffer> {
       fc.subarray(fields),
       fc.dictionary(fc.constantFrom(...fields.map(([key]) => key), "other"), jsonValueArb, { maxKeys: 3 }),
     )
-    .map(([kept, odd]) => Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), ...odd })));
+    .map(([unchanged, odd]) => Buffer.from(JSON.stringify({ ...Object.fromEntries(unchanged), ...odd })));
   const whole = fc.constant(Buffer.from(JSON.stringify(good)));
   return fc.oneof(
     { weight: 5, arbitrary: changed },
@@ -240,7 +240,7 @@ function bodyArb(good: unknown): fc.Arbitrary<Buffer> {
   );
 }
 
-/** Every described operation. */
+/** Every operation of the document. */
 export function operationsOf(
   document: OpenApiDocument,
 ): { path: string; method: string; operation: OpenApiOperation }[] {

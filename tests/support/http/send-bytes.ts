@@ -1,11 +1,10 @@
-// Bytes on a bare connection, for what no client would send.
+// Sends raw requests and bytes that no ordinary client would send.
 import { type Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import type { ApiResponse } from "./api-client.ts";
 import type { HostileRequest } from "./hostile-requests.ts";
 
-// Sends exactly what it is given, without the niceties of fetch, and reads the answer whole.
-
+/** Sends exactly the given request, without the normalization of fetch, and reads the whole response. */
 export function sendRaw(
   url: string,
   { method, target, headers, body }: HostileRequest,
@@ -21,14 +20,14 @@ export function sendRaw(
         incoming.on("error", reject);
         incoming.on("end", () => {
           const text = Buffer.concat(chunks).toString();
-          const given = new Headers(incoming.headers as Record<string, string>);
-          const isJson = given.get("content-type")?.startsWith("application/json") === true && text !== "";
+          const received = new Headers(incoming.headers as Record<string, string>);
+          const isJson = received.get("content-type")?.startsWith("application/json") === true && text !== "";
           const parsed = isJson ? { body: JSON.parse(text) as unknown } : { body: undefined };
-          resolve({ status: incoming.statusCode ?? 0, headers: given, text, ...parsed });
+          resolve({ status: incoming.statusCode ?? 0, headers: received, text, ...parsed });
         });
       },
     );
-    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target}`)));
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no response to ${method} ${target}`)));
     outgoing.on("error", reject);
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
     if (body === null) outgoing.end();
@@ -36,18 +35,18 @@ export function sendRaw(
   });
 }
 
-/** Sends them as they are and gives back everything the server says until it closes or falls silent. */
+/** Sends the bytes and returns everything that the server sends until it closes or falls silent. */
 export function sendBytes(url: string, bytes: string, silenceMs = 300): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
-    let answer = "";
+    let text = "";
     const socket = connect(Number(port), hostname, () => socket.write(bytes, "latin1"));
     socket.setTimeout(silenceMs, () => socket.destroy());
     socket.on("data", (chunk) => {
-      answer += chunk;
+      text += chunk;
     });
-    // The server may close while a flood is still being sent; what it said before is what counts.
+    // The server may close during a flood; what it sent before counts.
     socket.on("error", () => undefined);
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(text));
   });
 }

@@ -16,12 +16,12 @@ export type TestApi = {
   close(): Promise<void>;
 };
 
-// Open writes look at no contract; each has an address all the same.
-const NOWHERE = Object.fromEntries(
+// Unauthenticated writes call no contract, but each needs an address.
+const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
 
-/** Everybody may write; signatures have tests of their own. */
+/** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
   options: Partial<HttpServerOptions> = {},
@@ -34,19 +34,19 @@ export async function startTestApi(
     checkReadiness: async () => ({ ready: true }),
     ...options,
   });
-  // The server has made this one itself.
+  // The server adds this one itself, before the hook.
   const routes: string[] = ["GET /ready"];
   server.app.addHook("onRoute", ({ method, url }) => {
     routes.push(...[method].flat().map((each) => `${each} ${url}`));
   });
   let url = "";
-  const writing = {
-    deployment: { chainId: 31_337, contracts: NOWHERE },
+  const writes = {
+    deployment: { chainId: 31_337, contracts: UNUSED_CONTRACTS },
     config: readConfig(environment, writeSettings),
     urls: [],
     listenUrl: () => url,
   };
-  const api = serveApi(server, { database, log: silentLog, writes: writing });
+  const api = serveApi(server, { database, log: silentLog, writes });
   addStatusRoutes(server.app, new Registry());
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {

@@ -35,7 +35,7 @@ export const TEST_OFFER: PaymentOffer = {
 export const TEST_TRANSACTION = `0x${"c0".repeat(32)}`;
 const SLUGS = ["base", "ethereum", "arbitrum", "optimism", "polygon"];
 
-const shownChains: readonly PayPageChain[] = SLUGS.map((slug) => ({
+const pageChains: readonly PayPageChain[] = SLUGS.map((slug) => ({
   slug,
   name: slug.replace(/^./, (letter) => letter.toUpperCase()),
   explorerTxUrl: `https://${slug}.explorer.example/tx/{hash}`,
@@ -45,7 +45,7 @@ export type ReceivedPayment = { readonly resource: PaidResource; readonly signat
 
 export type TestPortfolioWeb = {
   readonly url: string;
-  /** Every request that came with a payment, in order. */
+  /** Every request with a payment, in order. */
   readonly paid: readonly ReceivedPayment[];
   close(): Promise<void>;
 };
@@ -53,14 +53,14 @@ export type TestPortfolioWeb = {
 export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
-  /** A real one, in the place of the one that believes everybody. */
+  /** A real paywall instead of the one that accepts every payment. */
   readonly gate?: Pick<Gate, "challenge" | "serve">;
   readonly devBypass?: boolean;
-  /** What a payment gets, given which one of them it is; null is the answer with its receipt. */
+  /** The response to a payment, given its number; null is the snapshot with its receipt. */
   readonly onPayment?: (paid: ReceivedPayment, count: number) => EndpointResponse | null;
 };
 
-/** Believes every payment: whether payments are good is the gate's business and tested there. */
+/** Accepts every payment: verification has its own tests. */
 export async function startTestPortfolioWeb(
   options: TestPortfolioWebOptions = {},
 ): Promise<TestPortfolioWeb> {
@@ -74,25 +74,25 @@ export async function startTestPortfolioWeb(
   });
   const offering = createPortfolioOffering(offer, Date.UTC(2026, 0, 1));
   const [route] = offering.routes;
-  if (!route) throw new Error("There is nothing on offer.");
+  if (!route) throw new Error("The offering has no route.");
   const paid: ReceivedPayment[] = [];
-  const paidOn = { slug: "local", name: "Local chain", explorerTxUrl: null };
+  const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null };
   const defaultChains = ["base", "ethereum"];
-  const shown = { offering, route, chains: shownChains, defaultChains, paymentChain: paidOn };
+  const pageInput = { offering, route, chains: pageChains, defaultChains, paymentChain };
   const endpoint = createPortfolioEndpoint({
     route,
     query: createPortfolioParameters(SLUGS),
     snapshots,
     free: devBypass,
-    page: () => renderPayPage(shown),
+    page: () => renderPayPage(pageInput),
     gate: options.gate ?? {
       challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
       async serve({ resource, signature }, work) {
         if (devBypass) return work(new AbortController().signal);
         if (signature === undefined) return paymentRequiredResponse(offer, resource, "Payment is required.");
         paid.push({ resource, signature });
-        const answer = onPayment({ resource, signature }, paid.length);
-        if (answer !== null) return answer;
+        const response = onPayment({ resource, signature }, paid.length);
+        if (response !== null) return response;
         const receipt = {
           success: true,
           transaction: TEST_TRANSACTION,

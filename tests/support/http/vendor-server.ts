@@ -1,4 +1,4 @@
-// A vendor on the loopback that answers as a test tells it to, and remembers what it was asked.
+// A vendor on the loopback whose responses a test decides, and which records its requests.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -13,7 +13,7 @@ export type VendorResponse = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Never answer, to play a vendor that hangs. */
+  /** Never responds, like a vendor that hangs. */
   readonly silent?: boolean;
 };
 
@@ -24,7 +24,7 @@ export type VendorServer = {
 };
 
 export async function startVendorServer(
-  answer: (request: VendorRequest) => VendorResponse,
+  respond: (request: VendorRequest) => VendorResponse,
 ): Promise<VendorServer> {
   const requests: VendorRequest[] = [];
   const server = createServer((incoming, response) => {
@@ -34,7 +34,7 @@ export async function startVendorServer(
       const { method = "", url = "", headers } = incoming;
       const request = { method, path: url, headers, body: Buffer.concat(chunks).toString("utf8") };
       requests.push(request);
-      const { status = 200, headers: extra = {}, text, silent } = answer(request);
+      const { status = 200, headers: extra = {}, text, silent } = respond(request);
       if (silent) return;
       response.writeHead(status, { "content-type": "application/json", ...extra });
       response.end(text);
