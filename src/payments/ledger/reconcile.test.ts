@@ -401,7 +401,7 @@ describe("while the chain cannot be read", () => {
       await real(sent, terms);
       return lostOnTheWay();
     };
-    const dark = () => Promise.reject(new Error("no node responses"));
+    const dark = () => Promise.reject(new Error("no node responds"));
     const blind = await stage.serve({
       chain: {
         ...{ findSettlement: dark, findInTransaction: dark, readAuthorizationStates: dark },
