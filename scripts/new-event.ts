@@ -1,5 +1,4 @@
-// `npm run new-event`: adds a made-up event with its table and endpoint to a copy of the repository, tests it there, and
-// shows that every edit by hand is forced: without it, a test fails.
+// `npm run new-event`: adds a made-up event to a copy of the repository, and shows that a test forces each edit by hand.
 import { spawnSync } from "node:child_process";
 import { applyEdit, revertEdit } from "./new-event/apply-edit.ts";
 import { copyRepository } from "./new-event/copy-repository.ts";

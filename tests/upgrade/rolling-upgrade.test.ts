@@ -21,7 +21,14 @@ const UNKNOWN_SCHEMA_EXIT = 78;
 
 // Names of the version before.
 type StageModule = { openStage: typeof import("@sextant/simulator/deployed-chain").startDeployedChain };
-type EconomyModule = { playEconomy: typeof import("@sextant/simulator/simulator").runSimulator };
+type EconomyModule = {
+  playEconomy: (options: {
+    readonly world: unknown;
+    readonly seed: number;
+    readonly steps: number;
+    readonly firstCastIndex: number;
+  }) => Promise<number>;
+};
 type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {
@@ -60,7 +67,7 @@ it("fails no request and loses no record", async () => {
   let cast = 100;
   const play = async (steps: number) => {
     cast += 40;
-    await playEconomy({ world: stage.world, seed: cast, steps, firstAccountIndex: cast });
+    await playEconomy({ world: stage.world, seed: cast, steps, firstCastIndex: cast });
     return Number(await stage.chain.request("eth_blockNumber"));
   };
   const database = await openDatabase({

@@ -1,0 +1,23 @@
+// Rows of another fold version are rebuilt, unless that version makes exactly the same rows.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { rowDeclaration } from "../../src/protocol/domains.ts";
+import { readRowTablesState, recordRowTables } from "../../src/store/index/row-tables.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+beforeAll(async () => {
+  opened = await openTestDatabase();
+});
+afterAll(() => opened?.drop());
+
+const { tables } = rowDeclaration;
+
+it.each([
+  ["current", rowDeclaration.foldVersion],
+  // The number of the releases before the hash, whose rows are the same.
+  ["current", 1],
+  ["stale", "another"],
+] as const)("are %s after version %s", async (state, foldVersion) => {
+  await opened.database.transaction((session) => recordRowTables(session, { tables, foldVersion }));
+  expect(await readRowTablesState(opened.database, rowDeclaration)).toBe(state);
+});
