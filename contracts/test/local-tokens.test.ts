@@ -45,7 +45,7 @@ describe("wrapped ether", () => {
 
   it("can not be drained by calling back, and keeps the tokens of who refuses the coin", async () => {
     const weth = await deploy();
-    const puppet = await evm.deploy(puppetAbi, await actorBytecode("Puppet"), []);
+    const puppet = await evm.deploy(puppetAbi, actorBytecode("Puppet"), []);
     const deposit = encodeFunctionData({ abi: wrappedEtherAbi, functionName: "deposit" });
     const withdraw = (amount: bigint) =>
       encodeFunctionData({ abi: wrappedEtherAbi, functionName: "withdraw", args: [amount] });

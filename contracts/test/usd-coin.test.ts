@@ -295,7 +295,7 @@ describe("an authorization", () => {
   });
 
   it("of a contract account is answered by the account (ERC-1271)", async () => {
-    const wallet = await evm.deploy(smartWalletAbi, await actorBytecode("SmartWallet"), [payer.address]);
+    const wallet = await evm.deploy(smartWalletAbi, actorBytecode("SmartWallet"), [payer.address]);
     const walletAddress = getAddress(wallet.address);
     await usd.send(owner.address, "mint", [wallet.address, FUNDS]);
     const one = authorization({ from: wallet.address });
