@@ -15,6 +15,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "types", run: () => runCommand("tsc", ["--noEmit", "--pretty"]) },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
+  { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 

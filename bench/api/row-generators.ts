@@ -49,7 +49,7 @@ const address = (kind: string, number: string) => `substr(${hashSql(kind, number
 
 /** Agents that own and pay: each has about ten of everything. */
 export const ROWS_PER_OWNER = 10;
-export const SERVICES_PER_MERCHANT = 2;
+const SERVICES_PER_MERCHANT = 2;
 const SOLVERS = 500;
 
 export type RowGenerator = {

@@ -13,7 +13,7 @@ import { createRetryingFetch } from "./retrying-fetch.ts";
 
 // Gives each payment a name that is nowhere on the chain: its signature alone then opens nothing that it bought.
 
-export const paymentIdentifierExtension: ClientExtension = {
+const paymentIdentifierExtension: ClientExtension = {
   key: PAYMENT_IDENTIFIER,
   async enrichPaymentPayload(payload, { extensions = {} }) {
     // Leaves it alone where the service knows no names.

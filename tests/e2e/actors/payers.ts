@@ -74,7 +74,7 @@ async function judge(
 }
 
 /** Nobody moves anything on that chain: the snapshot holds what the contracts say, to the last unit. */
-export async function findSnapshotError(
+async function findSnapshotError(
   { market }: E2eSystem,
   wallet: Hex,
   text: string,

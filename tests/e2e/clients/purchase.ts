@@ -77,7 +77,7 @@ export async function signPurchase(
 }
 
 /** Null when the connection failed. */
-export async function requestPaidSnapshot(
+async function requestPaidSnapshot(
   slot: ManagedProcess,
   path: string,
   headers: Readonly<Record<string, string>> = {},

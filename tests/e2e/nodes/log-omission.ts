@@ -14,7 +14,7 @@ const OMITTED_OF = 20n;
  * Decided by the block and the event alone, so that every response about them leaves out the same. All logs of the event
  * in that block go together: a bloom shows that an event is missing, and not that one of two is.
  */
-export function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
+function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
   return BigInt(keccak256(`${blockHash}${event.slice(2)}`)) % OMITTED_OF === 0n;
 }
 
