@@ -24,9 +24,9 @@ export function createLogOmission(options: { readonly onFault: () => void }): Lo
     async fault(method, params, next) {
       const honest = await next(method, params);
       if (!on || method !== "eth_getLogs" || !Array.isArray(honest)) return honest;
-      const told = (honest as Log[]).filter((log) => !isOmitted(log));
-      if (told.length < honest.length) options.onFault();
-      return told;
+      const remaining = (honest as Log[]).filter((log) => !isOmitted(log));
+      if (remaining.length < honest.length) options.onFault();
+      return remaining;
     },
     omit: (omitting) => {
       on = omitting;
