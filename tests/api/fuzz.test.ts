@@ -91,7 +91,7 @@ describe("the API", () => {
   });
 
   it("still answers as before", async () => {
-    for (const { method, target, answer } of samples.filter((each) => each.method === "GET")) {
+    for (const { method, target, response } of samples.filter((each) => each.method === "GET")) {
       if (["/metrics", "/intents/{id}/bids"].some((path) => target.startsWith(path.split("{")[0] ?? "")))
         continue;
       const again = await stage.client.call(target, { method });
