@@ -1,4 +1,4 @@
-// What the rows are made of that the API is measured over: SQL over a counter, and the same names for whoever asks.
+// The rows that the API is measured over: SQL over a counter, and the same values for the load.
 import { createHash } from "node:crypto";
 
 export type TableSizes = Readonly<

@@ -95,7 +95,7 @@ describe("the API", () => {
       if (["/metrics", "/intents/{id}/bids"].some((path) => target.startsWith(path.split("{")[0] ?? "")))
         continue;
       const again = await stage.client.call(target, { method });
-      expect([target, again.status]).toEqual([target, answer.status]);
+      expect([target, again.status]).toEqual([target, response.status]);
     }
   });
 });

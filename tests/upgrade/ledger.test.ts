@@ -32,7 +32,7 @@ async function codeBefore(): Promise<Code> {
   return Object.assign({}, ...modules) as Code;
 }
 
-/** A payment up to the point where its response is kept and its transfer may be sent. */
+/** A payment up to the point where its response is stored and its transfer may be sent. */
 async function begin(ledger: PaymentLedger, paymentId: string) {
   const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`;
   const key = { network: "eip155:31337", asset: hex(20), payer: hex(20), nonce: hex(32) };
@@ -54,8 +54,8 @@ async function begin(ledger: PaymentLedger, paymentId: string) {
   >[0];
   expect(await ledger.reserve(wanted, OWNER)).toBe(true);
   expect(await ledger.markVerified(key, OWNER)).toBe(true);
-  const kept = { status: 200, headers: { "content-type": "application/json" }, body: BODY };
-  expect(await ledger.storeResponse(key, OWNER, kept)).toBe(true);
+  const stored = { status: 200, headers: { "content-type": "application/json" }, body: BODY };
+  expect(await ledger.storeResponse(key, OWNER, stored)).toBe(true);
   return { key, wanted };
 }
 
