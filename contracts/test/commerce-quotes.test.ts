@@ -161,7 +161,13 @@ describe("recordReceipt", () => {
       const hash = await commit(quote);
       const receipt = await registry.send(facilitator, "recordReceipt", [hash, result]);
       const { expiresAt, paymentNonce, termsHash, x402PayloadHash, ...committed } = quote;
-      const fields = { quoteHash: hash, ...committed, ...stored, resultHash: result, fulfillmentHash: zeroHash };
+      const fields = {
+        quoteHash: hash,
+        ...committed,
+        ...stored,
+        resultHash: result,
+        fulfillmentHash: zeroHash,
+      };
       expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "ReceiptRecorded", args: { receiptId: 1n, ...fields } },
       ]);
