@@ -1,44 +1,51 @@
-// How the tests run: every *.test.ts of the repository, in two processes beside this one.
-import { configDefaults, defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { findChromium } from "./tests/support/find-chromium.ts";
+// Test suites as vitest projects: `npm test` runs main, `.ci/run` runs the others after it.
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { RunReport } from "./scripts/testing/run-report.ts";
+import { LongestFirstSequencer } from "./scripts/testing/test-durations.ts";
 
-const withoutBrowser = findChromium(process.env.PATH ?? "") === null;
-// They need the version before, which `npm run test:upgrade` takes from the history.
-const withoutVersionBefore = process.env.TEST_VERSION_BEFORE === undefined;
+const CHAOS = "**/*.chaos.test.ts";
 
-// They take half a minute and more, whatever their size: begun last, one of them would run alone for a while.
-const LONG = [
-  "tests/e2e/",
-  "tests/indexer/",
-  "tests/payments/",
-  "packages/embedded-postgres",
-  "generated-files",
-];
+const reportFile = process.env.TEST_REPORT_FILE;
 
-class LongFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => LONG.some((part) => moduleId.includes(part));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
+function suite(name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      pool: "forks",
+      // Files of one worker share their modules: loading viem and the chain for each file took a third of the time.
+      isolate: false,
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+      benchmark: { include: name === "main" ? ["**/*.bench.ts"] : [] },
+      ...test,
+    },
+  };
 }
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "contracts/**/*.test.ts", "packages/**/*.test.ts", "tests/**/*.test.ts"],
-    exclude: [
-      ...configDefaults.exclude,
-      ...(withoutBrowser ? ["tests/browser/**"] : []),
-      ...(withoutVersionBefore ? ["tests/upgrade/**"] : []),
-    ],
+    // Once per run: the projects inherit what it provides.
     globalSetup: ["tests/support/database/postgres-global-setup.ts"],
-    pool: "forks",
-    // Files of one worker share their modules: loading viem and the chain anew for each took a third of the time.
-    isolate: false,
     maxWorkers: 2,
-    sequence: { sequencer: LongFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirstSequencer },
+    reporters: reportFile === undefined ? ["default"] : ["default", new RunReport(reportFile)],
+    projects: [
+      suite("main", {
+        include: [
+          "src/**/*.test.ts",
+          "contracts/**/*.test.ts",
+          "packages/**/*.test.ts",
+          "tests/**/*.test.ts",
+        ],
+        exclude: [...configDefaults.exclude, CHAOS, "tests/browser/**", "tests/upgrade/**"],
+      }),
+      // One file at a time, after everything else: each starts several processes and measures how they fail.
+      suite("chaos", { include: [CHAOS], maxWorkers: 1, sequence: { groupOrder: 1 } }),
+      suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
+      // `npm run test:upgrade` checks the previous version out and sets the variable.
+      ...(process.env.TEST_VERSION_BEFORE === undefined
+        ? []
+        : [suite("upgrade", { include: ["tests/upgrade/**/*.test.ts"] })]),
+    ],
   },
 });

@@ -1,4 +1,4 @@
-// How fast the indexing API answers, hot and cold, held against bare HTTP and the bare driver at the same moment.
+// Throughput of the indexing API, hot and cold, compared with bare HTTP and the bare driver at the same moment.
 
 import { requestRate, summarizeApi } from "./api/api-headlines.ts";
 import { deepPageTitle, FIRST_PAGE, type PageDepth, routesOf } from "./api/api-routes.ts";
@@ -21,7 +21,7 @@ import { logProgress } from "./harness/progress.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 
 const SCHEMA = "sextant";
-// A tenth of the rows unless everything is asked for: filling takes seconds then, and indexes are as deep but for a level.
+// A tenth of the rows unless all are requested: filling takes seconds then, and indexes lose at most one level.
 const SCALE = 0.1;
 const ROUNDS = 5;
 const MS_PER_CELL = 300;

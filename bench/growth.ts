@@ -1,4 +1,4 @@
-// How cost grows: a backfill and answers from ten thousand events to a million, answers from one connection to sixty-four.
+// How cost grows: backfill and reads from ten thousand events to a million, reads from one connection to sixty-four.
 
 import { measureApiGrowth } from "./growth/api-growth.ts";
 import { measureBackfillGrowth } from "./growth/backfill-growth.ts";
@@ -10,7 +10,7 @@ import { type StartChild, withChildren } from "./harness/with-children.ts";
 
 // The last of three sizes; the others are its hundredth and its tenth.
 const EVENTS = 1_000_000;
-// While connections grow, the index stays as it is: large enough not to be told from a larger one.
+// The index stays the same while connections grow: large enough to behave like a larger one.
 const EVENTS_UNDER_CONNECTIONS = 0.1;
 const ROUNDS = 3;
 const MS_PER_CELL = 500;

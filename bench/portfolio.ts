@@ -1,4 +1,4 @@
-// How much a snapshot takes beyond the answers of its nodes, and how fast the paid service asks for money and takes it.
+// Overhead of a snapshot beyond its RPC time, and throughput of unpaid and paid requests.
 import { startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,

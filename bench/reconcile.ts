@@ -20,9 +20,9 @@ export const reconcileBench: Bench = {
         const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
         const chain = await filled.next<SettledChain>();
         const task: ReconcileBenchTask = { connection: server.connection, schema: SCHEMA, chain };
-        const sweeping = start("sweep", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
-        const report = await sweeping.next<ReconcileBenchReport>();
-        await sweeping.stop();
+        const child = start("reconcile", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
+        const report = await child.next<ReconcileBenchReport>();
+        await child.stop();
         return reportOf(report);
       } finally {
         await server.stop();

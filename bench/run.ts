@@ -22,7 +22,7 @@ const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, reco
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;
-// Enough to see that everything still runs; what is measured then says nothing, and is not kept.
+// Enough to see that everything still runs; the figures mean nothing and are not stored.
 const QUICK = { events: "20000", scale: "0.01" };
 
 const { values: given, positionals } = parseArgs({
@@ -59,7 +59,7 @@ const chosen = BENCHES.filter(
 );
 const resultName = ({ name }: Bench, kind: DatabaseKind) =>
   kind === "embedded" ? name : `${name} (${kind})`;
-const kept = BENCHES.flatMap((bench) =>
+const retained = BENCHES.flatMap((bench) =>
   (bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
 );
 const options = {
@@ -78,10 +78,10 @@ for (const bench of chosen) {
   logProgress(`${name} begins`);
   const result = { bench: name, ...(await bench.run(options)) };
   results.push(result);
-  parts = replaceRuns(parts, [result], circumstances, kept);
+  parts = replaceRuns(parts, [result], circumstances, retained);
   // After each one: should the next one fail, what took minutes is not lost.
   if (!values.quick) writeResults(parts);
 }
 process.stdout.write(`${formatMeasurements(results)}\n${formatOverview(parts)}`);
 const files = RESULT_FILES.map((file) => relative(".", file)).join(" and ");
-logProgress(values.quick ? "not kept: it was a quick run" : `written to ${files}`);
+logProgress(values.quick ? "not stored: it was a quick run" : `written to ${files}`);

@@ -1,4 +1,4 @@
-// `npx tsx bench/slow-read-isolation.ts [--rows N] [--seconds N]`: quick reads of many clients while one client asks for slow ones.
+// `npx tsx bench/slow-read-isolation.ts [--rows N] [--seconds N]`: quick reads of many clients while one client sends slow ones.
 import { Agent, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -75,12 +75,12 @@ function send(url: string, agent: Agent): Promise<Outcome> {
 
 /** Requests at an even rate, whether or not the earlier ones have been responded to. */
 async function load(url: string, pathOf: (n: number) => string): Promise<Outcome[]> {
-  const begun: Promise<Outcome>[] = [];
+  const pending: Promise<Outcome>[] = [];
   for (let n = 0; n < seconds * BYSTANDERS_PER_SECOND; n += 1) {
-    begun.push(send(`${url}${pathOf(n)}`, bystanderAgent));
+    pending.push(send(`${url}${pathOf(n)}`, bystanderAgent));
     await sleep(1_000 / BYSTANDERS_PER_SECOND);
   }
-  return await Promise.all(begun);
+  return await Promise.all(pending);
 }
 
 /** A minute's requests, as many at once as the connections of one client allow. */
@@ -98,7 +98,7 @@ async function burst(url: string, pathOf: (n: number) => string): Promise<Outcom
   return outcomes;
 }
 
-function told(outcomes: readonly Outcome[]): string[] {
+function formatOutcomes(outcomes: readonly Outcome[]): string[] {
   const sorted = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
   const ms = (value = 0) => `${value.toFixed(1)} ms`;
   const failed = outcomes.filter(({ status }) => status >= 500).length;
@@ -131,16 +131,16 @@ try {
     return `/attestations/${1 + (read % rows)}`;
   };
   const lines = [
-    ["one client asks for", "bystanders", "p50", "p99", "max", "failed", "of the client: 200 / 4xx / 5xx"],
+    ["one client reads", "bystanders", "p50", "p99", "max", "failed", "of the client: 200 / 4xx / 5xx"],
   ];
   try {
-    lines.push(["nothing", ...told(await load(url, bystander)), "-"]);
+    lines.push(["nothing", ...formatOutcomes(await load(url, bystander)), "-"]);
     for (const [what, greedyPath] of Object.entries(GREEDY)) {
       logProgress(what);
       const [bystanders, greedy] = await Promise.all([load(url, bystander), burst(url, greedyPath)]);
       failures += bystanders.filter(({ status }) => status !== 200).length;
       const of = (low: number) => greedy.filter(({ status }) => Math.floor(status / 100) === low).length;
-      lines.push([what, ...told(bystanders), `${of(2)} / ${of(4)} / ${of(5)}`]);
+      lines.push([what, ...formatOutcomes(bystanders), `${of(2)} / ${of(4)} / ${of(5)}`]);
     }
   } finally {
     greedyAgent.destroy();

@@ -1,4 +1,4 @@
-// `npm run docs:api`: starts a local economy, asks every route of its API, and writes what came back into docs/api.md.
+// `npm run docs:api`: starts a local stack, requests every API route, and writes requests and responses into docs/api.md.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What `npm run check` runs: the fast part of the tests, in seconds.
+// `npm run check`: the fast part of the tests, in seconds.
 import { runChecks } from "./checks.ts";
 
 process.exitCode = runChecks() ? 0 : 1;

@@ -1,5 +1,5 @@
-// The fast checks: format and lint, types, house rules.
-import { spawnSync } from "node:child_process";
+// The fast checks: format and lint, types, compiled contracts, unused code, architecture rules.
+import { spawn, spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
@@ -7,18 +7,21 @@ import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
 
+export type CheckOutcome = { readonly passed: boolean; readonly output: string };
+
 const STEPS: readonly Step[] = [
   {
     name: "format and lint",
-    run: () => command("biome", ["check", "--error-on-warnings", "--colors=force"]),
+    run: () => runCommand("biome", ["check", "--error-on-warnings", "--colors=force"]),
   },
-  { name: "types", run: () => command("tsc", ["--noEmit", "--pretty"]) },
+  { name: "types", run: () => runCommand("tsc", ["--noEmit", "--pretty"]) },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
+  { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
-/** Runs every step, prints one line each and the details of those that failed; true when all are fine. */
+/** Runs every step, prints one line each and the details of those that failed; true when all pass. */
 export function runChecks(): boolean {
   const failed = STEPS.filter(({ name, run }) => {
     const started = performance.now();
@@ -31,7 +34,22 @@ export function runChecks(): boolean {
   return failed.length === 0;
 }
 
-function command(name: string, args: readonly string[]): string | null {
+/** The same in a process of its own, beside the tests. */
+export async function runChecksInBackground(): Promise<CheckOutcome> {
+  const child = spawn("node_modules/.bin/tsx", ["scripts/check.ts"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { passed: code === 0, output };
+}
+
+function runCommand(name: string, args: readonly string[]): string | null {
   const result = spawnSync(`node_modules/.bin/${name}`, args, {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,

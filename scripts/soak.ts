@@ -13,7 +13,7 @@ processes are killed, the chain is reorganised, the database restarts, nodes fai
 fees, a front-runner carries out payments and the facilitator lies about them. Ends with a table and exit code 0, or 1
 when anything was wrong.
 
-  --minutes  how long the trouble lasts (0.2 to 1440)
+  --minutes  duration of the fault phase (0.2 to 1440)
   --seed     where chance starts; any by default, and printed (0 to 4294967295)
   --help     this text
 `;
@@ -47,11 +47,11 @@ function progressLine({ observations, branches }: E2eSystem, leftMs: number): st
   ].map(of);
   return [
     `${Math.ceil(leftMs / 1_000)} s left`,
-    `${of("economy steps")} steps`,
+    `${of("simulator steps")} steps`,
     `${reads.reduce((sum, each) => sum + each, 0)} reads`,
     `${of("documents written") + of("metadata written")} writes`,
     `${of("payments")} payments`,
-    `${of("kills") + of("polite ends")} ends`,
+    `${of("kills") + of("graceful shutdowns")} ends`,
     `${branches.reorgs} reorgs`,
     `${of("database restarts")} restarts`,
     `${of("RPC faults")} RPC faults`,
@@ -68,8 +68,8 @@ async function run(minutes: number, seed: number): Promise<boolean> {
   // A second Ctrl-C finds no handler and ends the process at once.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const startedMs = Date.now();
-  let toldMs = 0;
-  let toldWrongs = 0;
+  let printedMs = 0;
+  let printedViolations = 0;
   const result = await runSoak({
     seed,
     pace: longProfile(minutes),
@@ -78,15 +78,15 @@ async function run(minutes: number, seed: number): Promise<boolean> {
       const seconds = String(Math.round((Date.now() - startedMs) / 1_000)).padStart(5);
       stdout.write(`${stdout.isTTY ? "\r\u001b[K" : ""}${seconds} s  ${what} …\n`);
     },
-    progress: (river, leftMs) => {
-      // Whoever watches wants to know at once.
-      for (const what of river.observations.violations.slice(toldWrongs))
+    progress: (system, leftMs) => {
+      // Print violations at once.
+      for (const what of system.observations.violations.slice(printedViolations))
         stdout.write(`\n${paint("red", what)}\n`);
-      toldWrongs = river.observations.violations.length;
-      if (stdout.isTTY) stdout.write(`\r\u001b[K${progressLine(river, leftMs)}`);
-      else if (Date.now() - toldMs >= LINE_MS_FILE) {
-        toldMs = Date.now();
-        stdout.write(`${progressLine(river, leftMs)}\n`);
+      printedViolations = system.observations.violations.length;
+      if (stdout.isTTY) stdout.write(`\r\u001b[K${progressLine(system, leftMs)}`);
+      else if (Date.now() - printedMs >= LINE_MS_FILE) {
+        printedMs = Date.now();
+        stdout.write(`${progressLine(system, leftMs)}\n`);
       }
     },
   });

@@ -1,4 +1,4 @@
-// What `npm run test:stock` runs: the tests that talk to PostgreSQL, against Debian's server with its defaults.
+// `npm run test:stock`: the tests that use PostgreSQL, against Debian's server with its default settings.
 import { openDelayedConnection } from "../tests/support/database/delayed-connection.ts";
 import {
   findStockPostgres,
@@ -6,11 +6,12 @@ import {
   startStockPostgres,
   WITHOUT_STOCK_POSTGRES,
 } from "../tests/support/database/stock-postgres.ts";
-import { runVitest, type TestCount } from "./testing/run-vitest.ts";
+import type { RunSummary } from "./testing/run-report.ts";
+import { runVitest } from "./testing/run-vitest.ts";
 
-// Everything that speaks to the database, encrypted as it would be over a network.
-const OVER_TLS = ["src/store", "src/payments", "tests/api", "tests/indexing"];
-// What sends much or reads often, once more with the time to another data centre added to each round trip.
+// Everything that uses the database, encrypted as it would be over a network.
+const OVER_TLS = ["src/store", "src/payments", "tests/api", "tests/indexer"];
+// Tests with many or large statements run again with the latency to another data centre added to each round trip.
 const AT_A_DISTANCE = [
   "src/store/fast/pipelined-reader.test.ts",
   "src/store/index/store.test.ts",
@@ -26,7 +27,7 @@ if (bin === null) {
   try {
     const counts =
       process.argv.length > 2 ? [await overTls(server, process.argv.slice(2))] : await all(server);
-    const sum = (of: keyof TestCount) => counts.reduce((total, count) => total + count[of], 0);
+    const sum = (of: "passed" | "failed") => counts.reduce((total, count) => total + count[of], 0);
     process.stdout.write(`\nPostgreSQL ${server.version}, stock settings\n`);
     process.stdout.write(`stock: ${sum("passed")} passed, ${sum("failed")} failed\n`);
     process.exitCode = sum("failed") === 0 ? 0 : 1;
@@ -35,21 +36,25 @@ if (bin === null) {
   }
 }
 
-async function all(server: StockPostgres): Promise<TestCount[]> {
+async function all(server: StockPostgres): Promise<RunSummary[]> {
   return [await overTls(server, OVER_TLS), await atADistance(server, AT_A_DISTANCE)];
 }
 
-function overTls(server: StockPostgres, paths: readonly string[]): Promise<TestCount> {
-  return runVitest(paths, { TEST_DATABASE_URL: server.url({ tls: true }) });
+function overTls(server: StockPostgres, paths: readonly string[]): Promise<RunSummary> {
+  return runAgainst(server.url({ tls: true }), paths);
 }
 
-async function atADistance(server: StockPostgres, paths: readonly string[]): Promise<TestCount> {
+async function atADistance(server: StockPostgres, paths: readonly string[]): Promise<RunSummary> {
   const relay = await openDelayedConnection(server.port, ROUND_TRIP_MS);
   try {
     const url = new URL(server.url({ tls: true }));
     url.port = String(relay.port);
-    return await runVitest(paths, { TEST_DATABASE_URL: url.href });
+    return await runAgainst(url.href, paths);
   } finally {
     await relay.close();
   }
+}
+
+function runAgainst(url: string, paths: readonly string[]): Promise<RunSummary> {
+  return runVitest({ suites: ["main", "chaos"], args: paths, environment: { TEST_DATABASE_URL: url } });
 }

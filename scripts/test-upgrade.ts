@@ -1,4 +1,4 @@
-// What `npm run test:upgrade` runs: a rolling upgrade from the version before, as this checkout records it, to this one.
+// `npm run test:upgrade`: a rolling upgrade to this version from the previous one, which this checkout records.
 import { readFileSync } from "node:fs";
 import { checkOutVersion } from "./testing/checkout-version.ts";
 import { runVitest } from "./testing/run-vitest.ts";
@@ -9,11 +9,14 @@ const { commit } = JSON.parse(readFileSync("tests/upgrade/previous-version.json"
 const before = checkOutVersion(commit);
 if (before === null) {
   process.stdout.write(
-    `The tests of a rolling upgrade were left out: the history of this checkout does not hold ${commit}. Fetch it (git fetch --unshallow) to run them.\n`,
+    `Upgrade tests not run: the history of this checkout lacks ${commit}. Fetch it with git fetch --unshallow.\n`,
   );
 } else {
   try {
-    const { passed, failed } = await runVitest(["tests/upgrade"], { TEST_VERSION_BEFORE: before.folder });
+    const { passed, failed } = await runVitest({
+      suites: ["upgrade"],
+      environment: { TEST_VERSION_BEFORE: before.folder },
+    });
     process.stdout.write(`\nupgrade from ${commit.slice(0, 7)}: ${passed} passed, ${failed} failed\n`);
     process.exitCode = failed === 0 ? 0 : 1;
   } finally {

@@ -1,16 +1,42 @@
-// What `npm test` runs: the checks, every test, and a closing line that counts both.
-import { findChromium, WITHOUT_CHROMIUM } from "../tests/support/find-chromium.ts";
-import { runChecks } from "./checks.ts";
+// `npm test`: the checks beside the main test suite, where the time went, and what it did not run.
+import { type CheckOutcome, runChecksInBackground } from "./checks.ts";
+import { formatDurations } from "./testing/format-durations.ts";
 import { runVitest } from "./testing/run-vitest.ts";
+import { recordDurations } from "./testing/test-durations.ts";
+
+const NOT_RUN =
+  "not run here: chaos (npm run test:chaos), browser (test:browser), stock PostgreSQL (test:stock), upgrade (test:upgrade)";
+
+const UPDATE_DURATIONS = "--update-durations";
 
 const started = performance.now();
-const checked = runChecks();
-const tests = await runVitest(process.argv.slice(2));
-const passed = tests.passed + (checked ? 1 : 0);
-const failed = tests.failed + (checked ? 0 : 1);
+const args = process.argv.slice(2);
+const checking = runChecksInBackground().then(reportFailedChecks);
+const tests = await runVitest({
+  suites: ["main"],
+  args: args.filter((argument) => argument !== UPDATE_DURATIONS),
+});
+const checks = await checking;
+const seconds = Math.round((performance.now() - started) / 1000);
+const late = isLate(seconds);
 
-process.stdout.write("\n");
-if (findChromium(process.env.PATH ?? "") === null) process.stdout.write(WITHOUT_CHROMIUM);
-process.stdout.write(`finished in ${Math.round((performance.now() - started) / 1000)} s\n`);
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+if (args.includes(UPDATE_DURATIONS)) recordDurations(tests.files);
+process.stdout.write(`\n${formatDurations(tests.files)}\n${checks.output}\n`);
+if (tests.skipped > 0) process.stdout.write(`${tests.skipped} skipped on this machine\n`);
+process.stdout.write(`${NOT_RUN}\n`);
+process.stdout.write(`finished in ${seconds} s${late ? `, above TEST_SECONDS_MAX` : ""}\n`);
+const failed = tests.failed + (checks.passed ? 0 : 1) + (late ? 1 : 0);
+process.stdout.write(`${tests.passed + (checks.passed ? 1 : 0)} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** A failed check shows at once: the tests still take minutes. */
+function reportFailedChecks(outcome: CheckOutcome): CheckOutcome {
+  if (!outcome.passed) process.stdout.write(`\n${outcome.output}\n`);
+  return outcome;
+}
+
+/** Off by default: on a busy machine a slow run says nothing about the tests. */
+function isLate(ran: number): boolean {
+  const max = process.env.TEST_SECONDS_MAX;
+  return max !== undefined && ran > Number(max);
+}

@@ -26,7 +26,7 @@ export function summarizeApi(routes: readonly RouteReport[], deepPage: string): 
   const colder = (ceilingOf: (route: RouteReport) => Cell | null) =>
     routes.flatMap((route): Against[] => {
       const ceiling = ceilingOf(route);
-      // Where all ask the same, most of them only wait for one answer of the database: no match for a driver.
+      // Identical requests mostly wait for one database response: not comparable with a driver.
       if (!route.cold || !ceiling || route.shared) return [];
       return [{ title: route.title, rate: requestRate(route.cold), ceiling: requestRate(ceiling) }];
     });

@@ -1,20 +1,20 @@
-// What is asked of the API, and the same as a statement: one list for the server, the load and the driver.
+// Measured routes and their statements: one list for the server, the load and the driver.
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { SqlText } from "../../src/schema/sql.ts";
 import { benchAddressSql, benchHashSql, ROWS_PER_OWNER, type TableSizes } from "./row-generators.ts";
 
 export type BenchRoute = {
   readonly title: string;
-  /** The address of the `number`-th request: numbers apart ask for other records, where there are others. */
+  /** URL of the `number`-th request: different numbers request different records, where there are several. */
   readonly url: (number: number) => string;
-  /** The statement behind it; null where only what is kept is measured. */
+  /** The statement behind it; null where only cached responses are measured. */
   readonly sql: ((number: number) => SqlText) | null;
-  /** Whether the client says that it has the answer already. */
+  /** Whether the client sends If-None-Match. */
   readonly conditional: boolean;
   readonly connections: number;
 };
 
-/** What only the database can tell: the cursor before the deep page. */
+/** Known only to the database: the cursor before the deep page. */
 export type PageDepth = { readonly page: number; readonly cursor: string };
 
 const CONNECTIONS = 32;

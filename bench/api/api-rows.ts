@@ -112,7 +112,7 @@ async function countRollups(session: Session, block: number): Promise<void> {
   for (const { table, recount } of tableAudits) {
     if (table.hasProvenance || !recount) continue;
     const names = Object.keys(table.columns);
-    // A counter that nobody has raised is zero, which a recount may leave out.
+    // A counter that was never raised is zero, which a recount may leave out.
     const cells = names.map((name) => (table.key.includes(name) ? name : `coalesce(${name}, 0)`));
     await session.query(
       `insert into ${table.name} (${names.join(", ")}, valid_from) select ${cells.join(", ")}, ${block} from (${recount.sql}) counted`,

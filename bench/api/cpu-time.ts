@@ -1,4 +1,4 @@
-// A second port of a measured server, on which it tells how much processor time it has used.
+// A control port of a measured server that reports its processor time.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -10,15 +10,15 @@ import type { LoadResult } from "./http-load.ts";
 
 // As the API uses while nothing is slow.
 const PIPELINED_CONNECTIONS = 1;
-// As the driver's pool has when nobody says otherwise.
+// The default of the driver's pool.
 const POOLED_CONNECTIONS = 10;
 // As statements of the API's pool have.
 const STATEMENT_MS_MAX = 30_000;
-// As many values as the API is asked for in a cell or more, so that both find the database equally warm.
+// At least as many values as a cell requests of the API, so that both find the database equally warm.
 const STATEMENTS = 10_000;
 
 export type Driver = {
-  /** `inFlight` askers, each asking again as soon as it was answered, as connections do over HTTP. */
+  /** `inFlight` loops, each sending its next query on a response, like connections over HTTP. */
   run(
     statements: readonly PreparedStatement[],
     options: { inFlight: number; ms: number },
@@ -58,7 +58,7 @@ export function openPooledDriver(place: BenchDatabaseTarget): Driver {
   };
 }
 
-/** As our own reader uses it: statements leave before the last one is answered. Harder to reach than the pool. */
+/** Pipelined, as our own reader works: statements leave before the last response. Harder to match than the pool. */
 export async function openPipelinedDriver(database: Database): Promise<Driver> {
   const clients: Client[] = [];
   for (let made = 0; made < PIPELINED_CONNECTIONS; made += 1) {
@@ -85,15 +85,15 @@ async function askAll(
 ): Promise<LoadResult> {
   const startedMs = performance.now();
   let requests = 0;
-  const ask = async (query: Query) => {
+  const runLoop = async (query: Query) => {
     while (performance.now() - startedMs < ms) {
       const statement = statements[requests % statements.length];
-      if (!statement) throw new Error("there is nothing to ask");
+      if (!statement) throw new Error("there are no statements");
       requests += 1;
       const { name, text, values } = statement;
       await query({ name, text, values: [...values] });
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, (_, asker) => ask(queryOf(asker))));
+  await Promise.all(Array.from({ length: inFlight }, (_, index) => runLoop(queryOf(index))));
   return { requests, ms: performance.now() - startedMs };
 }

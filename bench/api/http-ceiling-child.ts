@@ -1,4 +1,4 @@
-// The first ceiling: Node's own HTTP server, answering with the bytes and headers that the API answered with.
+// The first ceiling: Node's own HTTP server with the bytes and headers of the API's responses.
 import { createServer } from "node:http";
 import { sendToParent } from "../harness/progress.ts";
 import { listenOnLoopback, startCpuTimeServer } from "./cpu-time.ts";
@@ -6,7 +6,7 @@ import type { ServerReady } from "./server-child.ts";
 
 export type RawTask = { readonly apiUrl: string; readonly paths: readonly string[] };
 
-type Kept = {
+type StoredResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly etag: string;
   readonly body: Buffer;
@@ -16,20 +16,21 @@ type Kept = {
 const OWN = ["connection", "date", "keep-alive"];
 
 const { apiUrl, paths } = JSON.parse(process.argv[2] ?? "") as RawTask;
-const kept = new Map<string, Kept>();
+const stored = new Map<string, StoredResponse>();
 for (const path of paths) {
-  const answer = await fetch(apiUrl + path);
-  if (answer.status !== 200) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);
-  const headers = [...answer.headers].filter(([name]) => !OWN.includes(name));
-  kept.set(path, {
+  const response = await fetch(apiUrl + path);
+  if (response.status !== 200)
+    throw new Error(`${path} returns ${response.status}: ${await response.text()}`);
+  const headers = [...response.headers].filter(([name]) => !OWN.includes(name));
+  stored.set(path, {
     headers: Object.fromEntries(headers),
-    etag: answer.headers.get("etag") ?? "",
-    body: Buffer.from(await answer.arrayBuffer()),
+    etag: response.headers.get("etag") ?? "",
+    body: Buffer.from(await response.arrayBuffer()),
   });
 }
 
 const server = createServer((request, response) => {
-  const known = kept.get(request.url ?? "");
+  const known = stored.get(request.url ?? "");
   if (!known) return response.writeHead(404, { "content-length": "0" }).end();
   if (request.headers["if-none-match"] === known.etag) return response.writeHead(304, known.headers).end();
   response.writeHead(200, known.headers).end(known.body);

@@ -1,4 +1,4 @@
-// Load on an HTTP server: so many connections, each asking again as soon as it was answered.
+// Load on an HTTP server: a number of connections, each with its next request on a response.
 import { connect, type Socket } from "node:net";
 
 export type LoadResult = { readonly requests: number; readonly ms: number };
@@ -9,29 +9,29 @@ export type LoadOptions = {
   readonly ms: number;
   /** The path of the `number`-th request. */
   readonly path: (number: number) => string;
-  /** What every answer must have as its status. */
+  /** Expected status of every response. */
   readonly status: number;
   readonly header?: string;
-  /** Hears how long each answer was waited for. */
+  /** Called with the latency of each response. */
   readonly onResponseMs?: (ms: number) => void;
 };
 
-// Longer than any answer of a server that still lives.
+// Longer than any response of a live server takes.
 const SILENCE_MS_MAX = 15_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 // Over bare sockets, because Node's HTTP client costs more than the servers it would measure.
-/** Asks until the time is over; fails when any answer has another status than the one expected. */
-export async function runHttpLoad(asked: LoadOptions): Promise<LoadResult> {
-  const { hostname, port } = new URL(asked.url);
+/** Sends requests until the time is over; fails on an unexpected status. */
+export async function runHttpLoad(options: LoadOptions): Promise<LoadResult> {
+  const { hostname, port } = new URL(options.url);
   const sockets = await Promise.all(
-    Array.from({ length: asked.connections }, () => open(hostname, Number(port))),
+    Array.from({ length: options.connections }, () => open(hostname, Number(port))),
   );
   const startedMs = performance.now();
   let number = 0;
   let requests = 0;
-  const tail = `HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${asked.header ? `${asked.header}\r\n` : ""}\r\n`;
-  const wanted = `HTTP/1.1 ${asked.status} `;
+  const tail = `HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${options.header ? `${options.header}\r\n` : ""}\r\n`;
+  const wanted = `HTTP/1.1 ${options.status} `;
   try {
     await Promise.all(
       sockets.map(
@@ -40,20 +40,20 @@ export async function runHttpLoad(asked: LoadOptions): Promise<LoadResult> {
             let sentMs = 0;
             const next = () => {
               sentMs = performance.now();
-              if (sentMs - startedMs >= asked.ms) return resolve();
-              const path = asked.path(number);
+              if (sentMs - startedMs >= options.ms) return resolve();
+              const path = options.path(number);
               number += 1;
               socket.write(`GET ${path} ${tail}`);
             };
-            const answered = () => {
+            const onResponse = () => {
               requests += 1;
-              asked.onResponseMs?.(performance.now() - sentMs);
+              options.onResponseMs?.(performance.now() - sentMs);
               next();
             };
-            socket.on("data", createMessageReader(wanted, answered, reject));
-            socket.setTimeout(SILENCE_MS_MAX, () => reject(new Error(`${asked.url} fell silent`)));
+            socket.on("data", createMessageReader(wanted, onResponse, reject));
+            socket.setTimeout(SILENCE_MS_MAX, () => reject(new Error(`${options.url} stopped responding`)));
             socket.once("error", reject);
-            socket.once("close", () => reject(new Error(`${asked.url} closed a connection`)));
+            socket.once("close", () => reject(new Error(`${options.url} closed a connection`)));
             next();
           }),
       ),
@@ -74,36 +74,36 @@ function open(host: string, port: number): Promise<Socket> {
   });
 }
 
-/** One answer at a time is on the way, so an answer begins where the last one ended: at the start of a chunk. */
-function createMessageReader(wanted: string, answered: () => void, failed: (error: Error) => void) {
-  let begun: Buffer | null = null;
+/** One response at a time is in flight, so each begins at the start of a chunk. */
+function createMessageReader(wanted: string, onResponse: () => void, failed: (error: Error) => void) {
+  let partial: Buffer | null = null;
   let missing = 0;
   return (chunk: Buffer): void => {
     if (missing > 0) {
       missing -= chunk.length;
-      if (missing === 0) answered();
+      if (missing === 0) onResponse();
       return;
     }
-    const head: Buffer = begun ? Buffer.concat([begun, chunk]) : chunk;
+    const head: Buffer = partial ? Buffer.concat([partial, chunk]) : chunk;
     const end = head.indexOf(HEAD_END);
     if (end < 0) {
-      begun = head;
+      partial = head;
       return;
     }
-    begun = null;
+    partial = null;
     const text = head.toString("latin1", 0, end);
     if (!text.startsWith(wanted)) {
       failed(new Error(`expected ${wanted}, got ${text.slice(0, 200)}`));
       return;
     }
     missing = lengthOf(text) - (head.length - end - HEAD_END.length);
-    if (missing === 0) answered();
+    if (missing === 0) onResponse();
   };
 }
 
 function lengthOf(head: string): number {
   if (head.startsWith("HTTP/1.1 304")) return 0;
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (length === undefined) throw new Error(`an answer without a length: ${head}`);
+  if (length === undefined) throw new Error(`a response without a length: ${head}`);
   return Number(length);
 }

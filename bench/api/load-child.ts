@@ -21,7 +21,7 @@ export type Cell = { readonly requests: number; readonly ms: number; readonly cp
 
 export type RouteReport = {
   readonly title: string;
-  /** Whether every request asks the same: then the API asks the database once for all who wait. */
+  /** Whether all requests are the same: then the API coalesces them into one query. */
   readonly shared: boolean;
   readonly hot: Cell;
   readonly rawHot: Cell;
@@ -41,12 +41,12 @@ const pooled = openPooledDriver(task);
 const pipelined = await openPipelinedDriver(database);
 const progress = createProgressReporter();
 // Never the same twice, also between rounds and routes.
-let asked = 0;
+let requested = 0;
 
 async function measured(server: ServerReady, run: () => Promise<LoadResult>): Promise<Cell> {
   const before = await readCpuMs(server.control);
-  const answered = await run();
-  return { ...answered, cpuMs: (await readCpuMs(server.control)) - before };
+  const result = await run();
+  return { ...result, cpuMs: (await readCpuMs(server.control)) - before };
 }
 
 async function cellsOf(route: BenchRoute) {
@@ -60,13 +60,13 @@ async function cellsOf(route: BenchRoute) {
     measured(server, () => runHttpLoad({ ...shared, url: server.url, ms, path: () => path }));
   const cold = (ms: number) =>
     measured(task.api, () => {
-      const from = asked;
+      const from = requested;
       return runHttpLoad({
         ...shared,
         url: task.api.coldUrl,
         ms,
         path(number) {
-          asked = from + number + 1;
+          requested = from + number + 1;
           return route.url(from + number);
         },
       });
@@ -75,9 +75,9 @@ async function cellsOf(route: BenchRoute) {
     (driver: Driver) =>
     async (ms: number): Promise<Cell> => {
       const before = process.cpuUsage();
-      const answered = await driver.run(statements, { inFlight: route.connections, ms });
+      const result = await driver.run(statements, { inFlight: route.connections, ms });
       const { user, system } = process.cpuUsage(before);
-      return { ...answered, cpuMs: (user + system) / 1000 };
+      return { ...result, cpuMs: (user + system) / 1000 };
     };
   return {
     hot: (ms: number) => hot(task.api, ms),

@@ -1,4 +1,4 @@
-// What the rows are made of that the API is measured over: SQL over a counter, and the same names for whoever asks.
+// The rows that the API is measured over: SQL over a counter, and the same values for the load.
 import { createHash } from "node:crypto";
 
 export type TableSizes = Readonly<
@@ -49,7 +49,7 @@ const address = (kind: string, number: string) => `substr(${hashSql(kind, number
 
 /** Agents that own and pay: each has about ten of everything. */
 export const ROWS_PER_OWNER = 10;
-export const SERVICES_PER_MERCHANT = 2;
+const SERVICES_PER_MERCHANT = 2;
 const SOLVERS = 500;
 
 export type RowGenerator = {

@@ -36,7 +36,7 @@ async function serve(cacheBytesMax?: number) {
 }
 
 const usual = await serve();
-// The same without a memory: every question is asked of the database, unless somebody else is just asking it.
+// The same without a cache: every request reads the database, unless an identical one is in flight.
 const forgetful = await serve(0);
 const control = await startCpuTimeServer();
 const ready: ApiReady = { url: usual.url, coldUrl: forgetful.url, control: control.url };

@@ -33,8 +33,8 @@ async function depthOf(url: string, sizes: TableSizes): Promise<PageDepth> {
   for (let left = (page - 1) * BENCH_PAGE_SIZE; left > 0; ) {
     const step = Math.min(left, OFFSET_MAX);
     const from = cursor === "" ? "" : `&cursor=${cursor}`;
-    const answer = await fetch(`${url}/intents?limit=1&offset=${step - 1}${from}`);
-    const { pagination } = (await answer.json()) as { pagination?: { next_cursor?: string } };
+    const response = await fetch(`${url}/intents?limit=1&offset=${step - 1}${from}`);
+    const { pagination } = (await response.json()) as { pagination?: { next_cursor?: string } };
     if (!pagination?.next_cursor) throw new Error(`there is no page ${page} of intents`);
     cursor = pagination.next_cursor;
     left -= step;

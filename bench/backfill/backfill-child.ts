@@ -29,7 +29,7 @@ export type BackfillMark = {
   readonly rssBytes: number;
 };
 
-// As SEXTANT_LOG_RANGE_MAX is when nobody sets it.
+// The default of SEXTANT_LOG_RANGE_MAX.
 const LOG_RANGE_MAX = 10_000;
 
 const task = JSON.parse(process.argv[2] ?? "") as BackfillTask;

@@ -1,11 +1,11 @@
-// How fast the replaying node serves logs when nobody looks at them: it must not be what a backfill waits for.
+// How fast the replay node serves logs that are discarded: it must not be the bottleneck of a backfill.
 
 export type NodeThroughput = { readonly ms: number; readonly bytes: number };
 
 const BLOCKS_PER_REQUEST = 500;
 const IN_FLIGHT = 4;
 
-/** Asks for the logs of every block once, with the indexer's own questions, and throws the answers away. */
+/** Requests the logs of every block once, with the indexer's own filters, and discards the responses. */
 export async function measureNodeThroughput(
   url: string,
   blocks: { readonly from: number; readonly to: number },

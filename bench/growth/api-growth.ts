@@ -1,4 +1,4 @@
-// How an answer's cost grows with the index: a few routes, hot and cold, over ever more events.
+// How the cost of a response grows with the index: a few routes, hot and cold, over ever more events.
 import { deepPageTitle, FIRST_PAGE, routesOf } from "../api/api-routes.ts";
 import { countEventsOfSizes, tableSizesOfEvents } from "../api/row-generators.ts";
 import { startApi } from "../api/start-api.ts";
@@ -32,7 +32,7 @@ const ANALYTICS = "/analytics/commerce";
 // Its number is another in every size.
 const DEEP = "a deep page by cursor";
 const ROUTES = [AGENT, "/merchants/:id/reputation", ANALYTICS, FIRST_PAGE, DEEP];
-// One question at a time: nothing waits for anything but its own work, and no two ask the same at once.
+// One request at a time: none waits for another, and no two are coalesced.
 const CONNECTIONS = 1;
 // What is as fast as something else may seem a tenth slower when the machine looks away.
 const SAME_PERCENTS = 110;
@@ -78,8 +78,8 @@ async function measureOver(
     const shared = { connections: CONNECTIONS, status: 200 };
     const coldServer = { url: api.coldUrl, control: api.control };
     return [
-      { ...shared, name: cellName("hot", name), server: api, asks: { path } },
-      { ...shared, name: cellName("cold", name), server: coldServer, asks: { route: title } },
+      { ...shared, name: cellName("hot", name), server: api, load: { path } },
+      { ...shared, name: cellName("cold", name), server: coldServer, load: { route: title } },
     ];
   });
   const cell: FindCell = await loadCells(start, { cells, sizes, depth, ...times });

@@ -1,4 +1,4 @@
-// How an answer's cost grows with the connections: hot, cold and unpaid, beside Node's own HTTP server with as many.
+// How the cost of a response grows with connections: hot, cold and unpaid, beside Node's own HTTP server.
 import { routesOf } from "../api/api-routes.ts";
 import type { RawTask } from "../api/http-ceiling-child.ts";
 import { tableSizesOfEvents } from "../api/row-generators.ts";
@@ -22,11 +22,11 @@ import type { CellTask } from "./load-cells-child.ts";
 
 const CONNECTIONS = [1, 4, 16, 64];
 const ROUTE = "/agents/:agentId";
-// Nobody pays here; the chain wants somebody who could.
+// No payment happens here, but the chain requires a payer.
 const PAYERS = 1;
 const HOT_PERCENTS = 70;
 
-/** What is answered, and the bare server's answer it is held against. */
+/** The measured response, and the bare server's response it is compared with. */
 const KINDS = [
   { name: "hot", bare: "node:http" },
   { name: "cold", bare: "node:http" },
@@ -50,18 +50,18 @@ export async function measureConnectionGrowth(
   logProgress("the paid service");
   const paid = await startPaidService(start, { connection, schema: "portfolio" }, PAYERS);
   const cells = CONNECTIONS.flatMap((connections): CellTask[] => {
-    const cell = (name: string, asked: Omit<CellTask, "name" | "connections">): CellTask => ({
-      ...asked,
+    const cell = (name: string, task: Omit<CellTask, "name" | "connections">): CellTask => ({
+      ...task,
       name: cellName(name, connections),
       connections,
     });
     const coldServer = { url: api.coldUrl, control: api.control };
     return [
-      cell("hot", { server: api, status: 200, asks: { path } }),
-      cell("node:http", { server: raw, status: 200, asks: { path } }),
-      cell("cold", { server: coldServer, status: 200, asks: { route: ROUTE } }),
-      cell("unpaid", { server: paid.service, status: 402, asks: { path: paid.path } }),
-      cell("node:http, 402", { server: paid.raw, status: 402, asks: { path: paid.path } }),
+      cell("hot", { server: api, status: 200, load: { path } }),
+      cell("node:http", { server: raw, status: 200, load: { path } }),
+      cell("cold", { server: coldServer, status: 200, load: { route: ROUTE } }),
+      cell("unpaid", { server: paid.service, status: 402, load: { path: paid.path } }),
+      cell("node:http, 402", { server: paid.raw, status: 402, load: { path: paid.path } }),
     ];
   });
   const cell = await loadCells(start, { cells, sizes, depth, ...times });

@@ -21,13 +21,13 @@ export function splitIntoDecades(
   bounds: readonly number[],
 ): BackfillDecade[] {
   const decades: BackfillDecade[] = [];
-  let begun = 0;
+  let start = 0;
   for (const bound of bounds) {
     const reached = marks.findIndex(({ events }) => events >= bound);
-    const within = marks.slice(begun, reached < 0 ? marks.length : reached + 1);
+    const within = marks.slice(start, reached < 0 ? marks.length : reached + 1);
     const last = within.at(-1);
     if (!last) continue;
-    const before = marks[begun - 1] ?? { events: 0, ms: 0, cpuMs: 0 };
+    const before = marks[start - 1] ?? { events: 0, ms: 0, cpuMs: 0 };
     decades.push({
       from: before.events,
       to: last.events,
@@ -35,7 +35,7 @@ export function splitIntoDecades(
       cpuMs: last.cpuMs - before.cpuMs,
       rssBytesMax: Math.max(...within.map(({ rssBytes }) => rssBytes)),
     });
-    begun += within.length;
+    start += within.length;
   }
   return decades;
 }

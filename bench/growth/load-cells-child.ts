@@ -13,8 +13,8 @@ export type CellTask = {
   readonly server: ServerReady;
   readonly connections: number;
   readonly status: number;
-  /** The same path over and over, or a route by its title, of which every request asks for another record. */
-  readonly asks: { readonly path: string } | { readonly route: string };
+  /** The same path repeatedly, or a route by its title, with another record for every request. */
+  readonly load: { readonly path: string } | { readonly route: string };
 };
 
 export type LoadCellsTask = {
@@ -38,21 +38,21 @@ const task = JSON.parse(process.argv[2] ?? "") as LoadCellsTask;
 const routes = routesOf(task.sizes, task.depth);
 const progress = createProgressReporter();
 // Never the same twice, also between rounds and cells.
-let asked = 0;
+let requested = 0;
 
-function pathsOf(asks: CellTask["asks"]): () => string {
-  if ("path" in asks) return () => asks.path;
-  const route = routes.find(({ title }) => title === asks.route);
-  if (!route) throw new Error(`there is no route ${asks.route}`);
+function pathsOf(load: CellTask["load"]): () => string {
+  if ("path" in load) return () => load.path;
+  const route = routes.find(({ title }) => title === load.route);
+  if (!route) throw new Error(`there is no route ${load.route}`);
   return () => {
-    asked += 1;
-    return route.url(asked);
+    requested += 1;
+    return route.url(requested);
   };
 }
 
 const running = task.cells.map((cell) => ({
   cell,
-  path: pathsOf(cell.asks),
+  path: pathsOf(cell.load),
   total: { requests: 0, ms: 0, cpuMs: 0 },
   tookMs: [] as number[],
 }));
@@ -64,7 +64,7 @@ for (let round = 1; round <= task.rounds; round += 1) {
   for (const { cell, path, total, tookMs } of running) {
     const { url, control } = cell.server;
     const beforeMs = await readCpuMs(control);
-    const answered = await runHttpLoad({
+    const result = await runHttpLoad({
       ...cell,
       url,
       ms: task.msPerCell,
@@ -72,8 +72,8 @@ for (let round = 1; round <= task.rounds; round += 1) {
       onResponseMs: (ms) => tookMs.push(ms),
     });
     total.cpuMs += (await readCpuMs(control)) - beforeMs;
-    total.requests += answered.requests;
-    total.ms += answered.ms;
+    total.requests += result.requests;
+    total.ms += result.ms;
     progress(() => `round ${round} of ${task.rounds}, ${cell.name}`);
   }
 }

@@ -1,4 +1,4 @@
-// Cells of load, asked of a child and found again by their name.
+// Runs load cells in a child process and finds their results by name.
 import { formatMicroseconds, formatPerSecond } from "../harness/measurement.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import type { LoadCellsReport, LoadCellsTask, LoadedCell } from "./load-cells-child.ts";

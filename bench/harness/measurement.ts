@@ -1,6 +1,6 @@
 // What benchmarks measure, and how it is shown: one table for all of them.
 
-// How long answers took: the one in the middle, and the one that only a hundredth took longer than.
+// Latencies: median and 99th percentile.
 
 export type Quantiles = { readonly medianMs: number; readonly p99Ms: number };
 
@@ -39,7 +39,7 @@ export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
 export type BenchOptions = {
   readonly database: DatabaseKind;
-  /** How long a history is; null for what a benchmark itself finds telling. */
+  /** Length of the history; null for the benchmark's default. */
   readonly events: number | null;
   readonly seed: number;
   /** Rows under the API as a part of the whole; null for what `full` says. */
@@ -89,7 +89,7 @@ export function formatPercent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)} %`;
 }
 
-/** An aim at a ratio, so that words and judgement can not differ. */
+/** An aim at a ratio, so that its text and its check cannot differ. */
 export function aimAtLeast(part: number, whole: number, percents: number): Headline["aim"] {
   return { text: `${percents} % or more`, met: Math.round((part / whole) * 100) >= percents };
 }

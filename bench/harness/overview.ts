@@ -49,9 +49,9 @@ export function formatDatabaseComparison(parts: BenchRuns, kinds: readonly strin
 }
 
 function cellsOf({ what, value, ceiling, ratio, aim }: Headline): readonly string[] {
-  const judged = aim === null ? ["-", "-"] : [aim.text, aim.met ? "yes" : "no"];
-  return [what, value, ceiling, ratio.padStart(RATIO_WIDTH), ...judged];
+  const aimCells = aim === null ? ["-", "-"] : [aim.text, aim.met ? "yes" : "no"];
+  return [what, value, ceiling, ratio.padStart(RATIO_WIDTH), ...aimCells];
 }
 
-// Room for a ratio far above one.
+// Fits a ratio far above one.
 const RATIO_WIDTH = 6;

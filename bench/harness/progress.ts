@@ -5,12 +5,12 @@ export function logProgress(line: string): void {
   process.stderr.write(`  … ${line}\n`);
 }
 
-/** A child's progress to its parent, at most once a second; `line` is only asked for when it is time. */
+/** A child's progress to its parent, at most once a second; `line` is only called when due. */
 export function createProgressReporter(): (line: () => string) => void {
-  let toldMs = performance.now();
+  let sentMs = performance.now();
   return (line) => {
-    if (performance.now() - toldMs < PROGRESS_MS) return;
-    toldMs = performance.now();
+    if (performance.now() - sentMs < PROGRESS_MS) return;
+    sentMs = performance.now();
     sendToParent({ progress: line() });
   };
 }

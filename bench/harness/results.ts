@@ -1,4 +1,4 @@
-// What is kept of benchmarks: the newest run of each as data, and the page of results that is made of it.
+// Stored results: the newest run of each benchmark as data, and the page rendered from it.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -30,7 +30,7 @@ export function writeResults(parts: BenchRuns): void {
 
 /** The newest of everything in the order of `benches`; what is no longer among them is forgotten. */
 export function replaceRuns(
-  kept: BenchRuns,
+  stored: BenchRuns,
   results: readonly NamedBenchReport[],
   circumstances: RunEnvironment,
   benches: readonly string[],
@@ -38,7 +38,7 @@ export function replaceRuns(
   const newest = Object.fromEntries(
     results.map(({ bench, ...report }) => [bench, { circumstances, ...report }]),
   );
-  const all: BenchRuns = { ...kept, ...newest };
+  const all: BenchRuns = { ...stored, ...newest };
   return Object.fromEntries(
     benches.flatMap((bench) => {
       const part = all[bench];

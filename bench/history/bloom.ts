@@ -8,7 +8,7 @@ export const EMPTY_BLOOM: Hex = `0x${"00".repeat(BLOOM_BYTES)}`;
 
 /**
  * Holds the emitter and the first topic of every log. A real one holds the other topics too; their hashes would take
- * longer to compute than everything else in a history, and nobody can ask about a value without knowing it.
+ * longer to compute than everything else in a history, and no request names a value without knowing it.
  */
 export function createBloomBuilder(): (logs: readonly EncodedLog[]) => Hex {
   const known = new Map<Hex, readonly number[]>();

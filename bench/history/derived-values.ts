@@ -1,4 +1,4 @@
-// Hash-like values from a seed, a name and a number: the same for ever, unique per number, and cheap by the million.
+// Hash-like values from a seed, a name and a number: reproducible, unique per number, and cheap by the million.
 import type { Hex } from "../../src/lib/hex.ts";
 
 export type DerivedValues = {
@@ -6,7 +6,7 @@ export type DerivedValues = {
   hash(name: string, n: number): Hex;
   /** 20 bytes, likewise. */
   address(name: string, n: number): Hex;
-  /** 32 bytes whose end tells the numbers they were made from, so that a node needs no table to look them up. */
+  /** 32 bytes that end with the numbers they were made from, so that a node needs no table to look them up. */
   hashOfPlace(name: string, block: number, index: number): Hex;
 };
 
@@ -14,7 +14,7 @@ const HASH_WORDS = 8;
 const ADDRESS_WORDS = 5;
 const PLACE_WORDS = 5;
 
-/** Real hashes would cost more than everything else here, and nobody recomputes these. */
+/** Real hashes would cost more than everything else here, and nothing recomputes these. */
 export function createDerivedValues(seed: number): DerivedValues {
   const salts = new Map<string, number>();
   const saltOf = (name: string): number => {

@@ -78,7 +78,7 @@ export function* generateHistory(options: HistoryOptions): Generator<HistoryBloc
     let inBlock = 0;
     while (inBlock < wanted) {
       const bundle: HistoryStep[] = [];
-      // A call whose calldata matters stands alone; others are bundled by whoever sends them.
+      // A call whose calldata matters has its own transaction; others are bundled.
       const size = dice.between(1, STEPS_PER_TRANSACTION_MAX);
       while (bundle.length < size) {
         const step: HistoryStep | null = held ?? steps.next().value ?? null;
@@ -125,7 +125,7 @@ function* stepsOf(world: HistoryState, mix: ActionMix): Generator<HistoryStep, v
       if (step) yield step;
     }
   }
-  // Some actions may stay impossible at the end: a fill needs an intent somebody has chosen a bid for.
+  // Some actions may stay impossible at the end: a fill needs an intent with a selected bid.
   for (let failures = 0; total > 0 && failures < 1_000; ) {
     const step = perform(draw(left, world.dice.roll() * total));
     failures = step ? 0 : failures + 1;

@@ -1,4 +1,4 @@
-// The replaying node as a process of its own: makes its history, tells where it listens, and lives until its parent leaves.
+// The replay node as a child process: makes its history, reports its URL, and ends with its parent.
 
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { actionMixOf } from "./mix.ts";

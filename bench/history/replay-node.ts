@@ -1,4 +1,4 @@
-// A JSON-RPC node that only replays a history: answers are cut from text made beforehand, so that it is never the bottleneck.
+// A JSON-RPC node that replays a history: responses are slices of prepared text, so that it is never the bottleneck.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
@@ -29,7 +29,7 @@ export async function startReplayNode(history: ServedHistory): Promise<ReplayNod
   const served = { requests: 0, calls: 0, bytes: 0 };
   const methods = methodsOf(history);
 
-  function answer({ id, method, params }: Request): Parts {
+  function respond({ id, method, params }: Request): Parts {
     served.calls += 1;
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)}`;
     const call = methods[method];
@@ -40,8 +40,8 @@ export async function startReplayNode(history: ServedHistory): Promise<ReplayNod
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await read(request)) as Request | readonly Request[];
     const parts: Parts = Array.isArray(body)
-      ? ["[", ...body.flatMap((each: Request, i) => (i === 0 ? answer(each) : [",", ...answer(each)])), "]"]
-      : answer(body as Request);
+      ? ["[", ...body.flatMap((each: Request, i) => (i === 0 ? respond(each) : [",", ...respond(each)])), "]"]
+      : respond(body as Request);
     const bytes = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
     served.requests += 1;
     served.bytes += bytes.length;
@@ -63,7 +63,7 @@ export async function startReplayNode(history: ServedHistory): Promise<ReplayNod
 function methodsOf(history: ServedHistory): Readonly<Record<string, (params: readonly unknown[]) => Parts>> {
   const { deployment, hashOf } = history.chain;
   const contracts = new Set<string>(Object.values(deployment.contracts));
-  const logs = logsAnswerer(history);
+  const logs = createLogsReader(history);
   const orNull = (parts: Parts | null): Parts => parts ?? ["null"];
   const numberOf = (block: unknown): number => {
     if (block === "earliest") return 0;
@@ -90,10 +90,10 @@ function methodsOf(history: ServedHistory): Readonly<Record<string, (params: rea
 }
 
 /**
- * The two questions that an indexer asks (all contracts of the deployment with all their events, and the events that
- * anybody may emit) are answered with the text as it lies there; any other is filtered log by log.
+ * The two filters of an indexer (all contracts of the deployment with all their events, and the events that
+ * anyone may emit) return the text as it is; any other filter is applied log by log.
  */
-function logsAnswerer(history: ServedHistory): (from: number, to: number, filter: Filter) => Parts {
+function createLogsReader(history: ServedHistory): (from: number, to: number, filter: Filter) => Parts {
   const { addresses, topics0, anyEmitterTopics0 } = createLogDecoder(history.chain.deployment);
   const own = textOf(addresses, [topics0]);
   const others = textOf(null, [anyEmitterTopics0]);

@@ -1,4 +1,4 @@
-// A history as a node holds it: blocks, logs and transactions as the JSON text that answers are made of.
+// A history as a node stores it: blocks, logs and transactions as the JSON text of its responses.
 import type { Hex } from "../../src/lib/hex.ts";
 import { createBloomBuilder, EMPTY_BLOOM } from "./bloom.ts";
 import { logPositionOf } from "./derived-values.ts";
@@ -118,7 +118,7 @@ function blockText(chain: HistoryChain, number: number, bloom: Hex, hashes: read
   return `{"number":${quantity(number)},"hash":"${chain.hashOf(number)}","parentHash":"${parent}","timestamp":${quantity(chain.timestampOf(number))},"logsBloom":"${bloom}",${HEADER_REST},"transactions":[${list}]}`;
 }
 
-// A bundle goes through somebody's own contract: whose it is and what it was told is of no concern to anyone.
+// A bundle goes through an unrelated contract, whose address and calldata do not matter.
 const BUNDLER = { from: `0x${"b0".repeat(20)}`, to: `0x${"b1".repeat(20)}`, input: "0x" };
 
 function transactionText(

@@ -1,4 +1,4 @@
-// A node that asks a real one everything once, answers from memory, as late each time, and tells (GET) what it was asked.
+// A caching node: forwards each request once, then responds from memory with a fixed delay, and reports its requests (GET).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenOnLoopback } from "../api/cpu-time.ts";
 
@@ -15,12 +15,12 @@ type Call = { readonly id: unknown; readonly method: string; readonly params: re
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 export async function startCachingNode(upstream: string, delayMs: number): Promise<CachingNode> {
-  /** The end of an answer, from its result or error on, by what was asked. */
+  /** The end of a response, from its result or error on, by request. */
   const known = new Map<string, Promise<string>>();
-  /** Since somebody last wanted to know. */
+  /** Since the last report. */
   let seen: CachedExchange[] = [];
 
-  async function ask({ method, params }: Call): Promise<string> {
+  async function forward({ method, params }: Call): Promise<string> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
     const response = await fetch(upstream, { method: "POST", headers, body });
@@ -28,11 +28,11 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
     return error === undefined ? `"result":${JSON.stringify(result)}}` : `"error":${JSON.stringify(error)}}`;
   }
 
-  async function answer(call: Call): Promise<string> {
+  async function handleCall(call: Call): Promise<string> {
     const key = JSON.stringify([call.method, call.params]);
     let end = known.get(key);
     if (!end) {
-      end = ask(call);
+      end = forward(call);
       known.set(key, end);
     }
     return `{"jsonrpc":"2.0","id":${JSON.stringify(call.id ?? null)},${await end}`;
@@ -43,8 +43,8 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
     const body = await read(request);
     const calls = JSON.parse(body) as Call | readonly Call[];
     const text = Array.isArray(calls)
-      ? `[${(await Promise.all(calls.map(answer))).join(",")}]`
-      : await answer(calls as Call);
+      ? `[${(await Promise.all(calls.map(handleCall))).join(",")}]`
+      : await handleCall(calls as Call);
     const send = () => {
       respond(response, text);
       seen.push({ body, startedMs, endedMs: performance.now() });

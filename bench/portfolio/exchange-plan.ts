@@ -4,21 +4,21 @@ import type { CachedExchange } from "./caching-node.ts";
 
 export type RecordedExchange = CachedExchange & { readonly url: string };
 
-// Far more than any answer of ours has.
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+// Far more than any of our responses.
+const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An exchange and the earlier ones of the same node, by position, that were over when it began. */
 export type PlannedExchange = Pick<RecordedExchange, "url" | "body"> & { readonly after: readonly number[] };
 
-/** Runs the work and lets the nodes tell what they were asked meanwhile. */
+/** Runs the work and reads from the nodes which requests they got meanwhile. */
 export async function recordExchanges(
   urls: readonly string[],
   work: () => Promise<unknown>,
 ): Promise<readonly RecordedExchange[]> {
-  const told = () => Promise.all(urls.map(exchangesOf));
-  await told();
+  const readExchanges = () => Promise.all(urls.map(exchangesOf));
+  await readExchanges();
   await work();
-  return (await told()).flat();
+  return (await readExchanges()).flat();
 }
 
 async function exchangesOf(url: string): Promise<RecordedExchange[]> {
@@ -43,7 +43,7 @@ export function countRoundTrips(plan: readonly PlannedExchange[]): number {
   return Math.max(0, ...depths);
 }
 
-/** As soon as each could have begun. */
+/** Each as early as possible. */
 export async function replayExchanges(plan: readonly PlannedExchange[]): Promise<void> {
   const sent: Promise<void>[] = [];
   for (const { url, body, after } of plan) {
@@ -56,6 +56,12 @@ export async function replayExchanges(plan: readonly PlannedExchange[]): Promise
 async function exchange(url: string, body: string): Promise<void> {
   const headers = { "content-type": "application/json", accept: "application/json" };
   const signal = new AbortController().signal;
-  const { text } = await sendHttpRequest({ url, headers, body, signal, responseBytesMax: ANSWER_BYTES_MAX });
+  const { text } = await sendHttpRequest({
+    url,
+    headers,
+    body,
+    signal,
+    responseBytesMax: RESPONSE_BYTES_MAX,
+  });
   JSON.parse(text ?? "");
 }

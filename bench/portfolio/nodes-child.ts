@@ -1,4 +1,4 @@
-// The nodes of the snapshots as a process of their own: a real chain each, asked everything once and remembered.
+// The nodes of the snapshots as a child process: a real chain each, behind a cache.
 import { sendToParent } from "../harness/progress.ts";
 import { type CachingNode, startCachingNode } from "./caching-node.ts";
 import { openTokenMarket, type TokenMarket } from "./token-market.ts";
@@ -6,7 +6,7 @@ import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 export type NodesTask = {
   readonly chainIds: readonly number[];
   readonly listed: number;
-  /** How late every answer is. */
+  /** Delay of every response. */
   readonly delayMs: number;
 };
 

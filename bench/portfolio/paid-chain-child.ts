@@ -26,7 +26,7 @@ const CHAIN_ID = 31_337;
 /** The first account that plays no other part. */
 const PAYER_INDEX = 8;
 // A thousand dollars: no payer runs out of cents.
-const PURSE = 1_000_000_000n;
+const PAYER_BALANCE = 1_000_000_000n;
 
 const { payers } = JSON.parse(process.argv[2] ?? "") as PaymentChainTask;
 const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
@@ -34,7 +34,7 @@ const { request, accounts } = chain;
 const { local } = await deployFundedMarket(chain, "bench");
 const paying = Array.from({ length: payers }, (_, i) => localAccount(PAYER_INDEX + i));
 for (const { address } of paying) {
-  const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [address, PURSE] });
+  const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [address, PAYER_BALANCE] });
   const call = { from: accounts.owner.address, to: local.UsdCoin, data };
   await awaitReceipt(request, (await request("eth_sendTransaction", [call])) as Hex);
 }

@@ -18,7 +18,7 @@ export async function signPayments(
   each: number,
 ): Promise<readonly SignedPayments[]> {
   const text = (await fetch(url)).headers.get("payment-required");
-  if (text === null) throw new Error(`${url} asks for no payment`);
+  if (text === null) throw new Error(`${url} requires no payment`);
   const required = JSON.parse(Buffer.from(text, "base64").toString()) as PaymentRequired;
   const network = `eip155:${chainId}` as const;
   return Promise.all(

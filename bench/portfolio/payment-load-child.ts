@@ -61,7 +61,7 @@ const queue = createBroadcastQueue({
       priorityFeePerGas: await node.estimateMaxPriorityFeePerGas(),
     }),
     send: (serializedTransaction) => node.sendRawTransaction({ serializedTransaction }),
-    // The only node there is, and it responds to every send: what it refuses it has not taken.
+    // The only node, and it responds to every send: a rejected transaction was not accepted.
     hasTransaction: async () => false,
   },
 });
@@ -87,7 +87,7 @@ async function buy(payment: SignedPayments[number]): Promise<void> {
   lastHeader = encodeBenchPaymentHeader(payment);
   const response = await fetch(url, { headers: { "payment-signature": lastHeader } });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`a payment was answered with ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`a payment returned ${response.status}: ${text}`);
 }
 
 async function transfer(payment: SignedPayments[number]): Promise<void> {

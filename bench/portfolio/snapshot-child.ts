@@ -87,13 +87,13 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
   const wallet = nodes[0]?.wallet ?? "0x";
   const slugs = ports.map(({ chain }) => chain.slug);
   const take = () => taker.read({ wallet, slugs }, new AbortController().signal);
-  // The first time the nodes ask their chains; from then on they know every answer.
+  // The first run fills the caches of the nodes.
   const first = await take();
   const held = nodes.reduce((sum, node) => sum + node.held.length, 0);
   if (first.tokens.length < held) throw new Error(`${first.tokens.length} of ${held} tokens were found`);
   const urls = nodes.map(({ url }) => url);
   const plan = planExchanges(await recordExchanges(urls, take));
-  if (plan.length === 0) throw new Error("a snapshot that asks nobody is no snapshot");
+  if (plan.length === 0) throw new Error("the snapshot sent no request");
   for (; warmRounds < WARM_ROUNDS; warmRounds += 1) {
     await take();
     await replayExchanges(plan);

@@ -1,4 +1,4 @@
-// The paid service with its chain beneath it, and Node's own HTTP server that answers with the same 402 beside it.
+// The paid service with its chain, and Node's own HTTP server with the same 402 beside it.
 import type { ServerReady } from "../api/server-child.ts";
 import type { BenchDatabaseTarget } from "../harness/bench-database.ts";
 import type { StartChild } from "../harness/with-children.ts";

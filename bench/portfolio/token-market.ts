@@ -41,7 +41,7 @@ export type TokenMarket = {
 const HELD_PLAIN = 7;
 // On no list: found by the transfer that brought it.
 const HELD_UNLISTED = 1;
-// Nobody publishes after the start.
+// No price is published after the start.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 const UNITS = 123_456_789_012_345_678n;
 

@@ -1,4 +1,4 @@
-// The ceiling of an unpaid request: Node's own HTTP server, answering with the bytes and headers of the service's 402.
+// The ceiling of an unpaid request: Node's own HTTP server with the bytes and headers of the service's 402.
 import { createServer } from "node:http";
 import { listenOnLoopback, startCpuTimeServer } from "../api/cpu-time.ts";
 import type { ServerReady } from "../api/server-child.ts";
@@ -10,10 +10,10 @@ export type UnpaidTask = { readonly url: string };
 const OWN = ["connection", "date", "keep-alive"];
 
 const { url } = JSON.parse(process.argv[2] ?? "") as UnpaidTask;
-const answer = await fetch(url);
-if (answer.status !== 402) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
-const headers = Object.fromEntries([...answer.headers].filter(([name]) => !OWN.includes(name)));
-const body = Buffer.from(await answer.arrayBuffer());
+const response = await fetch(url);
+if (response.status !== 402) throw new Error(`${url} returns ${response.status}: ${await response.text()}`);
+const headers = Object.fromEntries([...response.headers].filter(([name]) => !OWN.includes(name)));
+const body = Buffer.from(await response.arrayBuffer());
 
 const server = createServer((_request, response) => {
   response.writeHead(402, headers).end(body);

@@ -17,7 +17,7 @@ export type ReconcileBenchTask = BenchDatabaseTarget & { readonly chain: Settled
 type Measured = { readonly rows: number; readonly ms: number; readonly requests: number };
 
 export type ReconcileBenchReport = {
-  /** Settled, in blocks that are not final yet: looked at in every sweep. */
+  /** Settled, in blocks that are not final yet: checked in every reconciliation. */
   readonly watched: Measured;
   /** The same rows once their blocks are final. */
   readonly finalized: Measured;
@@ -107,11 +107,11 @@ const count = async (condition: string): Promise<number> => {
   return Number(rows[0]?.n);
 };
 
-/** Sweeps until nothing is left, at most as often as rows could need it. */
+/** Reconciles until nothing is left, at most as often as rows could need it. */
 async function measure(isDone: () => Promise<boolean>): Promise<Measured> {
   requests = 0;
   const startedMs = performance.now();
-  for (let sweeps = 0; sweeps < payments.length; sweeps += 1) {
+  for (let runs = 0; runs < payments.length; runs += 1) {
     await gate.reconcile();
     if (await isDone()) break;
   }

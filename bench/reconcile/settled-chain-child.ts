@@ -103,8 +103,8 @@ const distant = createServer(async (incoming, response) => {
   const body = await bodyOf(incoming);
   await sleep(task.delayMs);
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(chain.rpcUrl, { method: "POST", headers, body });
-  response.writeHead(200, headers).end(await answer.text());
+  const upstream = await fetch(chain.rpcUrl, { method: "POST", headers, body });
+  response.writeHead(200, headers).end(await upstream.text());
 });
 distant.listen(0, "127.0.0.1", () => {
   const ready: SettledChain = {

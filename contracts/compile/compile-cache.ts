@@ -1,4 +1,4 @@
-// Keeps the compiler's answer between runs, under the hash of everything it depends on.
+// Caches the compiler's output between runs, under the hash of everything it depends on.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { hashSources } from "./compiler-settings.ts";
 import { readOwnSources } from "./source-files.ts";
 
 const cacheFolder = fileURLToPath(new URL("../../node_modules/.cache/sextant-contracts/", import.meta.url));
-// The code that reads the compiler's answer decides what is kept of it.
+// Part of the cache key: this code decides what is stored of the output.
 const readerFile = new URL("./compile-contracts.ts", import.meta.url);
 
 export type Compilation = {
@@ -36,8 +36,8 @@ function readCached(cacheKey: string): readonly CompiledContract[] | null {
   }
 }
 
-// One answer is kept: older ones belong to sources that are gone. Another process may be doing the same: the rename
-// makes a half-written answer impossible, and a file already gone is no failure.
+// Stores one output: older ones belong to sources that are gone. Another process may do the same at once: the rename
+// makes a half-written file impossible, and a file already deleted is no failure.
 function writeCached(cacheKey: string, contracts: readonly CompiledContract[]): void {
   mkdirSync(cacheFolder, { recursive: true });
   for (const name of readdirSync(cacheFolder)) {

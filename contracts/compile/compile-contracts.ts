@@ -9,7 +9,7 @@ export type CompiledContract = {
   readonly file: string;
   readonly abi: readonly AbiItem[];
   readonly bytecode: string;
-  // Null when the constructor writes immutables into the code: the bytes the compiler gives would not work.
+  // Null when the constructor writes immutables into the code: the compiled bytes would not work.
   readonly runtimeBytecode: string | null;
   readonly runtimeBytes: number;
 };
@@ -35,7 +35,7 @@ type CompilerOutput = {
 };
 
 export async function compileContracts(sources: readonly SourceFile[]): Promise<readonly CompiledContract[]> {
-  // Loaded on use: the compiler takes a second to start, and most readers only need the settings.
+  // Loaded on use: the compiler takes a second to start, and most importers only need the settings.
   const { default: solc } = await import("solc");
   requirePinnedCompiler(String(solc.version()));
   const outputSelection = Object.fromEntries(sources.map(({ name }) => [name, { "*": selectedOutput }]));
@@ -48,19 +48,19 @@ export async function compileContracts(sources: readonly SourceFile[]): Promise<
   const messages = (output.errors ?? [])
     .filter(stopsBuild)
     .map(({ formattedMessage }) => formattedMessage.trim());
-  if (messages.length > 0) throw new Error(`solc refused the contracts\n\n${messages.join("\n\n")}`);
+  if (messages.length > 0) throw new Error(`solc rejected the contracts\n\n${messages.join("\n\n")}`);
   return (
     Object.entries(output.contracts ?? {})
       .flatMap(([file, contracts]) =>
         Object.entries(contracts).map(([name, one]) => compiled(file, name, one)),
       )
-      // Interfaces have no code, and a library of internal functions has no ABI: neither can be deployed to any use.
+      // Interfaces have no code, and a library of internal functions has no ABI: deploying them is useless.
       .filter(({ abi, bytecode }) => bytecode !== "0x" && abi.length > 0)
       .sort((left, right) => (left.name < right.name ? -1 : 1))
   );
 }
 
-// Warnings about our own sources stop the build as well; those about the library are its authors' to judge.
+// Warnings about our own sources stop the build as well; warnings about the library do not.
 function stopsBuild({ severity, sourceLocation }: Diagnostic): boolean {
   return severity === "error" || sourceLocation === undefined || sourceLocation.file.startsWith("src/");
 }

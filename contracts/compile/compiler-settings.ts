@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readOwnSources, type SourceFile } from "./source-files.ts";
 
-// One hash over everything the compiled output depends on.
-
-// The library is known by its exact version: hashing its files would need a development install.
+/**
+ * One hash over everything the compiled output depends on. The library counts by its exact version: hashing its files
+ * would need a development install.
+ */
 export function hashSources(sources: readonly SourceFile[] = readOwnSources()): string {
   const everything = { sources, compilerSettings, selectedOutput, versions: readPinnedVersions() };
   return createHash("sha256").update(JSON.stringify(everything)).digest("hex");
@@ -15,7 +16,7 @@ const packageFile = new URL("../package.json", import.meta.url);
 
 export type PinnedVersions = { readonly solc: string; readonly openZeppelin: string };
 
-// The pins are read instead of the installed packages: they are there without a development install too.
+// Reads the pins, not the installed packages: they exist without a development install too.
 export function readPinnedVersions(): PinnedVersions {
   const { devDependencies } = JSON.parse(readFileSync(packageFile, "utf8")) as {
     devDependencies: Record<string, string>;
@@ -29,7 +30,7 @@ export function readPinnedVersions(): PinnedVersions {
 }
 
 export const compilerSettings = {
-  // cancun is the newest rule set that every chain we name has had for long.
+  // cancun is the newest hard fork that all our chains have had for long.
   evmVersion: "cancun",
   optimizer: { enabled: true, runs: 200 },
   // No metadata in the bytecode: the same sources give the same bytes wherever they are compiled.

@@ -20,7 +20,16 @@ export function readGenerated(): readonly GeneratedFile[] {
     .map((name) => ({ name, text: readFileSync(`${generatedFolder}${name}`, "utf8") }));
 }
 
-// Files of contracts that no longer exist are removed, so that nobody keeps importing them.
+/** Names of generated files that are missing, unexpected or different. */
+export function findGeneratedDifferences(expected: readonly GeneratedFile[]): string[] {
+  const committed = new Map(readGenerated().map(({ name, text }) => [name, text]));
+  const wanted = new Map(expected.map(({ name, text }) => [name, text]));
+  return [...new Set([...committed.keys(), ...wanted.keys()])]
+    .filter((name) => committed.get(name) !== wanted.get(name))
+    .sort();
+}
+
+// Removes the files of deleted contracts, so that nothing keeps importing them.
 export function writeGenerated(files: readonly GeneratedFile[]): void {
   mkdirSync(generatedFolder, { recursive: true });
   const wanted = new Set(files.map(({ name }) => name));
@@ -47,7 +56,7 @@ function renderContract({ name, file, abi, bytecode, runtimeBytecode }: Compiled
   return { name: `${kebabCase(name)}.ts`, text: `${lines.join("\n")}\n` };
 }
 
-// What the item is comes first; Solidity's own type names are left out, no reader of the ABI uses them.
+// Type and name first; without Solidity's internal type names, which no reader of the ABI uses.
 function renderAbiItem({ type, name, ...rest }: AbiItem): string {
   return JSON.stringify({ type, name, ...rest }, (key, value) =>
     key === "internalType" ? undefined : value,

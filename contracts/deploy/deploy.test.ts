@@ -90,10 +90,10 @@ describe("deploy", () => {
   it("says which contract failed", async () => {
     const chain = await start();
     const request = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-      const answer = await chain.request(method, params);
-      const receipt = answer as { contractAddress?: string; status?: string } | null;
-      if (method !== "eth_getTransactionReceipt" || receipt === null) return answer;
-      return Number(receipt.contractAddress?.length) > 0 ? { ...receipt, status: "0x0" } : answer;
+      const result = await chain.request(method, params);
+      const receipt = result as { contractAddress?: string; status?: string } | null;
+      if (method !== "eth_getTransactionReceipt" || receipt === null) return result;
+      return Number(receipt.contractAddress?.length) > 0 ? { ...receipt, status: "0x0" } : result;
     };
     await expect(deploy({ request, owner: chain.accounts.owner })).rejects.toThrow(
       /^AgentRegistry could not be deployed: transaction 0x[0-9a-f]{64} failed$/,

@@ -36,7 +36,7 @@ export const LOCAL_GENESIS_CODE: Readonly<Record<Address, Hex>> = {
   [MULTICALL3_ADDRESS]: multicall3RuntimeBytecode,
 };
 
-/** Price feeds answer in dollars with eight decimals, as the real ones do. */
+/** Price feeds return dollars with eight decimals, as the real ones do. */
 const FEED_DECIMALS = 8;
 const ETH_USD = 3_000_00000000n;
 const USDC_USD = 1_00000000n;
@@ -118,7 +118,7 @@ export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
   };
 }
 
-/** The address is the outcome of a key nobody here has, so a local chain is told to put the code there. */
+/** The address belongs to an unknown deployer key, so a local chain places the code there. */
 async function placeMulticall(request: RpcRequestFunction): Promise<void> {
   if ((await request("eth_getCode", [MULTICALL3_ADDRESS, "latest"])) !== "0x") return;
   await request("hardhat_setCode", [MULTICALL3_ADDRESS, multicall3RuntimeBytecode]);

@@ -1,9 +1,9 @@
-// How a node is asked: one function, whether it answers in process or over HTTP.
+// One function for JSON-RPC requests, in process or over HTTP.
 import { createClient, http } from "viem";
 
 export type RpcRequestFunction = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** Asks a node over HTTP. */
+/** Sends requests over HTTP. */
 export function createHttpRpcRequest(rpcUrl: string): RpcRequestFunction {
   const client = createClient({ transport: http(rpcUrl) });
   const request = client.request as (body: {

@@ -28,13 +28,13 @@ export type TransactionReceipt = {
   readonly logs: readonly ReceiptLog[];
 };
 
-/** Also a local chain with slow blocks answers faster than it mines; this costs it nothing. */
+/** Cheap for a local chain, also for one with slow blocks. */
 const RECEIPT_POLL_MS = 50;
 
-/** Sixty blocks of a two-second chain: whoever is not included by then will not be. */
+/** Sixty blocks of a two-second chain: a transaction not included by then will not be. */
 const RECEIPT_WAIT_MS_MAX = 120_000;
 
-/** Room for the base fee to double before the transaction is included. */
+/** Lets the base fee double before the transaction is included. */
 export async function currentFees(request: RpcRequestFunction): Promise<CallFees> {
   const [tip, head] = await Promise.all([
     request("eth_maxPriorityFeePerGas") as Promise<Hex>,

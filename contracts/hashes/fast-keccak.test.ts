@@ -12,6 +12,6 @@ it("equals viem's keccak256 for any bytes", () => {
   );
 });
 
-it("refuses what is not whole bytes in hex", () => {
+it("rejects what is not whole bytes in hex", () => {
   for (const bad of ["0", "0x12", "zz", "12 4"]) expect(() => fastKeccak256(bad)).toThrow("whole bytes");
 });

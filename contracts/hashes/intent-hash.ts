@@ -68,7 +68,7 @@ const intentTypeHash = typeHash("Intent", "Constraints", "ExecutionRequirements"
 const constraintsTypeHash = typeHash("Constraints");
 const executionTypeHash = typeHash("ExecutionRequirements");
 
-// Word by word, because an indexer does it for every intent: the general way hashes the types anew each time, and
+// Word by word, because an indexer does it for every intent: the general way hashes the types each time, and
 // takes many times as long.
 export function intentStructHash(intent: Intent): Hex {
   const { constraints, execution } = intent;

@@ -55,7 +55,7 @@ describe("spending through the account", () => {
     },
   );
 
-  it("is recorded whole or refused, whoever asks for it", async () => {
+  it("is recorded whole or rejected, for every caller", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ step: stepArb, jump: jumpArb }), { minLength: 1, maxLength: 20 }),
@@ -96,9 +96,9 @@ describe("spending through the account", () => {
                         "executeWithSessionKey",
                         await signed({ ...call, deadline: now, nonce }),
                       );
-                const refused = await revertReasonOf(sent, worldAbi);
-                expect(refused).toEqual(limitRevertReason(spentToken, limit, amount, now));
-                if (refused === null) {
+                const rejected = await revertReasonOf(sent, worldAbi);
+                expect(rejected).toEqual(limitRevertReason(spentToken, limit, amount, now));
+                if (rejected === null) {
                   if (amount > 0n && limit.maxPerDay > 0n) addSpend(limit, amount, now);
                   if (native) nativeGone += amount;
                   if (step.kind === "transfer") tokensGone += amount;
@@ -145,9 +145,9 @@ describe("a session key", () => {
             await account.send(signer, "setSessionKey", [sessionKey.address, Number(expiresAt), true]);
             await evm.chain.setNextBlockTimestamp(expiresAt + after);
             const outcome = account.send(relayer, "executeWithSessionKey", await signed(call));
-            const refused = await revertReasonOf(outcome, worldAbi);
+            const rejected = await revertReasonOf(outcome, worldAbi);
             const forbidden = call.target === account.address || call.target === module.address;
-            expect(refused?.errorName).toBe(forbidden ? "SessionTargetForbidden" : "SessionKeyExpired");
+            expect(rejected?.errorName).toBe(forbidden ? "SessionTargetForbidden" : "SessionKeyExpired");
             expect(await nativeBalance(evm, account.address)).toBe(FUNDS);
             expect(await token.read("balanceOf", [account.address])).toBe(FUNDS);
             expect(await target.read("value", [])).toBe(0n);
@@ -169,8 +169,8 @@ describe("a session key", () => {
           for (const nonce of nonces) {
             const call = { target: sink, value: 1n, data: "0x", deadline: FAR, nonce } as const;
             const outcome = account.send(relayer, "executeWithSessionKey", await signed(call));
-            const refused = await revertReasonOf(outcome, worldAbi);
-            expect(refused?.errorName ?? null).toBe(used.has(nonce) ? "SessionNonceUsed" : null);
+            const rejected = await revertReasonOf(outcome, worldAbi);
+            expect(rejected?.errorName ?? null).toBe(used.has(nonce) ? "SessionNonceUsed" : null);
             used.add(nonce);
             expect(await account.read("usedSessionNonces", [sessionKey.address, nonce])).toBe(true);
           }

@@ -35,7 +35,7 @@ export async function openAccountWorld(evm: Evm) {
   const account = await evm.deploy(policyAccountAbi, policyAccountBytecode, [signer.address, module.address]);
   const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
   const target = await evm.deploy(demoTargetAbi, demoTargetBytecode, []);
-  const puppet = await evm.deploy(puppetAbi, await actorBytecode("Puppet"), []);
+  const puppet = await evm.deploy(puppetAbi, actorBytecode("Puppet"), []);
   await token.send(evm.chain.accounts.owner.address, "mint", [account.address, FUNDS]);
   await evm.sendRaw(evm.chain.accounts.owner.address, account.address, "0x", FUNDS);
   for (const { address } of [token, target, puppet]) {

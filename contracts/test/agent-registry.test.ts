@@ -42,7 +42,7 @@ describe("registerAgent", () => {
     });
   });
 
-  it("lists an owner's agents in order, also the revoked ones, and nobody else's", async () => {
+  it("lists only the owner's agents in order, revoked ones included", async () => {
     const registry = await deploy();
     for (const { address } of [owner, agent, owner, owner]) {
       await registry.send(address, "registerAgent", ["ipfs://same", "0x01", capabilities]);
@@ -83,7 +83,7 @@ describe("updateAgent and revokeAgent", () => {
     });
   });
 
-  it("revokes for good: the record stays readable and nothing changes it any more", async () => {
+  it("revokes permanently: the record stays readable and cannot change", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     const receipt = await registry.send(owner.address, "revokeAgent", [1n]);
@@ -101,7 +101,7 @@ describe("updateAgent and revokeAgent", () => {
     await expectRevert(registry.call(payer.address, "updateAgent", update), abi, "Unauthorized");
   });
 
-  it("refuse everybody but the owner, also the owner of another agent", async () => {
+  it("reject everybody but the owner, also the owner of another agent", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     await registry.send(agent.address, "registerAgent", ["ipfs://b", "0x02", capabilities]);

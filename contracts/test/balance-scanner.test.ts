@@ -20,7 +20,7 @@ import { HOSTILE_CODE, returningCode } from "./hostile-token-code.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
-/** Nothing is deployed there: the node lends the address the scanner's code for one call. */
+/** Nothing is deployed there: a state override places the scanner's code for one call. */
 const SCANNER = numbered(0x5ca77e4);
 const GAS_PER_TOKEN = 100_000n;
 
@@ -63,23 +63,25 @@ async function scan(
 ) {
   const data = encodeFunctionData({ abi, functionName: "scan", args: [wallet, tokens, gasPerToken] });
   const call = { to: SCANNER, data, gas: numberToHex(gas) };
-  const lent = { [SCANNER]: { code: balanceScannerRuntimeBytecode } };
-  const answer = (await evm.chain.request("eth_call", [call, "latest", lent])) as Hex;
-  const [holdings, failed, next] = decodeFunctionResult({ abi, functionName: "scan", data: answer });
-  return { holdings, failed, next, bytes: { asked: data.length / 2 - 1, answered: answer.length / 2 - 1 } };
+  const override = { [SCANNER]: { code: balanceScannerRuntimeBytecode } };
+  const result = (await evm.chain.request("eth_call", [call, "latest", override])) as Hex;
+  const [holdings, failed, next] = decodeFunctionResult({ abi, functionName: "scan", data: result });
+  return { holdings, failed, next, bytes: { request: data.length / 2 - 1, response: result.length / 2 - 1 } };
 }
 
 /** What a scan of the first `next` tokens must have found. */
 function expected(list: readonly Character[], next: number) {
-  const asked = list.slice(0, next).map((name, index) => ({ index: BigInt(index), balance: balances[name] }));
+  const scanned = list
+    .slice(0, next)
+    .map((name, index) => ({ index: BigInt(index), balance: balances[name] }));
   return {
-    holdings: asked.filter(({ balance }) => balance !== undefined && balance > 0n),
-    failed: asked.filter(({ balance }) => balance === undefined).map(({ index }) => index),
+    holdings: scanned.filter(({ balance }) => balance !== undefined && balance > 0n),
+    failed: scanned.filter(({ balance }) => balance === undefined).map(({ index }) => index),
   };
 }
 
 describe("a scan", () => {
-  it("reads real tokens, in order, leaving out what is not held", async () => {
+  it("reads real tokens in order, without those not held", async () => {
     const tokens: Address[] = [];
     for (const amount of [5n, 0n, 9n]) {
       const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
@@ -97,7 +99,7 @@ describe("a scan", () => {
     expect(await scan([])).toMatchObject({ holdings: [], failed: [], next: 0n });
   });
 
-  it("asks a token as often as it is listed", async () => {
+  it("reads a token as often as it is listed", async () => {
     expect(await scan([tokenOf.held, tokenOf.held])).toMatchObject({
       holdings: [
         { index: 0n, balance: 7n },
@@ -125,8 +127,8 @@ describe("a scan", () => {
     expect(found).toMatchObject({ ...expected(many, 5_000), next: 5_000n });
     expect(found.holdings).toHaveLength(10);
     expect(found.failed).toHaveLength(hostile.length);
-    expect(found.bytes.asked).toBeLessThan(170_000);
-    expect(found.bytes.answered).toBeLessThan(1_200);
+    expect(found.bytes.request).toBeLessThan(170_000);
+    expect(found.bytes.response).toBeLessThan(1_200);
   });
 });
 
@@ -145,8 +147,8 @@ describe("the gas of a token", () => {
     expect(found.failed).toHaveLength(20);
   });
 
-  it("is given whole or not at all, down to the last token that is asked", async () => {
-    // Answers with the gas it has when it starts, less 2 for asking.
+  it("is given whole or not at all, down to the last token", async () => {
+    // Returns the gas it starts with, less 2 for reading it.
     const meter = numbered(0x6a5);
     await evm.chain.setCode(meter, "0x5a5f5260205ff3");
     const list = Array.from({ length: 400 }, () => meter);
@@ -163,7 +165,7 @@ describe("the gas of a token", () => {
     );
   });
 
-  it("larger than all there is asks nobody and still answers", async () => {
+  it("reads no token and still returns when larger than the gas available", async () => {
     for (const gasPerToken of [40_000_000n, 2n ** 255n, 2n ** 256n - 1n]) {
       expect(await scan([tokenOf.held], { gasPerToken })).toMatchObject({
         holdings: [],
@@ -177,7 +179,7 @@ describe("the gas of a token", () => {
 describe("a scan with little gas", () => {
   const characterArb = fc.constantFrom(...(Object.keys(characters) as Character[]));
 
-  it("ends early with a right answer for what it asked, and the rest can be asked next", async () => {
+  it("ends early with a correct result for the tokens it read, and the rest can follow", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(characterArb, { minLength: 1, maxLength: 150 }),
@@ -205,13 +207,13 @@ describe("a scan with little gas", () => {
     );
   });
 
-  // The answer's memory grows with the square of what is held: the reserve must know, or the scan dies at its end.
+  // The result's memory cost grows quadratically: without a reserve for it the scan runs out of gas at its end.
   it.each([
     ["held", 5_000, 10_000_000n],
     ["held", 20_000, 30_000_000n],
     ["reverting", 20_000, 30_000_000n],
   ] as const)(
-    "keeps enough for its answer when every token is %s (%s tokens, %s gas)",
+    "reserves enough gas for its result when every token is %s (%s tokens, %s gas)",
     async (name, count, gas) => {
       const list = Array.from({ length: count }, () => name);
       const { holdings, failed, next } = await scan(

@@ -1,4 +1,4 @@
-// The rules of quotes, receipts and disputes in plain words: what a step changes, or the error it is refused with.
+// Model of quotes, receipts and disputes: what a step changes, or the error it reverts with.
 import type { Address, Hex } from "viem";
 import { zeroAddress, zeroHash } from "viem";
 import type { QuoteCommitment } from "../hashes/quote-hash.ts";
@@ -13,7 +13,7 @@ type Receipt = {
 type Dispute = { readonly receipt: Receipt; readonly opener: Address; status: number; resolutionHash: Hex };
 
 /** The name of the error, or undefined when the step is accepted. */
-type Refusal = string | undefined;
+type Rejection = string | undefined;
 
 export class CommerceModel {
   readonly quotes = new Map<Hex, Quote>();
@@ -29,7 +29,7 @@ export class CommerceModel {
     this.facilitators = new Map([[facilitator, true]]);
   }
 
-  commit(caller: Address, hash: Hex, terms: QuoteCommitment): Refusal {
+  commit(caller: Address, hash: Hex, terms: QuoteCommitment): Rejection {
     const owner = this.#ownerOf(terms.merchantId);
     if (!owner) return "MerchantNotFound";
     if (owner !== caller) return "Unauthorized";
@@ -44,7 +44,7 @@ export class CommerceModel {
     return undefined;
   }
 
-  receipt(caller: Address, quoteHash: Hex, resultHash: Hex, now: bigint): Refusal {
+  receipt(caller: Address, quoteHash: Hex, resultHash: Hex, now: bigint): Rejection {
     const quote = this.quotes.get(quoteHash);
     if (!quote) return "QuoteNotFound";
     const recorders =
@@ -57,7 +57,7 @@ export class CommerceModel {
     return undefined;
   }
 
-  fulfil(caller: Address, receiptId: number, fulfillmentHash: Hex): Refusal {
+  fulfil(caller: Address, receiptId: number, fulfillmentHash: Hex): Rejection {
     const receipt = this.receipts[receiptId - 1];
     if (!receipt) return "ReceiptNotFound";
     if (!this.#sells(caller, receipt)) return "Unauthorized";
@@ -65,7 +65,7 @@ export class CommerceModel {
     return undefined;
   }
 
-  dispute(caller: Address, receiptId: number): Refusal {
+  dispute(caller: Address, receiptId: number): Rejection {
     const receipt = this.receipts[receiptId - 1];
     if (!receipt) return "ReceiptNotFound";
     if (receipt.quote.agent !== caller && !this.#sells(caller, receipt)) return "Unauthorized";
@@ -73,7 +73,7 @@ export class CommerceModel {
     return undefined;
   }
 
-  resolve(caller: Address, disputeId: number, status: number, resolutionHash: Hex): Refusal {
+  resolve(caller: Address, disputeId: number, status: number, resolutionHash: Hex): Rejection {
     const dispute = this.disputes[disputeId - 1];
     if (!dispute) return "DisputeNotFound";
     if (!this.#sells(caller, dispute.receipt)) return "Unauthorized";
@@ -85,7 +85,7 @@ export class CommerceModel {
   }
 
   /** The facilitator switches itself on or off. */
-  switchFacilitator(facilitator: Address, active: boolean): Refusal {
+  switchFacilitator(facilitator: Address, active: boolean): Rejection {
     this.facilitators.set(facilitator, active);
     return undefined;
   }

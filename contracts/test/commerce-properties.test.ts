@@ -41,9 +41,9 @@ const wait = fc.oneof(
   { arbitrary: fc.integer({ min: 1, max: 8 }).map(BigInt), weight: 1 },
 );
 
-/** Mostly somebody who may, so that sequences get far. */
+/** Mostly permitted callers, so that sequences get far. */
 const caller = fc.oneof(
-  { arbitrary: fc.constant("whoever may" as const), weight: 2 },
+  { arbitrary: fc.constant("permitted" as const), weight: 2 },
   { arbitrary: person, weight: 1 },
 );
 
@@ -70,7 +70,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Begins with quotes, receipts and a dispute: before them everything is refused. */
+/** Begins with quotes, receipts and a dispute: before them everything is rejected. */
 const steps = fc
   .tuple(
     fc.array(commit, { minLength: 4, maxLength: 4 }),
@@ -83,8 +83,8 @@ const steps = fc
 /** Who owns the merchant of a quote. */
 const ownerOf = (quote: QuoteCommitment | undefined) => (quote?.merchantId === 2n ? rival : merchant);
 
-/** Somebody who may take the step, as far as the caller matters. */
-function whoeverMay(model: CommerceModel, taken: Exclude<Step, { kind: "switch" }>): Address {
+/** A caller that may take the step, as far as the caller matters. */
+function permittedCaller(model: CommerceModel, taken: Exclude<Step, { kind: "switch" }>): Address {
   switch (taken.kind) {
     case "commit":
       return ownerOf(taken.entry.quote);
@@ -100,35 +100,35 @@ function whoeverMay(model: CommerceModel, taken: Exclude<Step, { kind: "switch" 
   }
 }
 
-/** Lets the model judge the step, and sends it. */
+/** Applies the step to the model, and sends it. */
 function take(model: CommerceModel, taken: Step, now: bigint) {
   if (taken.kind === "switch") {
-    const refusal = model.switchFacilitator(facilitator, taken.active);
+    const rejection = model.switchFacilitator(facilitator, taken.active);
     const args = [1n, "ipfs://f", word("00"), taken.active] as const;
-    return { refusal, sent: registry.send(facilitator, "updateFacilitator", args) };
+    return { rejection, sent: registry.send(facilitator, "updateFacilitator", args) };
   }
-  const from = taken.caller === "whoever may" ? whoeverMay(model, taken) : taken.caller;
+  const from = taken.caller === "permitted" ? permittedCaller(model, taken) : taken.caller;
   switch (taken.kind) {
     case "commit": {
       const { quote, hash: key } = taken.entry;
-      return { refusal: model.commit(from, key, quote), sent: registry.send(from, "commitQuote", [quote]) };
+      return { rejection: model.commit(from, key, quote), sent: registry.send(from, "commitQuote", [quote]) };
     }
     case "receipt": {
-      const refusal = model.receipt(from, taken.entry.hash, taken.hash, now);
-      return { refusal, sent: registry.send(from, "recordReceipt", [taken.entry.hash, taken.hash]) };
+      const rejection = model.receipt(from, taken.entry.hash, taken.hash, now);
+      return { rejection, sent: registry.send(from, "recordReceipt", [taken.entry.hash, taken.hash]) };
     }
     case "fulfil": {
-      const refusal = model.fulfil(from, taken.id, taken.hash);
-      return { refusal, sent: registry.send(from, "recordFulfillment", [BigInt(taken.id), taken.hash]) };
+      const rejection = model.fulfil(from, taken.id, taken.hash);
+      return { rejection, sent: registry.send(from, "recordFulfillment", [BigInt(taken.id), taken.hash]) };
     }
     case "dispute": {
-      const refusal = model.dispute(from, taken.id);
-      return { refusal, sent: registry.send(from, "openDispute", [BigInt(taken.id), taken.hash]) };
+      const rejection = model.dispute(from, taken.id);
+      return { rejection, sent: registry.send(from, "openDispute", [BigInt(taken.id), taken.hash]) };
     }
     case "resolve": {
-      const refusal = model.resolve(from, taken.id, taken.status, taken.hash);
+      const rejection = model.resolve(from, taken.id, taken.status, taken.hash);
       const args = [BigInt(taken.id), taken.status, taken.hash] as const;
-      return { refusal, sent: registry.send(from, "resolveDispute", args) };
+      return { rejection, sent: registry.send(from, "resolveDispute", args) };
     }
   }
 }
@@ -142,17 +142,17 @@ async function expectSameState(model: CommerceModel): Promise<void> {
         errorName: "QuoteNotFound",
       });
   }
-  for (const [index, { quote, ...kept }] of model.receipts.entries()) {
+  for (const [index, { quote, ...fields }] of model.receipts.entries()) {
     const { merchantId, serviceNumericId, token, amount, paymentRail } = quote;
     expect(await registry.read("getReceipt", [BigInt(index + 1)])).toMatchObject({
-      ...{ ...kept, merchantId, serviceNumericId, token, amount, paymentRail },
+      ...{ ...fields, merchantId, serviceNumericId, token, amount, paymentRail },
       agent: quote.agent,
       facilitator: quote.facilitator,
     });
   }
-  for (const [index, { receipt, ...kept }] of model.disputes.entries()) {
+  for (const [index, { receipt, ...fields }] of model.disputes.entries()) {
     const receiptId = BigInt(model.receipts.indexOf(receipt) + 1);
-    expect(await registry.read("getDispute", [BigInt(index + 1)])).toMatchObject({ receiptId, ...kept });
+    expect(await registry.read("getDispute", [BigInt(index + 1)])).toMatchObject({ receiptId, ...fields });
   }
 }
 
@@ -174,11 +174,11 @@ it("settles a quote at most once and resolves a dispute at most once, whatever i
         for (const taken of sequence) {
           now += taken.wait;
           await evm.chain.setNextBlockTimestamp(now);
-          const { refusal, sent } = take(model, taken, now);
-          const outcome = `${taken.kind}: ${refusal ?? "accepted"}`;
+          const { rejection, sent } = take(model, taken, now);
+          const outcome = `${taken.kind}: ${rejection ?? "accepted"}`;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-          expect((await revertReasonOf(sent, abi))?.errorName).toBe(refusal);
-          if (refusal !== undefined) continue;
+          expect((await revertReasonOf(sent, abi))?.errorName).toBe(rejection);
+          if (rejection !== undefined) continue;
           for (const { eventName, args } of decodeEvents(await sent, abi)) {
             const key = onceEach[eventName];
             if (key === undefined) continue;

@@ -16,7 +16,7 @@ const [result, proof, reason, verdict] = [word("e1"), word("f1"), word("d1"), wo
 const byFacilitator = { paymentRail: PAYMENT_RAILS.facilitator, facilitator } as const;
 const byX402 = { paymentRail: PAYMENT_RAILS.x402, facilitator, x402PayloadHash: word("42") } as const;
 
-/** What the registry keeps and tells beyond the terms. */
+/** What the registry stores and emits beyond the terms. */
 const stored = { protocolFeeBps: 0, protocolFeeAmount: 0n };
 
 async function settle(quote: QuoteCommitment, by: Address): Promise<bigint> {
@@ -73,7 +73,7 @@ describe("commitQuote", () => {
     ["by facilitator", byFacilitator],
     ["by x402", byX402],
     ["of any size, for anybody, already expired", { amount: maxUint256, agent: zeroAddress, expiresAt: 0n }],
-  ])("stores and tells every term: %s", (_, different) =>
+  ])("stores and emits every term: %s", (_, different) =>
     evm.undone(async () => {
       const quote = terms(different);
       const hash = quoteHash(quote, BigInt(EVM_CHAIN_ID), registry.address);
@@ -113,22 +113,20 @@ describe("commitQuote", () => {
     await expectRevert(attempt({ serviceNumericId: 2n }), abi, "ServiceNotFound");
   });
 
-  it.each(Object.entries(PAYMENT_RAILS))(
-    "asks for a facilitator as the rail needs one: %s",
-    (_, paymentRail) =>
-      evm.undone(async () => {
-        const attempt = (by: Address) =>
-          registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
-        await attempt(facilitator);
-        if (paymentRail >= PAYMENT_RAILS.facilitator)
-          await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
-        else await attempt(zeroAddress);
-        await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
-        await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
-        await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
-        await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
-        await attempt(facilitator);
-      }),
+  it.each(Object.entries(PAYMENT_RAILS))("requires a facilitator as the rail does: %s", (_, paymentRail) =>
+    evm.undone(async () => {
+      const attempt = (by: Address) =>
+        registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
+      await attempt(facilitator);
+      if (paymentRail >= PAYMENT_RAILS.facilitator)
+        await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
+      else await attempt(zeroAddress);
+      await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
+      await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
+      await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
+      await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
+      await attempt(facilitator);
+    }),
   );
 
   it("knows four rails", async () => {
@@ -162,8 +160,14 @@ describe("recordReceipt", () => {
       const quote = terms(byX402);
       const hash = await commit(quote);
       const receipt = await registry.send(facilitator, "recordReceipt", [hash, result]);
-      const { expiresAt, paymentNonce, termsHash, x402PayloadHash, ...kept } = quote;
-      const fields = { quoteHash: hash, ...kept, ...stored, resultHash: result, fulfillmentHash: zeroHash };
+      const { expiresAt, paymentNonce, termsHash, x402PayloadHash, ...committed } = quote;
+      const fields = {
+        quoteHash: hash,
+        ...committed,
+        ...stored,
+        resultHash: result,
+        fulfillmentHash: zeroHash,
+      };
       expect(decodeEvents(receipt, abi)).toEqual([
         { eventName: "ReceiptRecorded", args: { receiptId: 1n, ...fields } },
       ]);
@@ -193,7 +197,7 @@ describe("recordReceipt", () => {
 });
 
 describe("recordFulfillment", () => {
-  it("is the seller's, may be repeated and taken back", () =>
+  it("is up to the merchant, may be repeated and withdrawn", () =>
     evm.undone(async () => {
       const receiptId = await settle(terms({ facilitator }), agent);
       for (const [from, hash] of [
@@ -296,7 +300,7 @@ describe("after settlement", () => {
     }),
   );
 
-  it("a facilitator that is not the quote's is nobody", () =>
+  it("a facilitator of another quote has no rights", () =>
     evm.undone(async () => {
       await settle(terms(), agent);
       await registry.send(agent, "openDispute", [1n, reason]);

@@ -1,4 +1,4 @@
-// A real EVM for contract tests: deploys, sends, simulates, and tells why something was refused.
+// A real EVM for contract tests: deploys, sends, simulates, and decodes reverts.
 
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { JSON_RPC_CODES, JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
@@ -27,7 +27,7 @@ import {
 } from "viem";
 import { afterAll, expect } from "vitest";
 
-/** A third of a block: room for every call here, and still caught when something loops. */
+/** A third of a block: enough for every call here, and still caught when something loops. */
 const GAS_LIMIT = 10_000_000n;
 
 /** Where chain time starts in every test: far from now, so that nothing passes by the wall clock. */
@@ -41,7 +41,7 @@ type Write = "nonpayable" | "payable";
 export type Contract<TAbi extends Abi> = {
   readonly abi: TAbi;
   readonly address: Address;
-  /** Asks a view at the head. */
+  /** Calls a view at the head. */
   read<
     TName extends ContractFunctionName<TAbi, View>,
     const TArgs extends ContractFunctionArgs<TAbi, View, TName>,
@@ -80,7 +80,7 @@ export type Evm = {
   undone<T>(task: () => Promise<T>): Promise<T>;
 };
 
-/** The EVM said no; `data` is what the contract gave as the reason. */
+/** `data` is the revert data of the contract. */
 export class RevertedError extends Error {
   override readonly name = "Reverted";
   readonly data: Hex;
@@ -121,7 +121,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     const raw = (await chain.request("eth_getTransactionReceipt", [hash])) as RpcTransactionReceipt;
     const receipt = formatTransactionReceipt(raw);
     if (receipt.status === "success") return receipt;
-    // A receipt does not say why, and asking again by eth_call would ask at another time.
+    // A receipt has no reason, and a repeated eth_call would run at another time.
     const options = { disableStorage: true, disableMemory: true, disableStack: true };
     const trace = (await chain.request("debug_traceTransaction", [hash, options])) as { returnValue: string };
     throw new RevertedError(
@@ -129,7 +129,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     );
   };
 
-  const ask = async (tag: "latest" | "pending", from: Address, to: Address, data: Hex, value: bigint) => {
+  const call = async (tag: "latest" | "pending", from: Address, to: Address, data: Hex, value: bigint) => {
     try {
       return (await chain.request("eth_call", [transaction(from, to, data, value), tag])) as Hex;
     } catch (error) {
@@ -140,7 +140,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     }
   };
 
-  const callRaw: Evm["callRaw"] = (from, to, data, value = 0n) => ask("pending", from, to, data, value);
+  const callRaw: Evm["callRaw"] = (from, to, data, value = 0n) => call("pending", from, to, data, value);
 
   return {
     chain,
@@ -174,7 +174,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
       abi,
       address,
       read: async (name, args, from = reader) =>
-        decode(name, args, await ask("latest", from, address, encode(name, args), 0n)) as never,
+        decode(name, args, await call("latest", from, address, encode(name, args), 0n)) as never,
       send: (from, name, args, value) => sendRaw(from, address, encode(name, args), value),
       call: async (from, name, args, value) =>
         decode(name, args, await callRaw(from, address, encode(name, args), value)) as never,
@@ -183,7 +183,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
 }
 
 /**
- * The same chain with a clock that only moves when told to: each block comes one second after its parent. A machine
+ * The same chain with a clock that only moves on request: each block comes one second after its parent. A machine
  * that is slow for some seconds must not change what a test sees.
  */
 function standStill(chain: LocalChain): LocalChain {
@@ -245,7 +245,7 @@ async function revertData(promise: Promise<unknown>): Promise<Hex> {
 
 export type RevertReason = { readonly errorName: string; readonly args: readonly unknown[] };
 
-/** What a contract refused with, null when it did not: for tests that compare it with a model. */
+/** Why a call reverted, null when it did not: for comparison with a model. */
 export async function revertReasonOf(outcome: Promise<unknown>, abi: Abi): Promise<RevertReason | null> {
   try {
     await outcome;

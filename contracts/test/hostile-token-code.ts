@@ -1,11 +1,11 @@
-// Tokens of every character, from answering to hostile, as bare runtime code that a test puts where it wants it.
+// Tokens of every kind, from honest to hostile, as runtime code that a test places at any address.
 import { type Hex, numberToHex } from "viem";
 import { bombTokenRuntimeBytecode } from "../generated/bomb-token.ts";
 import { gasBurnerTokenRuntimeBytecode } from "../generated/gas-burner-token.ts";
 import { revertingTokenRuntimeBytecode } from "../generated/reverting-token.ts";
 import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
 
-/** Answers every call with the given number; PUSH32, MSTORE, RETURN. */
+/** Returns the given number for every call; PUSH32, MSTORE, RETURN. */
 export const returningCode = (balance: bigint): Hex =>
   `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
 
@@ -15,12 +15,12 @@ export const HOSTILE_CODE = {
   burner: gasBurnerTokenRuntimeBytecode,
   bomb: bombTokenRuntimeBytecode,
   silent: silentTokenRuntimeBytecode,
-  // 31 and 33 bytes of answer: not a number.
+  // 31 and 33 bytes of return data: not a number.
   short: "0x601f5ff3",
   long: "0x60215ff3",
   // Loops until its gas is gone.
   loop: "0x5b5f56",
-  nobody: null,
+  missing: null,
 } as const satisfies Record<string, Hex | null>;
 
 export type HostileToken = keyof typeof HOSTILE_CODE;

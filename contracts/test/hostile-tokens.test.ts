@@ -1,4 +1,4 @@
-// Hostile tokens do what they are named after, and so break whoever reads them carelessly.
+// Hostile tokens do what their names say, and break careless readers.
 
 import { BLOCK_GAS_LIMIT } from "@sextant/local-chain/edr-provider";
 import { type Abi, encodeFunctionData, type Hex, numberToHex, size, zeroAddress } from "viem";
@@ -18,7 +18,7 @@ const balanceOf = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanc
 const deploy = async (abi: Abi, bytecode: Hex) => (await evm.deploy(abi, bytecode, [])).address;
 
 describe("the reverting token", () => {
-  it("refuses every balance, and looks like a token otherwise", async () => {
+  it("rejects every balance, and looks like a token otherwise", async () => {
     const token = await evm.deploy(revertingTokenAbi, revertingTokenBytecode, []);
     await expectRevert(token.read("balanceOf", [caller]), revertingTokenAbi, "BalanceRefused", [caller]);
     expect(await token.read("name", [])).toBe("Reverting");
@@ -46,14 +46,14 @@ describe("the gas burner", () => {
 });
 
 describe("the bomb", () => {
-  it.each([balanceOf, "0x", "0x95d89b41"] as const)("answers %s with a megabyte", async (data) => {
+  it.each([balanceOf, "0x", "0x95d89b41"] as const)("returns a megabyte for %s", async (data) => {
     const bomb = await deploy(bombTokenAbi, bombTokenBytecode);
     expect(size(await evm.callRaw(caller, bomb, data))).toBe(1_048_576);
   });
 });
 
 describe("the silent token", () => {
-  it("accepts everything and answers nothing", async () => {
+  it("accepts everything and returns nothing", async () => {
     const silent = await deploy(silentTokenAbi, silentTokenBytecode);
     for (const data of [balanceOf, "0x", "0xdeadbeef"] as const) {
       expect(await evm.callRaw(caller, silent, data)).toBe("0x");
@@ -100,7 +100,7 @@ describe("among five hundred good tokens in a multicall", () => {
     await expect(aggregate([burner])).rejects.toThrow(/out of gas/i);
   });
 
-  it("one bomb makes the answer a megabyte, a few take all the others with them", async () => {
+  it("one bomb makes the result a megabyte, a few fail all the others", async () => {
     const bomb = await deploy(bombTokenAbi, bombTokenBytecode);
     expect(size(await aggregate([bomb]))).toBeGreaterThan(1_048_576);
     await expect(aggregate([bomb, bomb, bomb, bomb])).rejects.toThrow(/out of gas/i);

@@ -42,7 +42,7 @@ describe("the book", () => {
     await expectRevert(deployment, abi, "InvalidAttestationRegistry", [registry]);
   });
 
-  it("answers for an unknown intent with nothing", async () => {
+  it("returns empty values for an unknown intent", async () => {
     const book = await deploy();
     const none = {
       ...makeIntent(zeroAddress, 0n, { amountInMax: 0n, amountOutMin: 0n, slippageBps: 0 }),
@@ -126,10 +126,10 @@ describe("submitIntent", () => {
     await expectBareRevert(book.call(owner.address, "submitIntent", unknown));
   });
 
-  it("refuses an owner nobody can sign for", async () => {
+  it("rejects an owner without a key", async () => {
     const book = await deploy();
     const intent = makeIntent(zeroAddress, (await evm.now()) + 1_000n);
-    // ecrecover answers these with the zero address.
+    // ecrecover returns the zero address for these.
     for (const [v, r, s] of [
       [27, zeroHash, zeroHash],
       [0, word("11"), word("11")],

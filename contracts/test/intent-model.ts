@@ -1,4 +1,4 @@
-// The rules of the intent book in plain words: what a step changes, or the error it is refused with.
+// The rules of the intent book in plain words: what a step changes, or the error it is rejected with.
 import type { Address, Hex } from "viem";
 import { zeroHash } from "viem";
 import type { Intent } from "../hashes/intent-hash.ts";
@@ -27,7 +27,7 @@ type Entry = {
 };
 
 /** The name of the error, or undefined when the step is accepted. */
-type Refusal = string | undefined;
+type Rejection = string | undefined;
 
 export class IntentModel {
   readonly entries: Entry[] = [];
@@ -43,7 +43,7 @@ export class IntentModel {
     return this.entries[Number(intentId) - 1];
   }
 
-  submit(intent: Intent, signer: Address, now: bigint): Refusal {
+  submit(intent: Intent, signer: Address, now: bigint): Rejection {
     const nonce = `${intent.owner} ${intent.nonce}`;
     if (intent.constraints.slippageBps > 10_000) return "InvalidSlippage";
     if (now >= intent.constraints.deadline) return "InvalidDeadline";
@@ -54,7 +54,7 @@ export class IntentModel {
     return undefined;
   }
 
-  bid(intentId: bigint, solver: Address, offer: ModelBid, now: bigint): Refusal {
+  bid(intentId: bigint, solver: Address, offer: ModelBid, now: bigint): Rejection {
     const entry = this.entry(intentId);
     if (entry?.status !== "OPEN") return "IntentNotOpen";
     const { amountInMax, amountOutMin, deadline } = entry.intent.constraints;
@@ -65,7 +65,7 @@ export class IntentModel {
     return undefined;
   }
 
-  select(intentId: bigint, caller: Address, bidId: number, now: bigint): Refusal {
+  select(intentId: bigint, caller: Address, bidId: number, now: bigint): Rejection {
     const entry = this.entry(intentId);
     if (entry?.intent.owner !== caller) return "Unauthorized";
     if (entry.status !== "OPEN") return "IntentNotOpen";
@@ -76,7 +76,7 @@ export class IntentModel {
     return undefined;
   }
 
-  fill(intentId: bigint, caller: Address, claim: FillClaim, now: bigint): Refusal {
+  fill(intentId: bigint, caller: Address, claim: FillClaim, now: bigint): Rejection {
     const entry = this.entry(intentId);
     if (entry?.status !== "OPEN") return "IntentNotOpen";
     const { constraints, execution } = entry.intent;
@@ -95,7 +95,7 @@ export class IntentModel {
     return undefined;
   }
 
-  cancel(intentId: bigint, caller: Address): Refusal {
+  cancel(intentId: bigint, caller: Address): Rejection {
     const entry = this.entry(intentId);
     if (entry?.intent.owner !== caller) return "Unauthorized";
     if (entry.status !== "OPEN") return "IntentNotOpen";

@@ -28,7 +28,7 @@ const attested = (id: bigint, ofSubject: Hex, ofSchema: Hex) =>
 const people = [owner, agent, solver, payer] as const;
 const person = fc.constantFrom(...people);
 const small = (min: number, max: number) => fc.integer({ min, max }).map(BigInt);
-/** Mostly what works, so that sequences get far; the rest is what must be refused. */
+/** Mostly what works, so that sequences get far; the rest is what must be rejected. */
 const mostly = <T>(usual: T, ...others: T[]) =>
   fc.oneof(
     { arbitrary: fc.constant(usual), weight: 9 },
@@ -94,7 +94,7 @@ const step = fc.oneof(
   { arbitrary: fill, weight: 4 },
   { arbitrary: cancel, weight: 1 },
 );
-/** Begins with intents and bids: before them everything is refused. */
+/** Begins with intents and bids: before them everything is rejected. */
 const steps = fc
   .tuple(
     submit,
@@ -107,7 +107,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const outcomes = new Map<string, number>();
 
-/** Lets the model judge the step, then sends it: the refusal expected, and what the chain did. */
+/** Lets the model judge the step, then sends it: the rejection expected, and what the chain did. */
 async function take(model: IntentModel, taken: Step, now: bigint) {
   switch (taken.kind) {
     case "submit": {
@@ -119,21 +119,21 @@ async function take(model: IntentModel, taken: Step, now: bigint) {
       });
       const signer = taken.signer === "owner" ? taken.owner : payer;
       const args = await signTestIntent(signer.privateKey, intent, domain);
-      const refusal = model.submit(intent, signer.address, now);
-      return { refusal, sent: book.send(payer.address, "submitIntent", args) };
+      const rejection = model.submit(intent, signer.address, now);
+      return { rejection, sent: book.send(payer.address, "submitIntent", args) };
     }
     case "bid": {
       const { amountIn, amountOut, executionHash, caller } = taken;
       const offer = { amountIn, amountOut, executionHash, validUntil: now + taken.life };
-      const refusal = model.bid(taken.intentId, caller.address, offer, now);
+      const rejection = model.bid(taken.intentId, caller.address, offer, now);
       const args = [taken.intentId, amountIn, amountOut, 1n, offer.validUntil, executionHash] as const;
-      return { refusal, sent: book.send(caller.address, "submitBid", args) };
+      return { rejection, sent: book.send(caller.address, "submitBid", args) };
     }
     case "select": {
       const owning = model.entry(taken.intentId)?.intent.owner;
       const caller = taken.caller === "owner" && owning ? owning : taken.anybody.address;
-      const refusal = model.select(taken.intentId, caller, taken.bidId, now);
-      return { refusal, sent: book.send(caller, "selectBid", [taken.intentId, BigInt(taken.bidId)]) };
+      const rejection = model.select(taken.intentId, caller, taken.bidId, now);
+      return { rejection, sent: book.send(caller, "selectBid", [taken.intentId, BigInt(taken.bidId)]) };
     }
     case "fill": {
       const entry = model.entry(taken.intentId);
@@ -146,14 +146,14 @@ async function take(model: IntentModel, taken: Step, now: bigint) {
         solver: taken.inAnothersName ? another : caller,
         attestationId: taken.attestationId,
       };
-      const refusal = model.fill(taken.intentId, caller, claim, now);
+      const rejection = model.fill(taken.intentId, caller, claim, now);
       const proof = { executionData: "0x", resultHash: plan, traceHash: zeroHash } as const;
       const sent = book.send(caller, "fillIntent", [taken.intentId, { ...claim, ...proof }]);
-      return { refusal, sent, filledAs: selected };
+      return { rejection, sent, filledAs: selected };
     }
     case "cancel": {
-      const refusal = model.cancel(taken.intentId, taken.caller.address);
-      return { refusal, sent: book.send(taken.caller.address, "cancelIntent", [taken.intentId]) };
+      const rejection = model.cancel(taken.intentId, taken.caller.address);
+      return { rejection, sent: book.send(taken.caller.address, "cancelIntent", [taken.intentId]) };
     }
   }
 }
@@ -188,17 +188,17 @@ it("fills an intent at most once, by the selected solver, with exactly its bid",
         for (const taken of sequence) {
           now += taken.wait;
           await evm.chain.setNextBlockTimestamp(now);
-          const { refusal, sent, filledAs } = await take(model, taken, now);
-          const outcome = `${taken.kind}: ${refusal ?? "accepted"}`;
+          const { rejection, sent, filledAs } = await take(model, taken, now);
+          const outcome = `${taken.kind}: ${rejection ?? "accepted"}`;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-          expect((await revertReasonOf(sent, abi))?.errorName).toBe(refusal);
-          if (refusal === undefined && taken.kind === "fill" && filledAs) {
+          expect((await revertReasonOf(sent, abi))?.errorName).toBe(rejection);
+          if (rejection === undefined && taken.kind === "fill" && filledAs) {
             const { solver: by, amountIn, amountOut } = filledAs;
             expect(fillsIn(await sent)).toEqual([
               { intentId: taken.intentId, solver: by, amountIn, amountOut },
             ]);
             filled.set(taken.intentId, (filled.get(taken.intentId) ?? 0) + 1);
-          } else if (refusal === undefined) {
+          } else if (rejection === undefined) {
             expect(fillsIn(await sent)).toEqual([]);
           }
           if (taken.kind !== "submit") await expectSameState(model, [taken.intentId]);

@@ -85,7 +85,7 @@ function mutationsOf(intent: Intent): readonly (readonly [field: string, intent:
 }
 
 const submit = (args: TestSignedIntent) => book.call(payer.address, "submitIntent", args);
-const expectRefused = (args: TestSignedIntent) => expectRevert(submit(args), abi, "InvalidSignature");
+const expectRejected = (args: TestSignedIntent) => expectRevert(submit(args), abi, "InvalidSignature");
 
 describe("a signature", () => {
   it("covers every field", async () => {
@@ -98,7 +98,7 @@ describe("a signature", () => {
         expect(mutations).toHaveLength(13);
         for (const [field, mutated] of mutations) {
           expect(intentDigest(mutated, domain), field).not.toBe(intentDigest(intent, domain));
-          await expectRefused([mutated, ...signature]);
+          await expectRejected([mutated, ...signature]);
         }
       }),
       { numRuns: 25 },
@@ -113,13 +113,13 @@ describe("a signature", () => {
         fc.bigInt({ min: 1n, max: 2n ** 64n }).filter((id) => id !== chainId),
         async (account, fields, otherChainId) => {
           const intent = makeIntent(account.address, FAR, fields);
-          await expectRefused(await signTestIntent(payer.privateKey, intent, domain));
+          await expectRejected(await signTestIntent(payer.privateKey, intent, domain));
           for (const other of [
             intentDomain(otherChainId, book.address),
             intentDomain(chainId, twin.address),
             intentDomain(chainId, attestations.address),
           ]) {
-            await expectRefused(await signTestIntent(account.privateKey, intent, other));
+            await expectRejected(await signTestIntent(account.privateKey, intent, other));
           }
           const forBook = await signTestIntent(account.privateKey, intent, domain);
           await expectRevert(twin.call(payer.address, "submitIntent", forBook), abi, "InvalidSignature");
@@ -141,13 +141,13 @@ describe("a signature", () => {
           const [, v, r, s] = await signTestIntent(account.privateKey, intent, domain);
           const mirrored = numberToHex(CURVE_ORDER - hexToBigInt(s), { size: 32 });
           const flip = (word: Hex) => numberToHex(hexToBigInt(word) ^ (1n << BigInt(bit)), { size: 32 });
-          await expectRefused([intent, v === 27 ? 28 : 27, r, mirrored]);
-          await expectRefused([intent, v, r, mirrored]);
-          await expectRefused([intent, v - 27, r, s]);
-          await expectRefused([intent, recoveryId === v ? 0 : recoveryId, r, s]);
-          await expectRefused([intent, v, flip(r), s]);
-          await expectRefused([intent, v, r, flip(s)]);
-          await expectRefused([intent, v, s, r]);
+          await expectRejected([intent, v === 27 ? 28 : 27, r, mirrored]);
+          await expectRejected([intent, v, r, mirrored]);
+          await expectRejected([intent, v - 27, r, s]);
+          await expectRejected([intent, recoveryId === v ? 0 : recoveryId, r, s]);
+          await expectRejected([intent, v, flip(r), s]);
+          await expectRejected([intent, v, r, flip(s)]);
+          await expectRejected([intent, v, s, r]);
         },
       ),
       { numRuns: 25 },

@@ -43,17 +43,17 @@ describe("wrapped ether", () => {
     await expectRevert(more, wrappedEtherAbi, "ERC20InsufficientBalance", [payer, 2n, 3n]);
   });
 
-  it("can not be drained by calling back, and keeps the tokens of who refuses the coin", async () => {
+  it("cannot be drained by calling back, and keeps the tokens of who rejects the coin", async () => {
     const weth = await deploy();
-    const puppet = await evm.deploy(puppetAbi, await actorBytecode("Puppet"), []);
+    const puppet = await evm.deploy(puppetAbi, actorBytecode("Puppet"), []);
     const deposit = encodeFunctionData({ abi: wrappedEtherAbi, functionName: "deposit" });
     const withdraw = (amount: bigint) =>
       encodeFunctionData({ abi: wrappedEtherAbi, functionName: "withdraw", args: [amount] });
     await weth.send(payer, "deposit", [], 100n);
     await puppet.send(payer, "perform", [weth.address, 10n, deposit], 10n);
     await puppet.send(payer, "rehearse", [weth.address, 0n, withdraw(10n), true]);
-    const refused = puppet.send(payer, "perform", [weth.address, 0n, withdraw(10n)]);
-    await expectRevert(refused, wrappedEtherAbi, "NativeTransferFailed", [getAddress(puppet.address), 10n]);
+    const rejected = puppet.send(payer, "perform", [weth.address, 0n, withdraw(10n)]);
+    await expectRevert(rejected, wrappedEtherAbi, "NativeTransferFailed", [getAddress(puppet.address), 10n]);
     expect(await weth.read("balanceOf", [puppet.address])).toBe(10n);
     await puppet.send(payer, "rehearse", [weth.address, 0n, withdraw(10n), false]);
     await puppet.send(payer, "perform", [weth.address, 0n, withdraw(10n)]);
@@ -77,8 +77,8 @@ describe("a plain token", () => {
     expect(decodeEvents(await token.send(owner, "mint", [payer, 5n]), plainTokenAbi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: payer, value: 5n } },
     ]);
-    const refused = token.call(payer, "mint", [payer, 5n]);
-    await expectRevert(refused, plainTokenAbi, "OwnableUnauthorizedAccount", [payer]);
+    const rejected = token.call(payer, "mint", [payer, 5n]);
+    await expectRevert(rejected, plainTokenAbi, "OwnableUnauthorizedAccount", [payer]);
     await token.send(owner, "transferOwnership", [payer]);
     await token.send(payer, "mint", [payer, 5n]);
     expect(await token.read("totalSupply", [])).toBe(10n);
@@ -115,7 +115,7 @@ describe("a vault", () => {
     await expectRevert(more, vault4626Abi, "ERC4626ExceededMaxRedeem", [merchant, 501n, 500n]);
   });
 
-  it("gives nobody's shares to a first depositor who inflates the price", async () => {
+  it("gives no shares of others to a first depositor who inflates the price", async () => {
     const token = await plainToken();
     const vault = await evm.deploy(vault4626Abi, vault4626Bytecode, [token.address, "Vault", "vPLN"]);
     await token.send(owner, "mint", [payer, 10_001n]);
@@ -155,7 +155,7 @@ describe("a price feed", () => {
     }
   });
 
-  it("takes answers from its owner only", async () => {
+  it("takes prices from its owner only", async () => {
     const feed = await deploy();
     const error = "OwnableUnauthorizedAccount";
     await expectRevert(feed.call(payer, "setAnswer", [1n]), priceFeedAbi, error, [payer]);
@@ -238,7 +238,7 @@ describe("multicall", () => {
     }
   });
 
-  it("tells about the block, the chain and balances", async () => {
+  it("returns data of the block, the chain and balances", async () => {
     const { multicall } = await deployed();
     const head = (await evm.chain.request("eth_getBlockByNumber", ["latest", false])) as {
       number: `0x${string}`;

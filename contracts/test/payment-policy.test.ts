@@ -1,4 +1,4 @@
-// Payments by signature: what an account allows per merchant, token and facilitator, and what is then refused.
+// Payments by signature: what an account allows per merchant, token and facilitator, and what is then rejected.
 import fc from "fast-check";
 import { type Address, getAddress, type Hex, keccak256, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
@@ -84,7 +84,7 @@ describe("a signed payment", () => {
     await module.read("checkSignedPayment", [...key, 50n], account);
   });
 
-  it("are refused for every other key, for a forbidden one, and while frozen", async () => {
+  it("are rejected for every other key, for a forbidden one, and while frozen", async () => {
     const module = await deploy();
     await module.send(account, "setPaymentPolicy", [...key, 0n, 0n, true]);
     for (const other of [
@@ -205,7 +205,7 @@ describe("any sequence of payments", () => {
               else frozen.delete(owner);
             } else {
               const { amount, hash } = step;
-              const expected = paymentRefusal(owner, key, policy, amount, now, frozen.has(owner));
+              const expected = paymentRejection(owner, key, policy, amount, now, frozen.has(owner));
               const used = recorded.has(`${owner}${hash}`);
               const sent = await revertReasonOf(
                 module.send(owner, "recordSignedPayment", [...key, amount, hash]),
@@ -232,7 +232,7 @@ describe("any sequence of payments", () => {
     );
   });
 
-  function paymentRefusal(
+  function paymentRejection(
     owner: Address,
     key: (typeof keys)[number],
     policy: Policy,

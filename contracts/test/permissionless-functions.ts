@@ -1,4 +1,4 @@
-// Plays somebody who owns nothing: calls every state-changing function with anything, and compares the world before and after.
+// Acts as a caller without rights: calls every state-changing function with anything, and compares the state before and after.
 import fc from "fast-check";
 import type { Abi, AbiFunction, AbiParameter, Address, Hex } from "viem";
 import { encodeFunctionData } from "viem";

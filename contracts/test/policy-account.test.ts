@@ -54,7 +54,7 @@ describe("a new account", () => {
 
   it("offers no ERC-1271, so that no permit can move its tokens past the limits", async () => {
     const { account } = await world();
-    const ask = encodeFunctionData({
+    const callData = encodeFunctionData({
       abi: [
         {
           type: "function",
@@ -66,7 +66,7 @@ describe("a new account", () => {
       ],
       args: [zeroHash, "0x"],
     });
-    await expectBareRevert(evm.callRaw(owner.address, account.address, ask));
+    await expectBareRevert(evm.callRaw(owner.address, account.address, callData));
   });
 
   it("takes native coin", async () => {
@@ -75,10 +75,10 @@ describe("a new account", () => {
     expect(await nativeBalance(evm, account.address)).toBe(FUNDS + 5n);
   });
 
-  it("asks the entry point for its user operation nonce", async () => {
+  it("reads its user operation nonce from the entry point", async () => {
     const { account } = await world();
     await evm.undone(async () => {
-      // Answers with the sum of both arguments: the account and the key it was asked for.
+      // Returns the sum of both arguments: the account and the key.
       await evm.chain.setCode(ENTRY_POINT, "0x600435602435015f5260205ff3");
       expect(await account.read("getNonce", [])).toBe(hexToBigInt(account.address));
       expect(await account.read("getNonce", [7n])).toBe(hexToBigInt(account.address) + 7n);
@@ -159,11 +159,11 @@ describe("commands", () => {
       numRuns: 10,
     });
     expect(open).toEqual([]);
-    const refused = account.call(payer.address, "execute", [token.address, 0n, "0x"]);
-    await expectRevert(refused, policyAccountAbi, "AccountUnauthorized", [payer.address]);
+    const rejected = account.call(payer.address, "execute", [token.address, 0n, "0x"]);
+    await expectRevert(rejected, policyAccountAbi, "AccountUnauthorized", [payer.address]);
   });
 
-  it("refuse a session key at the zero address", async () => {
+  it("reject a session key at the zero address", async () => {
     const { account, signer } = await world();
     const call = account.call(signer, "setSessionKey", [zeroAddress, 5, true]);
     await expectRevert(call, policyAccountAbi, "InvalidSessionKey");
@@ -173,8 +173,8 @@ describe("commands", () => {
 describe("execute", () => {
   it("returns what the target returned", async () => {
     const { account, token, signer } = await world();
-    const ask = encodeFunctionData({ abi: plainTokenAbi, functionName: "decimals" });
-    expect(await account.call(signer, "execute", [token.address, 0n, ask])).toBe(
+    const callData = encodeFunctionData({ abi: plainTokenAbi, functionName: "decimals" });
+    expect(await account.call(signer, "execute", [token.address, 0n, callData])).toBe(
       numberToHex(6n, { size: 32 }),
     );
   });
@@ -266,7 +266,7 @@ describe("execute", () => {
     ["transfer", concat([transferData(sink, 5n).slice(0, 10) as Hex, pad(sink), toHex("", { size: 31 })])],
     ["a bare approve selector", "0x095ea7b3"],
     ["transferFrom with two words", concat(["0x23b872dd", pad(sink), pad(sink)])],
-  ] as [string, Hex][])("refuses a token call cut short of its amount: %s", async (_, data) => {
+  ] as [string, Hex][])("rejects a token call cut short of its amount: %s", async (_, data) => {
     const { account, token, signer } = await world();
     const call = account.call(signer, "execute", [token.address, 0n, data]);
     await expectRevert(call, worldAbi, "TruncatedTokenCall", [

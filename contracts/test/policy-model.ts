@@ -100,8 +100,8 @@ export function sessionRevertReason(
   call: PolicyCall,
   now: bigint,
 ): RevertReason | null {
-  const refused = callRevertReason(account, rules, call, now);
-  if (refused) return refused;
+  const rejected = callRevertReason(account, rules, call, now);
+  if (rejected) return rejected;
   const { target, data } = call;
   const selector = size(data) < 4 ? pad(data, { size: 4, dir: "right" }) : slice(data, 0, 4);
   const length = spendingLength(data);

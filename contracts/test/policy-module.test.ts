@@ -1,4 +1,4 @@
-// What an account may set for itself, what its guardian may do, and what the module then refuses.
+// What an account may set for itself, what its guardian may do, and what the module then rejects.
 import { type Address, concat, getAddress, type Hex, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
@@ -48,7 +48,7 @@ describe("settings", () => {
     });
   });
 
-  it("are announced with every argument and kept per account", async () => {
+  it("are emitted with every argument and stored per account", async () => {
     const module = await deploy();
     const event = async (
       receipt: Parameters<typeof decodeEvents>[0] | Promise<Parameters<typeof decodeEvents>[0]>,
@@ -142,7 +142,7 @@ describe("checkTransaction", () => {
     from = account,
   ) => module.read("checkTransaction", [to, value, data], from);
 
-  it("asks in order: frozen, target, function, native limit, token limit", async () => {
+  it("checks in order: frozen, target, function, native limit, token limit", async () => {
     const module = await deploy();
     const spend = concat([TRANSFER, word(1n), word(11n)]);
     await module.send(account, "setAccountFrozen", [account, true]);
@@ -163,15 +163,15 @@ describe("checkTransaction", () => {
     await expectRevert(check(module, target, 0n, "0x", stranger), abi, "TargetNotAllowed", [target]);
   });
 
-  it("asks for the function only in function mode and only with four bytes of data", async () => {
+  it("checks the function only in function mode and only with four bytes of data", async () => {
     const module = await deploy();
     await module.send(account, "setTargetAllowed", [target, true]);
     await check(module, target, 0n, "0xdeadbeef");
     await module.send(account, "setUseFunctionAllowlist", [true]);
     for (const data of ["0x", "0xde", "0xdead", "0xdeadbe"] as const) await check(module, target, 0n, data);
     for (const data of ["0xdeadbeef", "0xdeadbeef00", "0x00000000"] as const) {
-      const refused = [target, data.slice(0, 10)] as const;
-      await expectRevert(check(module, target, 0n, data), abi, "FunctionNotAllowed", refused);
+      const rejected = [target, data.slice(0, 10)] as const;
+      await expectRevert(check(module, target, 0n, data), abi, "FunctionNotAllowed", rejected);
     }
     await module.send(account, "setFunctionAllowed", [target, "0xdeadbeef", true]);
     await check(module, target, 0n, "0xdeadbeef00");
@@ -196,7 +196,7 @@ describe("checkTransaction", () => {
     await expectRevert(check(module, zeroAddress, 0n, data), abi, "DailySpendLimitExceeded", over);
   });
 
-  it("changes nothing by asking", async () => {
+  it("changes nothing in a check", async () => {
     const module = await deploy();
     await module.send(account, "setTargetAllowed", [target, true]);
     await module.send(account, "setSpendLimit", [zeroAddress, 10n]);
@@ -333,7 +333,7 @@ describe("recordSpend", () => {
     ]);
   });
 
-  it("reaches the largest number and can not wrap around it", async () => {
+  it("reaches the largest number and cannot wrap around it", async () => {
     const module = await deploy();
     await module.send(account, "setSpendLimit", [token, MODEL_UINT256_MAX]);
     await module.send(account, "recordSpend", [token, MODEL_UINT256_MAX - 1n]);

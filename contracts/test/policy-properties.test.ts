@@ -1,4 +1,4 @@
-// Whatever an account sets, spends and asks, in whatever order: the policy module agrees with the plain rules.
+// For any order of settings, spends and checks the policy module agrees with the model.
 import fc from "fast-check";
 import {
   type Address,
@@ -64,12 +64,12 @@ describe("spend limits", () => {
               await module.send(account, "setSpendLimit", [token, step.amount]);
               limit.maxPerDay = step.amount;
             } else {
-              const refused = await revertReasonOf(
+              const rejected = await revertReasonOf(
                 module.send(account, "recordSpend", [token, step.amount]),
                 abi,
               );
-              expect(refused).toEqual(limitRevertReason(token, limit, step.amount, now));
-              if (!refused && limit.maxPerDay > 0n) {
+              expect(rejected).toEqual(limitRevertReason(token, limit, step.amount, now));
+              if (!rejected && limit.maxPerDay > 0n) {
                 addSpend(limit, step.amount, now);
                 const { start: window, maxPerDay } = limit;
                 ledger.push({ token, at: now, amount: step.amount, window, limit: maxPerDay });
@@ -147,7 +147,7 @@ describe("checkTransaction", () => {
   const valueArb = fc.oneof(fc.constant(0n), amountArb);
   const callArb = fc.record({ target: targetArb, value: valueArb, data: dataArb });
 
-  it("refuses what the rules refuse, for the reason that comes first", async () => {
+  it("rejects what the model rejects, with the first reason", async () => {
     await fc.assert(
       fc.asyncProperty(policyArb, fc.array(callArb, { minLength: 12, maxLength: 12 }), (policy, calls) =>
         evm.undone(async () => {
@@ -162,8 +162,8 @@ describe("checkTransaction", () => {
             limits.set(token, limit);
             await module.send(account, "setSpendLimit", [token, maxPerDay]);
             limit.maxPerDay = maxPerDay;
-            const refused = await revertReasonOf(module.send(account, "recordSpend", [token, spent]), abi);
-            if (!refused && maxPerDay > 0n) addSpend(limit, spent, await evm.now());
+            const rejected = await revertReasonOf(module.send(account, "recordSpend", [token, spent]), abi);
+            if (!rejected && maxPerDay > 0n) addSpend(limit, spent, await evm.now());
           }
           if (policy.frozen) await module.send(account, "setAccountFrozen", [account, true]);
           const now = (await evm.now()) + policy.jump;
@@ -177,8 +177,8 @@ describe("checkTransaction", () => {
             limits,
           };
           for (const call of calls) {
-            const asked = module.read("checkTransaction", [call.target, call.value, call.data], account);
-            expect(await revertReasonOf(asked, abi)).toEqual(callRevertReason(account, rules, call, now));
+            const checked = module.read("checkTransaction", [call.target, call.value, call.data], account);
+            expect(await revertReasonOf(checked, abi)).toEqual(callRevertReason(account, rules, call, now));
           }
         }),
       ),

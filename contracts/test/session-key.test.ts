@@ -49,13 +49,13 @@ async function relayed({ account }: AccountWorld, call: SessionCall, key = sessi
 }
 
 describe("executeWithSessionKey", () => {
-  it("makes the signed call for anybody who relays it, and returns the answer", async () => {
+  it("makes the signed call for any relayer, and returns its result", async () => {
     const world = await worldWithKey();
     const { account, target, puppet, signer } = world;
-    const ask = callOf(world, { data: encodeFunctionData({ abi: valueAbi }), nonce: 5n });
+    const valueCall = callOf(world, { data: encodeFunctionData({ abi: valueAbi }), nonce: 5n });
     await account.send(relayer, "executeWithSessionKey", await relayed(world, callOf(world)));
     expect(await target.read("value", [])).toBe(42n);
-    expect(await account.call(relayer, "executeWithSessionKey", await relayed(world, ask))).toBe(
+    expect(await account.call(relayer, "executeWithSessionKey", await relayed(world, valueCall))).toBe(
       numberToHex(42n, { size: 32 }),
     );
     expect(await account.read("usedSessionNonces", [sessionKey.address, 1n])).toBe(true);
@@ -102,7 +102,7 @@ describe("executeWithSessionKey", () => {
     await expectRevert(late, worldAbi, "SessionKeyExpired");
   });
 
-  it("refuses keys that are unknown, switched off, or somebody else's", async () => {
+  it("rejects keys that are unknown, switched off, or somebody else's", async () => {
     const world = await worldWithKey();
     const { account, signer } = world;
     const call = callOf(world);
@@ -278,7 +278,7 @@ describe("a target that calls back", () => {
   const reentry = (args: Awaited<ReturnType<typeof relayed>>) =>
     encodeFunctionData({ abi: policyAccountAbi, functionName: "executeWithSessionKey", args });
 
-  it("can not use the signature it is being called with again", async () => {
+  it("cannot use the signature it is being called with again", async () => {
     const world = await worldWithKey();
     const { account, puppet } = world;
     const args = await relayed(world, callOf(world, { target: puppet.address, value: 1n, data: "0x" }));

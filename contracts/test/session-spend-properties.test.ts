@@ -110,14 +110,17 @@ let nonce = 0n;
 /** What the account rejected the call with; null when the call was made, whether or not the target then failed. */
 async function byKey(
   call: PolicyCall,
-): Promise<{ readonly refusal: RevertReason | null; readonly made: boolean }> {
+): Promise<{ readonly rejection: RevertReason | null; readonly made: boolean }> {
   nonce += 1n;
   const session = { ...call, deadline: FAR, nonce };
   const args = sessionArgs(session, await signSession(sessionKey, session, account.address));
-  const refusal = await revertReasonOf(account.send(payer.address, "executeWithSessionKey", args), worldAbi);
-  return refusal?.errorName === "ExecutionFailed"
-    ? { refusal: null, made: false }
-    : { refusal, made: refusal === null };
+  const rejection = await revertReasonOf(
+    account.send(payer.address, "executeWithSessionKey", args),
+    worldAbi,
+  );
+  return rejection?.errorName === "ExecutionFailed"
+    ? { rejection: null, made: false }
+    : { rejection, made: rejection === null };
 }
 
 describe("a session key that calls any function", () => {
@@ -166,8 +169,8 @@ describe("a session key that calls any function", () => {
           for (const call of made) {
             const now = (await evm.now()) + 1n;
             const outcome = await byKey(call);
-            expect(outcome.refusal).toEqual(sessionRevertReason(account.address, rules, call, now));
-            if (outcome.refusal?.errorName === "SessionFunctionForbidden") forbidden += 1;
+            expect(outcome.rejection).toEqual(sessionRevertReason(account.address, rules, call, now));
+            if (outcome.rejection?.errorName === "SessionFunctionForbidden") forbidden += 1;
             if (!outcome.made) continue;
             for (const [one, amount] of [
               [zeroAddress, call.value],

@@ -152,7 +152,7 @@ describe("the function allowlist of a target with a limit", () => {
       await expectForbidden(vault.address, calls.redeem(1n));
     }));
 
-  it("is asked about calldata without a selector as about the zero selector", () =>
+  it("treats calldata without a selector as the zero selector", () =>
     evm.undone(async () => {
       await limit(weth.address, 10n);
       await expectForbidden(weth.address, "0x", 5n);

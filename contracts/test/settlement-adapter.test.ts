@@ -1,4 +1,4 @@
-// Settlements: what is refused, what is paid, what is announced, and what hostile tokens and recipients can do.
+// Settlements: what is rejected, what is paid, what is announced, and what hostile tokens and recipients can do.
 import { encodeErrorResult, encodeFunctionData, getAddress, keccak256, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
@@ -132,7 +132,7 @@ describe("executeSettlement", () => {
       "LineTotalMismatch",
       (one) => ({ ...one, lines: [...one.lines, line(recipient(8), one.token, 2n ** 256n - 1n)] }),
     ],
-  ] as const)("refuses with %s", async (errorName, spoil) => {
+  ] as const)("rejects with %s", async (errorName, spoil) => {
     const own = await world();
     const { payer, token, adapter } = own;
     const good = instruction(payer, token.address, [line(recipient(8), token.address, 10n)]);
@@ -155,7 +155,7 @@ describe("executeSettlement", () => {
     await expectRevert(adapter.call(payer, "executeSettlement", [tokens], 1n), abi, "InvalidERC20Value");
   });
 
-  it("can not be started for somebody else, nor be sent money without a settlement", async () => {
+  it("cannot be started for somebody else, nor be sent money without a settlement", async () => {
     const { payer, adapter, token } = await world();
     const thief = evm.chain.accounts.solver.address;
     const one = instruction(payer, token.address, [line(thief, token.address, 10n)]);
@@ -191,7 +191,7 @@ describe("a token settlement", () => {
     await expectBareRevert(adapter.call(payer, "executeSettlement", [one]));
   });
 
-  it("refuses a token that moves anything but the line's amount", async () => {
+  it("rejects a token that moves anything but the line's amount", async () => {
     const own = await world();
     const { payer, crooked } = own;
     const token = getAddress(crooked.address);
@@ -211,13 +211,13 @@ describe("a token settlement", () => {
     await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("ANSWERS_FALSE")]);
     await expectRevert(settle(own, one), abi, "SafeERC20FailedOperation", [token]);
     expect(await crooked.read("balanceOf", [payer])).toBe(PAYER_TOKENS);
-    // Old tokens answer nothing and move what they should: they are as good as any.
+    // Old tokens return nothing and transfer correctly: they are accepted.
     await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("ANSWERS_NOTHING")]);
     await settle(own, one);
     expect(await crooked.read("balanceOf", [to])).toBe(10n);
   });
 
-  it("refuses a fee also when a payer pays itself", async () => {
+  it("rejects a fee also when a payer pays itself", async () => {
     const own = await world();
     const { payer, crooked } = own;
     const token = getAddress(crooked.address);
@@ -231,7 +231,7 @@ describe("a token settlement", () => {
     ]);
   });
 
-  it("can not be entered again from a token that calls its recipient", async () => {
+  it("cannot be entered again from a token that calls its recipient", async () => {
     const own = await world();
     const { payer, adapter, crooked, puppet } = own;
     await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("CALLS_RECIPIENT")]);
@@ -266,16 +266,16 @@ describe("a token settlement", () => {
 });
 
 describe("a native settlement", () => {
-  it("fails whole when one recipient refuses", async () => {
+  it("fails whole when one recipient rejects", async () => {
     const own = await world();
     const { payer } = own;
-    const refusing = await deployRevertingContract(evm);
-    const lines = [line(recipient(17), NATIVE_TOKEN, 5n), line(refusing, NATIVE_TOKEN, 1n)];
+    const rejecting = await deployRevertingContract(evm);
+    const lines = [line(recipient(17), NATIVE_TOKEN, 5n), line(rejecting, NATIVE_TOKEN, 1n)];
     await expectRevert(settle(own, instruction(payer, NATIVE_TOKEN, lines), 6n), abi, "NativeTransferFailed");
     expect(await nativeBalance(evm, recipient(17))).toBe(0n);
   });
 
-  it("can not be entered again by a recipient", async () => {
+  it("cannot be entered again by a recipient", async () => {
     const own = await world();
     const { payer, adapter, puppet } = own;
     const inner = instruction(puppet.address, NATIVE_TOKEN, [line(recipient(18), NATIVE_TOKEN, 1n)]);

@@ -18,15 +18,15 @@ import {
 
 const evm = await startEvm();
 const { payer, adapter, token, puppet } = await openSettlementWorld(evm);
-const refusing = await deployRevertingContract(evm);
-const recipients = [recipient(1), recipient(2), recipient(3), payer, puppet.address, refusing] as const;
+const rejecting = await deployRevertingContract(evm);
+const recipients = [recipient(1), recipient(2), recipient(3), payer, puppet.address, rejecting] as const;
 const everybody = [...recipients, adapter.address];
 const tokenArb = fc.constantFrom<Address>(NATIVE_TOKEN, token.address);
 
 const lineArb = fc.record({
   to: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom<Address>(...recipients.slice(0, 5)) },
-    { weight: 1, arbitrary: fc.constant<Address>(refusing) },
+    { weight: 1, arbitrary: fc.constant<Address>(rejecting) },
   ),
   amount: fc.oneof(fc.bigInt(1n, 1_000n), fc.constant(PAYER_TOKENS / 3n)),
   kind: fc.integer({ min: 0, max: 9 }),
@@ -100,7 +100,7 @@ async function errorOf(outcome: Promise<unknown>): Promise<string | null> {
 }
 
 describe("any settlement", () => {
-  it("that is right moves the lines' amounts and nothing else, or, when a recipient refuses, nothing", async () => {
+  it("that is right moves the lines' amounts and nothing else, or, when a recipient rejects, nothing", async () => {
     await fc.assert(
       fc.asyncProperty(tokenArb, linesArb, fc.boolean(), (paidIn, drawn, reenters) =>
         evm.undone(async () => {
@@ -113,14 +113,14 @@ describe("any settlement", () => {
             await puppet.send(payer, "rehearse", [adapter.address, 1n, again, false]);
           }
           const before = await balances();
-          const refused = await errorOf(send(one, native ? one.grossAmount : 0n));
-          // A refusing contract can refuse coin but not tokens, which only the token's ledger knows of.
-          const refuses = native && lines.some((each) => each.recipient === refusing);
+          const rejected = await errorOf(send(one, native ? one.grossAmount : 0n));
+          // A rejecting contract can reject coin but not tokens, which only the token's ledger knows of.
+          const rejects = native && lines.some((each) => each.recipient === rejecting);
           const tooMuch = !native && one.grossAmount > PAYER_TOKENS;
-          expect(refused).toBe(
-            refuses ? "NativeTransferFailed" : tooMuch ? "ERC20InsufficientAllowance" : null,
+          expect(rejected).toBe(
+            rejects ? "NativeTransferFailed" : tooMuch ? "ERC20InsufficientAllowance" : null,
           );
-          expect(await balances()).toEqual(refused === null ? settled(before, one) : before);
+          expect(await balances()).toEqual(rejected === null ? settled(before, one) : before);
           expect(
             (await balances()).filter((_, at) => at % everybody.length === everybody.length - 1),
           ).toEqual([0n, 0n]);

@@ -20,8 +20,8 @@ export async function openSettlementWorld(evm: Evm) {
   const payer = evm.chain.accounts.payer.address;
   const adapter = await evm.deploy(settlementAdapterAbi, settlementAdapterBytecode, []);
   const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
-  const crooked = await evm.deploy(crookedTokenAbi, await actorBytecode("CrookedToken"), []);
-  const puppet = await evm.deploy(puppetAbi, await actorBytecode("Puppet"), []);
+  const crooked = await evm.deploy(crookedTokenAbi, actorBytecode("CrookedToken"), []);
+  const puppet = await evm.deploy(puppetAbi, actorBytecode("Puppet"), []);
   await token.send(evm.chain.accounts.owner.address, "mint", [payer, PAYER_TOKENS]);
   await token.send(payer, "approve", [adapter.address, PAYER_TOKENS]);
   await crooked.send(payer, "mint", [payer, PAYER_TOKENS]);

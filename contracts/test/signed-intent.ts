@@ -7,7 +7,7 @@ export type IntentOptions = Partial<Intent["constraints"]> &
   Partial<Intent["execution"]> &
   Partial<Pick<Intent, "intentType" | "inputToken" | "outputToken" | "nonce">>;
 
-/** An intent that requires nothing beyond its amounts, unless told to. */
+/** An intent that requires nothing beyond its amounts by default. */
 export function makeIntent(owner: Address, deadline: bigint, options: IntentOptions = {}): Intent {
   return {
     owner,

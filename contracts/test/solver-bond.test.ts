@@ -40,7 +40,7 @@ async function operatorWithCode(address: Address, runtimeBytecode: Hex): Promise
 }
 
 /** PUSH0 PUSH0 REVERT */
-const REFUSES_ETHER: Hex = "0x5f5ffd";
+const REJECTS_ETHER: Hex = "0x5f5ffd";
 
 /** Code that, whenever ether arrives, calls `target` with 68 bytes and writes 1 + success into the slot of the call's depth. */
 function callsBack(target: Address, calldata: Hex): Hex {
@@ -56,7 +56,7 @@ function callsBack(target: Address, calldata: Hex): Hex {
   );
   return concatHex([
     ...stored,
-    // Slot 0 counts the arrivals: SLOAD(0) + 1, kept on the stack and stored.
+    // Slot 0 counts the arrivals: SLOAD(0) + 1, left on the stack and stored.
     "0x5f5460010180",
     "0x5f55",
     // CALL(gas, target, 0, 0, 68, 0, 0)
@@ -100,7 +100,7 @@ describe("withdrawBond", () => {
     expect(decodeEvents(receipt, abi)).toMatchObject([{ args: { bond: 10n } }]);
   });
 
-  it("refuses an active solver, and works again once it is inactive", async () => {
+  it("rejects an active solver, and works again once it is inactive", async () => {
     const registry = await deploy();
     await registry.send(solver.address, "registerSolver", ["", zeroHash], 10n);
     const withdraw = () => registry.send(solver.address, "withdrawBond", [1n, 1n]);
@@ -111,7 +111,7 @@ describe("withdrawBond", () => {
     await expectRevert(withdraw(), abi, "SolverInactive");
   });
 
-  it("refuses more than the bond, even when other bonds would cover it", async () => {
+  it("rejects more than the bond, even when other bonds would cover it", async () => {
     const registry = await deploy();
     await registerInactive(registry, solver.address, 10n);
     await registerInactive(registry, owner.address, 1_000n);
@@ -121,9 +121,9 @@ describe("withdrawBond", () => {
     }
   });
 
-  it("leaves the bond in place when the receiver refuses the ether", async () => {
+  it("leaves the bond in place when the receiver rejects the ether", async () => {
     const registry = await deploy();
-    const operator = await operatorWithCode(`0x${"a1".repeat(20)}`, REFUSES_ETHER);
+    const operator = await operatorWithCode(`0x${"a1".repeat(20)}`, REJECTS_ETHER);
     await registerInactive(registry, operator, 10n);
     await expectRevert(registry.send(operator, "withdrawBond", [1n, 10n]), abi, "Error", [
       "BOND_WITHDRAW_FAILED",
@@ -136,9 +136,9 @@ describe("withdrawBond", () => {
 describe("a receiver that calls back", () => {
   it.each([
     { amount: 10n, arrivals: 1n, paid: 10n },
-    // Ten allow two withdrawals of four: the third is refused and takes nothing back from the others.
+    // Ten allow two withdrawals of four: the third is rejected and takes nothing back from the others.
     { amount: 4n, arrivals: 2n, paid: 8n },
-  ])("gets at most its bond when it asks for $amount again and again", async ({ amount, arrivals, paid }) => {
+  ])("gets at most its bond when it withdraws $amount repeatedly", async ({ amount, arrivals, paid }) => {
     const registry = await deploy();
     await registerInactive(registry, owner.address, 1_000n);
     const calldata = encodeFunctionData({ abi, functionName: "withdrawBond", args: [2n, amount] });
@@ -150,7 +150,7 @@ describe("a receiver that calls back", () => {
 
     const receipt = await registry.send(operator, "withdrawBond", [2n, amount]);
 
-    // The last event tells the bond that is left: a reader who believes it is right.
+    // The last event carries the bond that is left.
     expect(decodeEvents(receipt, abi)).toEqual(
       (amount === 4n ? [6n, 2n] : [0n]).map((bond) => ({
         eventName: "SolverBondChanged",
@@ -158,7 +158,7 @@ describe("a receiver that calls back", () => {
       })),
     );
     expect(await storedAt(operator, 0)).toBe(arrivals);
-    // 1 is a refused call back, 2 one that went through.
+    // 1 is a rejected call back, 2 one that went through.
     expect(await storedAt(operator, Number(arrivals))).toBe(1n);
     if (arrivals > 1n) expect(await storedAt(operator, 1)).toBe(2n);
     expect(await registry.read("getSolver", [2n])).toMatchObject({ bond: 10n - paid });

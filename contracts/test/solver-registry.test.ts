@@ -109,7 +109,7 @@ describe("addBond", () => {
     expect(await registry.read("getSolver", [1n])).toEqual({ ...record, bond: bond + 6n, active: false });
   });
 
-  it("is the only way in: plain transfers and value on other functions are refused", async () => {
+  it("is the only way in: plain transfers and value on other functions are rejected", async () => {
     const registry = await registered();
     await expectBareRevert(evm.sendRaw(solver.address, registry.address, "0x", 1n));
     const update = [1n, "ipfs://a", capabilities, true] as const;
@@ -122,7 +122,7 @@ describe("everybody but the operator", () => {
   it.each([
     ["the operator of another solver", owner.address],
     ["somebody unknown", payer.address],
-  ])("is refused: %s", async (_, from) => {
+  ])("is rejected: %s", async (_, from) => {
     const registry = await registered();
     await registry.send(owner.address, "registerSolver", ["ipfs://b", capabilities], bond);
     await registry.send(solver.address, "updateSolver", [1n, "ipfs://a", capabilities, false]);

@@ -130,7 +130,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
       ? ([...authorizationArgs(one), signature] as const)
       : ([...authorizationArgs(one), ...vrs(signature)] as const);
 
-  it("moves the money once, whoever relays it", async () => {
+  it("moves the money once, for any relayer", async () => {
     const one = authorization();
     const args = withSignature(one, await signFor(one));
     expect(await usd.read("authorizationState", [payer.address, one.nonce])).toBe(false);
@@ -189,7 +189,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     expect(decodeEvents(receipt, abi)).toEqual([
       { eventName: "AuthorizationCanceled", args: { authorizer: payer.address, nonce: one.nonce } },
     ]);
-    // The state alone does not tell a cancelled authorization from a used one: the events do.
+    // The state alone does not distinguish a cancelled authorization from a used one; the events do.
     expect(await usd.read("authorizationState", used)).toBe(true);
     expect(await balanceOf(merchant.address)).toBe(0n);
     const dead = usd.call(relayer, "transferWithAuthorization", withSignature(one, signature));
@@ -202,7 +202,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     );
   });
 
-  it("of a high s or another v is refused", async () => {
+  it("of a high s or another v is rejected", async () => {
     const one = authorization();
     const good = await signFor(one);
     const zeroV: Hex = `${slice(good, 0, 64)}00`;
@@ -255,9 +255,9 @@ describe("an authorization", () => {
     await expectRevert(transfer(other, await signFor(one)), abi, "InvalidSignature", [merchant.address]);
     const forged = transfer(one, await signFor(one, "TransferWithAuthorization", merchant));
     await expectRevert(forged, abi, "InvalidSignature", [payer.address]);
-    // A signature that recovers to nobody must not move what nobody owns.
-    const nobody = { ...one, from: zeroAddress };
-    await expectRevert(transfer(nobody, `0x${"00".repeat(65)}`), abi, "InvalidSignature", [zeroAddress]);
+    // A signature that recovers to the zero address must not move its balance.
+    const fromZero = { ...one, from: zeroAddress };
+    await expectRevert(transfer(fromZero, `0x${"00".repeat(65)}`), abi, "InvalidSignature", [zeroAddress]);
   });
 
   it.each([
@@ -272,7 +272,7 @@ describe("an authorization", () => {
     await expectRevert(transfer(one, signature), abi, "InvalidSignature", [payer.address]);
   });
 
-  it("of odd length is refused", async () => {
+  it("of odd length is rejected", async () => {
     const one = authorization();
     const good = await signFor(one);
     for (const bad of ["0x", slice(good, 0, 64), `${good}00`] as const) {
@@ -294,8 +294,8 @@ describe("an authorization", () => {
     ]);
   });
 
-  it("of a contract account is answered by the account (ERC-1271)", async () => {
-    const wallet = await evm.deploy(smartWalletAbi, await actorBytecode("SmartWallet"), [payer.address]);
+  it("of a contract account is verified by the account (ERC-1271)", async () => {
+    const wallet = await evm.deploy(smartWalletAbi, actorBytecode("SmartWallet"), [payer.address]);
     const walletAddress = getAddress(wallet.address);
     await usd.send(owner.address, "mint", [wallet.address, FUNDS]);
     const one = authorization({ from: wallet.address });
@@ -305,9 +305,9 @@ describe("an authorization", () => {
       { eventName: "AuthorizationUsed", args: { authorizer: walletAddress, nonce: one.nonce } },
       { eventName: "Transfer", args: { from: walletAddress, to: merchant.address, value: 10n } },
     ]);
-    const refused = authorization({ from: wallet.address });
-    const stranger = await signFor(refused, "TransferWithAuthorization", merchant);
-    await expectRevert(transfer(refused, stranger), abi, "InvalidSignature", [walletAddress]);
+    const rejected = authorization({ from: wallet.address });
+    const stranger = await signFor(rejected, "TransferWithAuthorization", merchant);
+    await expectRevert(transfer(rejected, stranger), abi, "InvalidSignature", [walletAddress]);
     const received = authorization({ from: wallet.address });
     const signature = await signFor(received, "ReceiveWithAuthorization");
     await usd.send(merchant.address, "receiveWithAuthorization", [...authorizationArgs(received), signature]);

@@ -113,8 +113,8 @@ describe("any sequence of authorizations", () => {
             if (step.kind === "cancel") {
               const signature = await signCancellation(payer, domain, payer.address, nonce);
               const sent = usd.send(relayer, "cancelAuthorization", [payer.address, nonce, signature]);
-              const refused = await revertReasonOf(sent, abi);
-              expect(refused === null).toBe(!used.has(step.nonce));
+              const rejected = await revertReasonOf(sent, abi);
+              expect(rejected === null).toBe(!used.has(step.nonce));
               used.add(step.nonce);
             } else {
               const receives = step.kind === "receive";
@@ -134,10 +134,10 @@ describe("any sequence of authorizations", () => {
               const sent = receives
                 ? usd.send(merchant.address, "receiveWithAuthorization", args)
                 : usd.send(relayer, "transferWithAuthorization", args);
-              const refused = await revertReasonOf(sent, abi);
+              const rejected = await revertReasonOf(sent, abi);
               const affordable = paid + step.value <= FUNDS;
-              expect(refused === null).toBe(inTime && affordable && !used.has(step.nonce));
-              if (refused === null) {
+              expect(rejected === null).toBe(inTime && affordable && !used.has(step.nonce));
+              if (rejected === null) {
                 used.add(step.nonce);
                 paid += step.value;
               }

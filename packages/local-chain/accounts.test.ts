@@ -1,4 +1,4 @@
-// The local accounts are the well-known ones, and stay so.
+// The local accounts are the well-known ones.
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
 } from "./accounts.ts";
 
 describe("local accounts", () => {
-  it("gives the addresses every local Ethereum tool gives", () => {
+  it("derives the addresses that every local Ethereum tool has", () => {
     expect(namedAccounts().owner.address).toBe("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
     expect(namedAccounts().agent.address).toBe("0x70997970C51812dc3A010C7d01b50e0d17dc79C8");
     expect(namedAccounts().owner.privateKey).toBe(
@@ -25,13 +25,13 @@ describe("local accounts", () => {
       expect(privateKeyToAccount(privateKey).address).toBe(address);
   });
 
-  it("prefunds the named ones and twenty-four more", () => {
+  it("prefunds the named accounts and twenty-four more", () => {
     expect(prefundedAccounts()).toHaveLength(PREFUNDED_ACCOUNTS);
     expect(prefundedAccounts()[0]).toBe(namedAccounts().owner);
     expect(PREFUNDED_ACCOUNTS - LOCAL_ACCOUNT_NAMES.length).toBe(24);
   });
 
-  it.each([-1, 1.5, Number.NaN, 2 ** 31])("refuses index %s", (index) => {
+  it.each([-1, 1.5, Number.NaN, 2 ** 31])("rejects index %s", (index) => {
     expect(() => localAccount(index)).toThrow(RangeError);
   });
 });

@@ -7,7 +7,7 @@ import { HDKey, privateKeyToAddress } from "viem/accounts";
 /** The mnemonic every local Ethereum tool uses. Its keys are public: never fund them on a real network. */
 export const LOCAL_MNEMONIC = "test test test test test test test test test test test junk";
 
-/** The parts played in the local economy; a name's position is its address index in the mnemonic. */
+/** Roles of the local accounts; a name's position is its address index in the mnemonic. */
 export const LOCAL_ACCOUNT_NAMES = [
   "owner",
   "agent",

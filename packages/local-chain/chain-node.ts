@@ -1,4 +1,4 @@
-// What a node does with a method: which requests take turns, which are ours, and which go straight to EDR.
+// Routes each JSON-RPC method: through the write queue, to our own implementation, or straight to EDR.
 import { BlockHistory } from "./blocks/block-history.ts";
 import { BlockProducer, MINE_BLOCKS_MAX } from "./blocks/block-producer.ts";
 import { resolveFinalTags } from "./blocks/finality.ts";
@@ -21,7 +21,7 @@ export class ChainNode {
   readonly #producer: BlockProducer;
   readonly #subscriptions: Subscriptions;
   readonly #finalityDepth: number;
-  readonly #turns = new WriteQueue();
+  readonly #queue = new WriteQueue();
   readonly #interval = new IntervalMiner(() => this.#mineOnSchedule());
   readonly #routes: ReadonlyMap<string, Route>;
   #reorgs = 0;
@@ -50,33 +50,33 @@ export class ChainNode {
     return new ChainNode(edr, history, subscriptions, options.finalityDepth);
   }
 
-  /** The result's JSON text, or an RpcFault. A sink is given by connections that can carry notifications. */
+  /** Resolves with the result's JSON text; throws a JsonRpcError. Connections that carry notifications give a sink. */
   async handleRequest(method: string, params: Params, sink?: NotificationSink): Promise<string> {
-    this.#refuseWhenStopped();
+    this.#requireRunning();
     if (method === "eth_subscribe" || method === "eth_unsubscribe")
       return this.#subscribe(method, params, sink);
     const route = this.#routes.get(method);
     if (route) return route(params);
-    return this.#turns.read(() =>
+    return this.#queue.read(() =>
       this.#edr.request(method, resolveFinalTags(params, this.#history.head, this.#finalityDepth)),
     );
   }
 
   async mine(count: number): Promise<void> {
     requireInteger("Blocks to mine", count, 0, MINE_BLOCKS_MAX);
-    this.#refuseWhenStopped();
-    await this.#turns.write(() => this.#producer.mine(count));
+    this.#requireRunning();
+    await this.#queue.write(() => this.#producer.mine(count));
   }
 
   async reorg(depth: number, options: ReorgOptions): Promise<Reorg> {
     requireInteger("Reorg depth", depth, 1, this.#history.depthMax);
     requireInteger("Reorg blocks", options.blocks ?? depth, 0, MINE_BLOCKS_MAX);
-    this.#refuseWhenStopped();
-    return this.#turns.rewrite(() => {
+    this.#requireRunning();
+    return this.#queue.rewrite(() => {
       const parent = this.#history.head - BigInt(depth);
       if (!this.#history.hasSnapshot(parent)) {
         throw new RangeError(
-          `Can not reorg ${depth} blocks at head ${this.#history.head}: no snapshot of block ${parent}`,
+          `Cannot reorg ${depth} blocks at head ${this.#history.head}: no snapshot of block ${parent}`,
         );
       }
       this.#reorgs += 1;
@@ -105,20 +105,20 @@ export class ChainNode {
   }
 
   async disconnect(sink: NotificationSink): Promise<void> {
-    await this.#turns.write(() => this.#subscriptions.closeAll(sink));
+    await this.#queue.write(() => this.#subscriptions.closeAll(sink));
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#interval.stop();
-    await this.#turns.idle();
+    await this.#queue.idle();
   }
 
   #declareRoutes(): ReadonlyMap<string, Route> {
     const write = (task: (method: string, params: Params) => Promise<string>, ...methods: string[]) =>
       methods.map((method): [string, Route] => [
         method,
-        (params) => this.#turns.write(() => task(method, params)),
+        (params) => this.#queue.write(() => task(method, params)),
       ]);
     return new Map<string, Route>([
       ...write(
@@ -140,12 +140,12 @@ export class ChainNode {
         "hardhat_setStorageAt",
       ),
       ...write((method, params) => this.#edr.request(method, params), "evm_snapshot", "evm_setAutomine"),
-      ["evm_revert", (params) => this.#turns.rewrite(() => this.#revert(params))],
+      ["evm_revert", (params) => this.#queue.rewrite(() => this.#revert(params))],
       ["evm_setIntervalMining", (params) => this.#setIntervalMining(params)],
     ]);
   }
 
-  /** An edit belongs to no block: without a new snapshot the next reorg to this height would undo it. */
+  /** An edit is part of no block: without a new snapshot the next reorg to this height would undo it. */
   async #editState(method: string, params: Params): Promise<string> {
     const result = await this.#edr.request(method, params);
     await this.#history.snapshotHead();
@@ -175,7 +175,7 @@ export class ChainNode {
   async #subscribe(method: string, params: Params, sink: NotificationSink | undefined): Promise<string> {
     if (!sink)
       throw new JsonRpcError(JSON_RPC_CODES.methodNotSupported, `${method} needs a WebSocket connection`);
-    return this.#turns.write(async () =>
+    return this.#queue.write(async () =>
       JSON.stringify(
         method === "eth_subscribe"
           ? await this.#subscriptions.open(sink, params)
@@ -185,12 +185,12 @@ export class ChainNode {
   }
 
   async #mineOnSchedule(): Promise<void> {
-    await this.#turns.write(async () => {
+    await this.#queue.write(async () => {
       if (!this.#stopped) await this.#producer.mine(1);
     });
   }
 
-  #refuseWhenStopped(): void {
+  #requireRunning(): void {
     if (this.#stopped) throw new JsonRpcError(JSON_RPC_CODES.server, "The local chain is stopped");
   }
 }

@@ -1,4 +1,4 @@
-// The EVM itself: one EDR provider per chain, asked in process and answering like a public node.
+// EDR as an in-process JSON-RPC provider, one per chain, with the behaviour of a public node.
 import {
   ContractDecoder,
   EdrContext,
@@ -14,10 +14,10 @@ import { hexToBytes, isHex, parseEther } from "viem";
 import type { LocalAccount } from "./accounts.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "./rpc/json-rpc-error.ts";
 
-/** Ethereum's long-standing limit: room for a 160 KB scanner call, small enough that full blocks occur in tests. */
+/** Ethereum's long-standing limit: fits a 160 KB scanner call, small enough that full blocks occur in tests. */
 export const BLOCK_GAS_LIMIT = 30_000_000n;
 
-/** At the suggested 1 gwei, 100,000 gas cost 0.0001 ETH: nobody runs dry. */
+/** At the suggested 1 gwei, 100,000 gas cost 0.0001 ETH: it never runs out. */
 const PREFUNDED_BALANCE = parseEther("1000000");
 
 /** Collects the fees; no key is known for it. */
@@ -35,7 +35,7 @@ export type EdrConfig = {
 };
 
 export type EdrProvider = {
-  /** The JSON text of the result, not parsed: large log answers go to the socket as they are. */
+  /** The JSON text of the result, not parsed: large log responses go to the socket as they are. */
   readonly request: (method: string, params: readonly unknown[]) => Promise<string>;
 };
 
@@ -103,17 +103,17 @@ export async function openEdrProvider(config: EdrConfig): Promise<EdrProvider> {
       // EDR hands over an object only where the text would not fit into a string.
       const text: string = typeof data === "string" ? data : JSON.stringify(data);
       if (text.startsWith('{"result":')) return text.slice('{"result":'.length, -1);
-      throw toFault(method, JSON.parse(text));
+      throw toJsonRpcError(method, JSON.parse(text));
     },
   };
 }
 
-type EdrErrorAnswer = {
+type EdrErrorResponse = {
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 };
 
 /** EDR reports a revert as -32000 with an object; nodes, and the libraries that decode custom errors, use 3 with the bytes. */
-function toFault(method: string, { error }: EdrErrorAnswer): JsonRpcError {
+function toJsonRpcError(method: string, { error }: EdrErrorResponse): JsonRpcError {
   const revertData = revertBytes(error.data);
   if (revertData === undefined) return new JsonRpcError(error.code, error.message || `${method} failed`);
   const reason = /reverted with reason string '(.*)'$/s.exec(error.message)?.[1];

@@ -47,7 +47,7 @@ function viemChain({ chainId, rpcUrl }: LocalChain) {
 }
 
 describe("a local chain", () => {
-  it("says who it is", async () => {
+  it("reports its client version, chain id and network id", async () => {
     const chain = await startTestChain({ chainId: 84532 });
     expect(await chain.request("eth_chainId")).toBe("0x14a34");
     expect(await chain.request("net_version")).toBe("84532");
@@ -55,7 +55,7 @@ describe("a local chain", () => {
     expect(chain.rpcUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  it("funds every named account and the spare ones, but not those beyond", async () => {
+  it("funds the named and spare accounts, and no others", async () => {
     const chain = await startTestChain();
     const balance = async (address: string) =>
       BigInt((await chain.request("eth_getBalance", [address, "latest"])) as string);
@@ -84,26 +84,26 @@ describe("a local chain", () => {
     const hash = await wallet.sendTransaction({ to, value: 5n });
     const receipt = await reader.waitForTransactionReceipt({ hash });
     expect(receipt.status).toBe("success");
-    const answers = await Promise.all([
+    const results = await Promise.all([
       reader.getBalance({ address: to }),
       reader.getBlockNumber(),
       reader.getChainId(),
     ]);
-    expect(answers).toEqual([5n, 1n, 31337]);
+    expect(results).toEqual([5n, 1n, 31337]);
   });
 
   it("reports a revert so that viem decodes the error", async () => {
     const chain = await startTestChain();
     const target = "0x00000000000000000000000000000000000000fa";
-    const abi = parseAbi(["function poke() view", "error Refused()", "error Error(string)"]);
+    const abi = parseAbi(["function poke() view", "error Rejected()", "error Error(string)"]);
     const reader = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) });
     const poke = () => reader.readContract({ address: target, abi, functionName: "poke" });
-    const refused = encodeErrorResult({ abi, errorName: "Refused" });
-    await chain.setCode(target, revertingWith(refused));
-    await expect(poke()).rejects.toThrow("Error: Refused()");
+    const revertData = encodeErrorResult({ abi, errorName: "Rejected" });
+    await chain.setCode(target, revertingWith(revertData));
+    await expect(poke()).rejects.toThrow("Error: Rejected()");
     await expect(chain.request("eth_call", [{ to: target }, "latest"])).rejects.toMatchObject({
       code: 3,
-      data: refused,
+      data: revertData,
       message: "execution reverted",
     });
     await chain.setCode(
@@ -117,7 +117,7 @@ describe("a local chain", () => {
     });
   });
 
-  it("runs several chains side by side that share nothing but the keys", async () => {
+  it("runs several chains side by side that share only the keys", async () => {
     const [one, two] = await Promise.all([
       startTestChain({ chainId: 1001 }),
       startTestChain({ chainId: 1002 }),
@@ -129,7 +129,7 @@ describe("a local chain", () => {
     expect(await two.request("eth_chainId")).toBe("0x3ea");
   });
 
-  it("keeps a transaction whose nonce is ahead until the gap closes", async () => {
+  it("queues a transaction with a nonce gap until the gap closes", async () => {
     const chain = await startTestChain();
     const from = chain.accounts.agent.address;
     const send = (nonce: number) =>
@@ -143,7 +143,7 @@ describe("a local chain", () => {
     expect(await chain.request("hardhat_getAutomine")).toBe(true);
   });
 
-  it("mines on an interval, with whatever is pending", async () => {
+  it("mines pending transactions on an interval", async () => {
     const chain = await startTestChain({ blockTimeMs: 20 });
     const hash = await emitLog(chain, 3);
     await vi.waitUntil(
@@ -154,7 +154,7 @@ describe("a local chain", () => {
     expect(await readEmittedValues(chain)).toEqual([3]);
   });
 
-  it("mines only when told to with a block time of 0", async () => {
+  it("mines only on request with a block time of 0", async () => {
     const chain = await startTestChain({ blockTimeMs: 0 });
     await emitLog(chain, 3);
     expect(await readHeadNumber(chain)).toBe(0);
@@ -176,7 +176,7 @@ describe("a local chain", () => {
     await expect(chain.request("evm_setIntervalMining", ["soon"])).rejects.toMatchObject({ code: -32602 });
   });
 
-  it("starts at the given time, and goes where the clock is set", async () => {
+  it("starts at the given time, and follows changes of the clock", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     expect(Number((await readRpcBlock(chain, 0n)).timestamp)).toBe(1_700_000_000);
     await chain.setNextBlockTimestamp(1_700_000_500n);
@@ -187,7 +187,7 @@ describe("a local chain", () => {
     expect(Number((await readRpcBlock(chain, 2n)).timestamp)).toBeGreaterThanOrEqual(1_700_004_100);
   });
 
-  it("does not run ahead of time in a burst of blocks", async () => {
+  it("does not run ahead of the wall clock in a burst of blocks", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     const startedAt = performance.now();
     await chain.mine(200);
@@ -197,7 +197,7 @@ describe("a local chain", () => {
   });
 
   it.each(["finalized", "safe"])(
-    "answers the %s tag with the block finalityDepth below the head",
+    "resolves the %s tag to the block finalityDepth below the head",
     async (tag) => {
       const chain = await startTestChain({ finalityDepth: 4 });
       await emitLog(chain, 1);
@@ -235,18 +235,18 @@ describe("a local chain", () => {
     [{ blockTimeMs: 1 }, /Block time/],
     [{ reorgDepthMax: -1 }, /reorgDepthMax/],
     [{ finalityDepth: 0.5 }, /finalityDepth/],
-  ])("refuses to start with %j", async (options, message) => {
+  ])("does not start with %j", async (options, message) => {
     await expect(startTestChain(options)).rejects.toThrow(message);
   });
 
-  it("stops more than once, ends open sockets, and answers nothing afterwards", async () => {
+  it("can be stopped repeatedly, closes open sockets, and serves nothing afterwards", async () => {
     const chain = await startTestChain({ blockTimeMs: 10 });
     const socket = new WebSocket(chain.wsUrl);
     await once(socket, "open");
     // A connection that never says anything must not hold up the stop either.
-    const silent = connect(Number(new URL(chain.rpcUrl).port), "127.0.0.1");
-    await once(silent, "connect");
-    const closed = Promise.all([once(socket, "close"), once(silent, "close")]);
+    const idle = connect(Number(new URL(chain.rpcUrl).port), "127.0.0.1");
+    await once(idle, "connect");
+    const closed = Promise.all([once(socket, "close"), once(idle, "close")]);
     await fetch(chain.rpcUrl);
     await Promise.all([chain.stop(), chain.stop()]);
     await chain.stop();

@@ -1,4 +1,4 @@
-// A local EVM chain as a library: starts in well under a second, speaks JSON-RPC, and can be reorganised at will.
+// A local EVM chain as a library: starts in well under a second, serves JSON-RPC, and supports reorgs.
 import { isIPv6 } from "node:net";
 import type { Address, Hex } from "viem";
 import type { LocalAccounts } from "./accounts.ts";
@@ -18,7 +18,7 @@ const REORG_DEPTH_MAX = 64;
 
 export type LocalChainOptions = {
   readonly chainId: number;
-  /** Mine on this interval, 0 for only when told to; without it a block is mined at once for each transaction. */
+  /** Mines on this interval, 0 for only on request; without it each transaction is mined at once. */
   readonly blockTimeMs?: number;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
@@ -26,11 +26,11 @@ export type LocalChainOptions = {
   readonly hostname?: string;
   /** Seconds since 1970 of block 0, from where chain time runs on; now by default. */
   readonly genesisTimestamp?: bigint;
-  /** "finalized" and "safe" answer with the block this far below the head, 32 by default. */
+  /** "finalized" and "safe" are the block this far below the head, 32 by default. */
   readonly finalityDepth?: number;
   /** How deep a reorg may go, 64 by default; 0 takes no snapshots at all. */
   readonly reorgDepthMax?: number;
-  /** Runtime bytecode present from genesis on, so that no reorg can take it away. */
+  /** Runtime bytecode in the genesis block, which no reorg can remove. */
   readonly code?: Readonly<Record<Address, Hex>>;
 };
 
@@ -39,20 +39,20 @@ export type LocalChain = {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly accounts: LocalAccounts;
-  /** Asks in process, without a socket; throws an RpcFault for an error. Subscriptions need wsUrl. */
+  /** In process, without a socket; throws a JsonRpcError. Subscriptions need wsUrl. */
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** Places code at an address as of the head; a reorg below that height undoes it. */
   setCode(address: Address, runtimeBytecode: Hex): Promise<void>;
   /** Mines blocks now, whatever the mining mode; the first takes the pending transactions. */
   mine(blocks?: number): Promise<void>;
   /**
-   * Replaces the last `depth` blocks by others. Requests wait meanwhile and see either branch, never the middle.
+   * Replaces the last `depth` blocks by others. Requests wait meanwhile and see either branch, never a state in between.
    * Transactions pending before stay pending; snapshots taken by clients above the fork are gone.
    */
   reorg(depth: number, options?: ReorgOptions): Promise<Reorg>;
   setNextBlockTimestamp(seconds: bigint): Promise<void>;
   increaseTime(seconds: bigint): Promise<void>;
-  /** Ends sockets, timers and requests; may be called again. */
+  /** Ends sockets, timers and requests; may be called repeatedly. */
   stop(): Promise<void>;
 };
 
@@ -112,7 +112,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   };
 }
 
-/** An address to connect to, where the one listened on means "all of them". */
+/** An address to connect to, where the listening address means "all interfaces". */
 function reachableHost(hostname: string): string {
   if (hostname === "0.0.0.0") return "127.0.0.1";
   if (hostname === "::") return "[::1]";

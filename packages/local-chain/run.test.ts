@@ -1,9 +1,10 @@
-// The command as a user runs it: prints, serves, stops on Ctrl-C without being killed, explains a busy port.
+// The local-chain command: as a process where ending it matters, otherwise in process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { main } from "./main.ts";
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, ["--import", "tsx", "run.ts", ...args], { cwd: import.meta.dirname });
@@ -17,8 +18,8 @@ function run(...args: string[]) {
   return { child, output, ended: once(child, "close") };
 }
 
-describe("the local chain command", () => {
-  it("serves until interrupted, and then leaves nothing that keeps it alive", async () => {
+describe("local-chain command", () => {
+  it("serves until interrupted, and exits although clients are connected", async () => {
     const { child, output, ended } = run("--chain-id", "4242", "--port", "0", "--block-time-ms", "50");
     await vi.waitUntil(() => output.stdout.includes("Ctrl-C"), { timeout: 20_000 });
     const wsUrl = /ws:\S+/.exec(output.stdout)?.[0] ?? "";
@@ -26,7 +27,7 @@ describe("the local chain command", () => {
     expect(output.stdout).toContain("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId" });
     expect(await (await fetch(rpcUrl, { method: "POST", body })).json()).toMatchObject({ result: "0x1092" });
-    // An open socket and a kept-alive connection are what a careless stop would wait for.
+    // A careless stop would wait for the open socket and the keep-alive connection.
     const socket = new WebSocket(wsUrl);
     await once(socket, "open");
     child.kill("SIGINT");
@@ -34,7 +35,7 @@ describe("the local chain command", () => {
     expect(output.stderr).toBe("");
   });
 
-  it("explains a busy port in one line", async () => {
+  it("reports a busy port in one line", async () => {
     const occupant = createServer().listen(0, "127.0.0.1");
     await once(occupant, "listening");
     const address = occupant.address();
@@ -48,9 +49,15 @@ describe("the local chain command", () => {
   it.each([
     ["--port", "many"],
     ["--prot", "1"],
-  ])("explains %s %s in one line", async (...args) => {
-    const { output, ended } = run(...args);
-    expect(await ended).toEqual([1, null]);
+  ])("rejects %s %s in one line", async (...args) => {
+    const output = { stdout: "", stderr: "" };
+    const code = await main(args, {
+      stdout: { write: (text) => (output.stdout += text) },
+      stderr: { write: (text) => (output.stderr += text) },
+      interrupt: new AbortController().signal,
+    });
+    expect(code).toBe(1);
     expect(output.stderr).toMatch(/^[^\n]*(--port|--prot)[^\n]*\n$/);
+    expect(output.stdout).toBe("");
   });
 });

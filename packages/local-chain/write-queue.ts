@@ -1,4 +1,4 @@
-// Turn-taking on one chain: writes one after the other, and everybody waits while history is rewritten.
+// Serializes writes on one chain; readers wait only while a reorg rewrites history.
 
 export class WriteQueue {
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -30,7 +30,7 @@ export class WriteQueue {
     return task();
   }
 
-  /** Resolves when every write asked for so far has ended, well or badly. */
+  /** Resolves when every write queued so far has ended, with or without an error. */
   async idle(): Promise<void> {
     await this.#lastWrite;
   }

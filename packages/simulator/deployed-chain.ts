@@ -1,4 +1,4 @@
-// A fresh local chain with the contracts on it, whose history depends on nothing but what is played there.
+// A new local chain with the contracts on it, whose history depends only on what a test or simulation does.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
@@ -13,7 +13,7 @@ export type DeployedChain = {
 
 const CHAIN_ID = 31_337;
 
-/** 2026-01-01, so that no history depends on the day it is made. */
+/** 2026-01-01, so that no history depends on the current date. */
 const GENESIS = 1_767_225_600n;
 /** Deploying takes seconds of chain time, never an hour. */
 const START = GENESIS + 3_600n;
@@ -23,7 +23,7 @@ export async function startDeployedChain(): Promise<DeployedChain> {
   const chain = await startLocalChain({
     chainId: CHAIN_ID,
     genesisTimestamp: GENESIS,
-    // Nobody reorganises this chain, and a snapshot after each block would cost a third of the time.
+    // This chain is never reorganised, and a snapshot after each block costs a third of the time.
     reorgDepthMax: 0,
     code: LOCAL_GENESIS_CODE,
   });

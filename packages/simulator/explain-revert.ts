@@ -1,4 +1,4 @@
-// Why a transaction failed: it is tried again as a call, and the error decoded with every interface known here.
+// Explains a revert: repeats the transaction as a call and decodes the error with every known interface.
 
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import type { TransactionCall, TransactionReceipt } from "@sextant/contracts/deploy/transaction";
@@ -8,12 +8,12 @@ import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import type { Address, Hex } from "viem";
 import { BaseError, decodeErrorResult, isHex, numberToHex } from "viem";
 
-/** Several contracts declare errors of the same name and meaning; which of them it was does not matter here. */
+/** Several contracts declare the same errors; which one reverted does not matter here. */
 const ERRORS = [...Object.values(PROTOCOL_ABIS), multicall3Abi, usdCoinAbi]
   .flat()
   .filter((item) => item.type === "error");
 
-/** Errors that wrap what an inner call returned. */
+/** Bound for errors that wrap the revert data of an inner call. */
 const WRAPPING_DEPTH_MAX = 3;
 
 export async function explainRevert(
@@ -50,7 +50,7 @@ function decodeError(data: Hex, depth: number): string {
     if (wraps && isHex(inner) && inner.length >= 10) return `${errorName}: ${decodeError(inner, depth - 1)}`;
     return `${errorName}(${args.map(String).join(", ")})`;
   } catch (error) {
-    // An error of a contract unknown here: its bytes are all that can be said.
+    // The error of an unknown contract: show its bytes.
     if (error instanceof BaseError) return data;
     throw error;
   }

@@ -1,4 +1,4 @@
-// The market's people hold exactly what their purses say, on a chain of any id.
+// The market's accounts hold exactly their starting balances, on a chain of any id.
 
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
@@ -19,11 +19,11 @@ afterAll(() => chain.stop());
 
 async function balance(token: Address, wallet: Address): Promise<bigint> {
   const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "balanceOf", args: [wallet] });
-  const answer = (await chain.request("eth_call", [{ to: token, data }, "latest"])) as Hex;
-  return decodeFunctionResult({ abi: usdCoinAbi, functionName: "balanceOf", data: answer });
+  const result = (await chain.request("eth_call", [{ to: token, data }, "latest"])) as Hex;
+  return decodeFunctionResult({ abi: usdCoinAbi, functionName: "balanceOf", data: result });
 }
 
-it("pays out every purse to the last unit", async () => {
+it("funds every account to the last unit", async () => {
   const { UsdCoin, WrappedEther, Vault4626 } = market.local;
   const { payer, agent, solver } = chain.accounts;
   expect(market).toMatchObject({ network: "base", chainId: 8453 });

@@ -1,4 +1,4 @@
-// A small market on a local chain: money, a wrapped coin, price feeds and a vault, and people who hold some of each.
+// A small market on a local chain: dollars, a wrapped coin, price feeds, a vault, and accounts that hold some of each.
 
 import { deploy } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
@@ -18,11 +18,11 @@ import {
   parseUnits,
 } from "viem";
 
-/** What somebody begins with; `saved` lies in the vault. */
-type Purse = { readonly usdc: string; readonly saved: string; readonly wrapped: string };
+/** Initial balances of an account; `saved` lies in the vault. */
+type StartingBalances = { readonly usdc: string; readonly saved: string; readonly wrapped: string };
 
-// Uneven on purpose: round numbers hide a decimal point in the wrong place.
-const PURSES: readonly (readonly [LocalAccountName, Purse])[] = [
+// Uneven on purpose: round numbers hide a misplaced decimal point.
+const STARTING_BALANCES: readonly (readonly [LocalAccountName, StartingBalances])[] = [
   ["payer", { usdc: "1250.50", saved: "400", wrapped: "0.75" }],
   ["agent", { usdc: "87.123456", saved: "0", wrapped: "2.000000000000000001" }],
   ["solver", { usdc: "250000", saved: "100000.000001", wrapped: "31.4" }],
@@ -31,7 +31,7 @@ const PURSES: readonly (readonly [LocalAccountName, Purse])[] = [
 
 const USDC_DECIMALS = 6;
 
-/** Deploys everything and hands out the purses; the chain must mine at once. */
+/** Deploys everything and funds the accounts; the chain must mine at once. */
 export async function deployFundedMarket(chain: LocalChain, network: string): Promise<LocalDeployment> {
   const { request, accounts } = chain;
   const deployment = await deploy({ request, owner: accounts.owner, network });
@@ -40,12 +40,12 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
     const call = { from, to, data, value: numberToHex(value) };
     const hash = (await request("eth_sendTransaction", [call])) as Hex;
     const { status } = await awaitReceipt(request, hash);
-    if (status !== "0x1") throw new Error(`A purse on ${network} could not be filled: ${hash} failed`);
+    if (status !== "0x1") throw new Error(`Could not fund an account on ${network}: ${hash} failed`);
   };
   const encode = (abi: Abi, functionName: string, args: readonly unknown[] = []) =>
     encodeFunctionData({ abi, functionName, args });
   const owner = accounts.owner.address;
-  for (const [name, { usdc, saved, wrapped }] of PURSES) {
+  for (const [name, { usdc, saved, wrapped }] of STARTING_BALANCES) {
     const { address } = accounts[name];
     const [free, locked] = [parseUnits(usdc, USDC_DECIMALS), parseUnits(saved, USDC_DECIMALS)];
     await send(owner, UsdCoin, encode(usdCoinAbi, "mint", [address, free + locked]));

@@ -1,36 +1,36 @@
-// One line that says how far the economy has come: rewritten on a terminal, repeated every few seconds elsewhere.
+// Progress line of a run: rewritten on a terminal, repeated every few seconds elsewhere.
 import type { TransactionCounters } from "./transaction-sender.ts";
 
 export type ProgressStream = { readonly isTTY?: boolean; write(text: string): unknown };
 
-/** Faster than the eye can read would only cost time. */
+/** Faster updates are unreadable. */
 const TERMINAL_MS = 100;
-/** Often enough to see that it lives, rarely enough for a log. */
+/** Rare enough for a log. */
 const LOG_MS = 3_000;
 
-export function reportProgress(stream: ProgressStream, tally: Readonly<TransactionCounters>) {
+export function reportProgress(stream: ProgressStream, counters: Readonly<TransactionCounters>) {
   const everyMs = stream.isTTY ? TERMINAL_MS : LOG_MS;
   const startedAt = performance.now();
-  let saidAt = startedAt;
+  let writtenAt = startedAt;
   let steps = 0;
-  const line = (): string => {
+  const formatLine = (): string => {
     const seconds = (performance.now() - startedAt) / 1_000;
     const rate = Math.round(steps / seconds);
-    return `${steps} steps, ${tally.events} events, ${tally.block} blocks, ${rate} steps/s`;
+    return `${steps} steps, ${counters.events} events, ${counters.block} blocks, ${rate} steps/s`;
   };
-  const say = (): void => {
-    stream.write(stream.isTTY ? `\r\u001b[K${line()}` : `${line()}\n`);
+  const writeLine = (): void => {
+    stream.write(stream.isTTY ? `\r\u001b[K${formatLine()}` : `${formatLine()}\n`);
   };
   return {
     step: ({ number }: { readonly number: number }): void => {
       steps = number;
-      if (performance.now() - saidAt < everyMs) return;
-      saidAt = performance.now();
-      say();
+      if (performance.now() - writtenAt < everyMs) return;
+      writtenAt = performance.now();
+      writeLine();
     },
-    /** The last word, with the rate of the whole run. */
+    /** Writes the final line, with the rate of the whole run. */
     end: (): void => {
-      say();
+      writeLine();
       if (stream.isTTY) stream.write("\n");
     },
   };

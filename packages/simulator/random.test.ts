@@ -1,4 +1,4 @@
-// Chance is fair enough to play with, stays within its bounds, and repeats itself exactly.
+// Random numbers are fair, stay within bounds, and repeat exactly.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "./random.ts";
@@ -47,7 +47,7 @@ describe("Random", () => {
     expect(random.address()).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
-  it.each([-1, 0.5, 2 ** 32, Number.NaN])("refuses the seed %s", (seed) => {
+  it.each([-1, 0.5, 2 ** 32, Number.NaN])("rejects the seed %s", (seed) => {
     expect(() => new Random(seed)).toThrow(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-// Chance that can be played again: the same seed gives the same numbers, and nothing else decides anything here.
+// Seeded random numbers, the simulator's only source of choice: the same seed gives the same numbers.
 import type { Hex } from "viem";
 
 /** An odd constant near 2^32 divided by the golden ratio: the counter visits every word before it repeats one. */
@@ -16,7 +16,7 @@ export class Random {
     this.#counter = seed;
   }
 
-  /** 32 even bits: a counter, stirred until neighbours have nothing in common. */
+  /** 32 uniform bits: a counter and a mixing function. */
   word(): number {
     this.#counter = (this.#counter + STRIDE) >>> 0;
     let bits = this.#counter;
@@ -50,7 +50,7 @@ export class Random {
     return chosen;
   }
 
-  /** 32 bytes, for hashes of documents that need not exist. */
+  /** 32 bytes, for hashes of documents that do not exist. */
   bytes32(): Hex {
     let digits = "";
     for (let words = 0; words < 8; words += 1) digits += this.word().toString(16).padStart(8, "0");

@@ -1,4 +1,4 @@
-// The protocol's history as the chain tells it: every event, decoded and in order, and how often each occurred.
+// Reads the protocol's events from the chain, decoded and in order, and counts them.
 
 import type { ProtocolDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
@@ -20,7 +20,7 @@ export type EventCount = {
   readonly contract: EventSource;
   readonly event: string;
   readonly count: number;
-  /** Why no transaction can cause it, where that is so. */
+  /** Why no transaction can emit it, if so. */
   readonly never?: string;
 };
 
@@ -80,14 +80,14 @@ export function countEvents(
   });
 }
 
-/** Events that could have occurred and did not. */
+/** Possible events that did not occur. */
 export function missingEvents(counts: readonly EventCount[]): string[] {
   return counts
     .filter(({ count, never }) => count === 0 && never === undefined)
     .map(({ contract, event }) => `${contract}.${event}`);
 }
 
-// A stranger's contract may emit an event of the same name; only accounts may stand anywhere.
+// Unrelated contracts may emit events of the same name; only policy accounts may have any address.
 function decode(log: RpcLog, contract: EventSource): DecodedProtocolEvent | undefined {
   const item = BY_SOURCE_AND_TOPIC.get(`${contract} ${log.topics[0]}`);
   if (item === undefined) return undefined;

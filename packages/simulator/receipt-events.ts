@@ -1,4 +1,4 @@
-// What a transaction told: the arguments of one of its events.
+// Decodes the events of a transaction receipt.
 
 import type { TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import type { Abi, AbiEvent, Address, ContractEventName, DecodeEventLogReturnType, Hex } from "viem";

@@ -1,9 +1,27 @@
-// The command as a user runs it: a table that repeats itself, and clear words when something is wrong.
+// The simulator command: in process for its output and arguments, and once as a user starts it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { main } from "./main.ts";
 
-async function run(...args: string[]) {
+type CommandResult = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
+
+async function run(...args: string[]): Promise<CommandResult> {
+  const output = { stdout: "", stderr: "" };
+  const collect = (stream: keyof typeof output) => ({
+    write(text: string) {
+      output[stream] += text;
+    },
+  });
+  const code = await main(args, {
+    stdout: collect("stdout"),
+    stderr: collect("stderr"),
+    interrupt: new AbortController().signal,
+  });
+  return { code, ...output };
+}
+
+async function spawnCommand(...args: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, ["--import", "tsx", "run.ts", ...args], { cwd: import.meta.dirname });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => {
@@ -16,38 +34,37 @@ async function run(...args: string[]) {
   return { code, ...output };
 }
 
-describe("the economy command", () => {
-  it("prints the same table for the same seed, with no event at zero", { timeout: 120_000 }, async () => {
-    const [first, again] = await Promise.all([
-      run("--steps", "350", "--seed", "7"),
-      run("--steps", "350", "--seed", "7"),
-    ]);
-    expect(first.code).toBe(0);
-    expect(first.stdout).toMatch(/^350 steps of seed 7, \d+ blocks\n\nAgentRegistry\.AgentRegistered +\d+\n/);
-    expect(first.stdout).toMatch(/\nIntentBook\.EIP712DomainChanged +never: .+\n/);
-    expect(first.stdout).toMatch(/\nall events +\d+\n$/);
-    expect(first.stdout).not.toMatch(/ 0\n/);
-    expect(first.stderr).toMatch(/350 steps, \d+ events, \d+ blocks, \d+ steps\/s\n$/);
-    expect(again.stdout).toBe(first.stdout);
+describe("simulator command", () => {
+  it("prints a table of all events, none of which is missing", { timeout: 120_000 }, async () => {
+    const { code, stdout, stderr } = await run("--steps", "350", "--seed", "7");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^350 steps of seed 7, \d+ blocks\n\nAgentRegistry\.AgentRegistered +\d+\n/);
+    expect(stdout).toMatch(/\nIntentBook\.EIP712DomainChanged +never: .+\n/);
+    expect(stdout).toMatch(/\nall events +\d+\n$/);
+    expect(stdout).not.toMatch(/ 0\n/);
+    expect(stderr).toMatch(/350 steps, \d+ events, \d+ blocks, \d+ steps\/s\n$/);
   });
 
-  it("fails and names the events that a short run did not reach", { timeout: 60_000 }, async () => {
-    const { code, stdout, stderr } = await run("--steps", "3");
-    expect(code).toBe(1);
-    expect(stdout).toContain("SettlementAdapter.SettlementExecuted");
-    expect(stderr).toMatch(/These events did not occur: .*SettlementAdapter\.SettlementExecuted/);
+  it("prints the same table for the same seed, and fails with the missing events of a short run", {
+    timeout: 60_000,
+  }, async () => {
+    const spawned = await spawnCommand("--steps", "3");
+    expect(spawned.code).toBe(1);
+    expect(spawned.stdout).toContain("SettlementAdapter.SettlementExecuted");
+    expect(spawned.stderr).toMatch(/These events did not occur: .*SettlementAdapter\.SettlementExecuted/);
+    expect((await run("--steps", "3")).stdout).toBe(spawned.stdout);
   });
 
-  it("explains itself", async () => {
+  it("prints its usage", async () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm run economy -- \[--steps 2000\] \[--seed 1\]/);
+    expect(stdout).toMatch(/^Usage: npm run simulator -- \[--steps 2000\] \[--seed 1\]/);
   });
 
   it.each([
     ["--steps", "0"],
     ["--sede", "1"],
-  ])("refuses %s %s in one line", async (...args) => {
+  ])("rejects %s %s in one line", async (...args) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^[^\n]*(--steps|--sede)[^\n]*\n$/);

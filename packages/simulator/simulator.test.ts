@@ -1,10 +1,10 @@
-// The economy reaches every event and every awkward corner, and the same seed makes the same history.
+// The simulator emits every event, covers the unusual cases, and repeats its history for the same seed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { RpcTransaction } from "viem";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type DeployedChain, startDeployedChain } from "./deployed-chain.ts";
 import { countEvents, type DecodedProtocolEvent, missingEvents, readEvents } from "./read-events.ts";
 import { runSimulator, SIMULATOR_ACTIONS } from "./simulator.ts";
@@ -13,21 +13,30 @@ import { openWorld } from "./world.ts";
 
 const STEPS = 400;
 const running: LocalChain[] = [];
+const finished: LocalChain[] = [];
+const runs = new Map<number, ReturnType<typeof simulate>>();
 
-async function play(seed: number, steps = STEPS) {
-  const stage = await startDeployedChain();
-  running.push(stage.chain);
-  const moves: string[] = [];
-  const played = await runSimulator({
-    world: stage.world,
+async function simulate(seed: number) {
+  const deployed = await startDeployedChain();
+  finished.push(deployed.chain);
+  const actions: string[] = [];
+  const completed = await runSimulator({
+    world: deployed.world,
     seed,
-    steps,
-    onStep: ({ number, move }) => {
-      expect(number).toBe(moves.push(move));
+    steps: STEPS,
+    onStep: ({ number, action }) => {
+      expect(number).toBe(actions.push(action));
     },
   });
-  expect(played).toBe(steps);
-  return { ...stage, moves, events: await readEvents(stage.chain.request, stage.deployment) };
+  expect(completed).toBe(STEPS);
+  return { ...deployed, actions, events: await readEvents(deployed.chain.request, deployed.deployment) };
+}
+
+/** The run of this seed that all tests share. */
+function sharedRun(seed: number): ReturnType<typeof simulate> {
+  const run = runs.get(seed) ?? simulate(seed);
+  runs.set(seed, run);
+  return run;
 }
 
 async function liveWorld(blockTimeMs?: number): Promise<DeployedChain> {
@@ -50,7 +59,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => unknown): number[] {
   return [...counts.values()];
 }
 
-/** Whether somebody did something in a block before the one it registered in. */
+/** Whether an operator acted in a block before the one it registered in. */
 function actedBeforeRegistering(
   acts: readonly DecodedProtocolEvent[],
   entries: readonly DecodedProtocolEvent[],
@@ -64,56 +73,66 @@ function actedBeforeRegistering(
 afterEach(async () => {
   await Promise.all(running.splice(0).map((chain) => chain.stop()));
 });
+afterAll(async () => {
+  await Promise.all(finished.map((chain) => chain.stop()));
+});
 
-describe("the economy", () => {
-  it.each([1, 2, 3])("with seed %i shows everything within 400 steps", { timeout: 120_000 }, async (seed) => {
-    const { chain, events, moves } = await play(seed);
-    expect(missingEvents(countEvents(events))).toEqual([]);
-    expect(new Set(moves).size).toBeGreaterThan(SIMULATOR_ACTIONS.length * 0.9);
+describe("runSimulator", () => {
+  it.each([1, 2, 3])(
+    "emits every event and covers the unusual cases within 400 steps of seed %i",
+    { timeout: 120_000 },
+    async (seed) => {
+      const { chain, events, actions } = await sharedRun(seed);
+      expect(missingEvents(countEvents(events))).toEqual([]);
+      expect(new Set(actions).size).toBeGreaterThan(SIMULATOR_ACTIONS.length * 0.9);
 
-    const agents = named(events, "AgentRegistered");
-    expect(Math.max(...countBy(agents, ({ transactionHash }) => transactionHash))).toBeGreaterThan(1);
-    const direct = await Promise.all(
-      agents.map(async ({ transactionHash, address }) => {
-        const transaction = await chain.request("eth_getTransactionByHash", [transactionHash]);
-        return (transaction as RpcTransaction).to === address;
-      }),
-    );
-    expect(new Set(direct)).toEqual(new Set([true, false]));
+      const agents = named(events, "AgentRegistered");
+      expect(Math.max(...countBy(agents, ({ transactionHash }) => transactionHash))).toBeGreaterThan(1);
+      const direct = await Promise.all(
+        agents.map(async ({ transactionHash, address }) => {
+          const transaction = await chain.request("eth_getTransactionByHash", [transactionHash]);
+          return (transaction as RpcTransaction).to === address;
+        }),
+      );
+      expect(new Set(direct)).toEqual(new Set([true, false]));
 
-    const fills = named(events, "IntentFilled");
-    expect(actedBeforeRegistering(fills, named(events, "SolverRegistered"), "solver")).toBe(true);
-    const attestations = named(events, "AttestationSubmitted");
-    expect(actedBeforeRegistering(attestations, named(events, "AttestorRegistered"), "attester")).toBe(true);
+      const fills = named(events, "IntentFilled");
+      expect(actedBeforeRegistering(fills, named(events, "SolverRegistered"), "solver")).toBe(true);
+      const attestations = named(events, "AttestationSubmitted");
+      expect(actedBeforeRegistering(attestations, named(events, "AttestorRegistered"), "attester")).toBe(
+        true,
+      );
 
-    const selections = countBy(named(events, "SolverBidSelected"), ({ args }) => args.intentId);
-    expect(Math.max(...selections)).toBeGreaterThan(1);
-    const touched = new Set(
-      named(events, "SolverBidSubmitted", "IntentCancelled").map(({ args }) => args.intentId),
-    );
-    expect(named(events, "IntentSubmitted").some(({ args }) => !touched.has(args.intentId))).toBe(true);
+      const selections = countBy(named(events, "SolverBidSelected"), ({ args }) => args.intentId);
+      expect(Math.max(...selections)).toBeGreaterThan(1);
+      const touched = new Set(
+        named(events, "SolverBidSubmitted", "IntentCancelled").map(({ args }) => args.intentId),
+      );
+      expect(named(events, "IntentSubmitted").some(({ args }) => !touched.has(args.intentId))).toBe(true);
 
-    const perBlock = countBy(events, ({ block }) => block);
-    expect(Math.max(...perBlock)).toBeGreaterThan(5);
-    const head = Number(await chain.request("eth_blockNumber"));
-    expect(perBlock.length).toBeLessThan(head);
-    expect(new Set(named(events, "QuoteCommitted").map(({ args }) => args.paymentRail))).toEqual(
-      new Set([0, 1, 2, 3]),
-    );
-  });
+      const perBlock = countBy(events, ({ block }) => block);
+      expect(Math.max(...perBlock)).toBeGreaterThan(5);
+      const head = Number(await chain.request("eth_blockNumber"));
+      expect(perBlock.length).toBeLessThan(head);
+      expect(new Set(named(events, "QuoteCommitted").map(({ args }) => args.paymentRail))).toEqual(
+        new Set([0, 1, 2, 3]),
+      );
+    },
+  );
 
-  it("makes the same history from the same seed, another from another", { timeout: 120_000 }, async () => {
-    const [first, again, other] = [await play(7), await play(7), await play(8)];
+  it("repeats the history of a seed, and makes another from another seed", { timeout: 120_000 }, async () => {
+    const [first, again, other] = [await sharedRun(1), await simulate(1), await sharedRun(2)];
     expect(again.events).toEqual(first.events);
-    expect(again.moves).toEqual(first.moves);
+    expect(again.actions).toEqual(first.actions);
+    expect(again.world.counters).toEqual(first.world.counters);
     const heads = await Promise.all(
       [first, again, other].map(({ chain }) => chain.request("eth_getBlockByNumber", ["latest", false])),
     );
     expect(heads[1]).toMatchObject({ timestamp: (heads[0] as { timestamp: string }).timestamp });
-    expect(other.moves).not.toEqual(first.moves);
+    expect(other.actions).not.toEqual(first.actions);
     expect(other.events.map(({ event }) => event)).not.toEqual(first.events.map(({ event }) => event));
 
-    // Days pass in it: somebody's window ends, and the total starts again.
+    // Days pass: a spend window ends, and its total starts again.
     const totals = new Map<string, bigint>();
     const startedAgain = named(first.events, "SpendRecorded").filter(({ args }) => {
       const key = `${args.account} ${args.token}`;
@@ -125,12 +144,12 @@ describe("the economy", () => {
   });
 
   it.each([undefined, 40])(
-    "runs beside others on a live chain (blocks of %s ms) until it is told to stop",
+    "runs beside others on a live chain (blocks of %s ms) until aborted",
     async (ms) => {
       const { chain, deployment, world } = await liveWorld(ms);
       const stop = new AbortController();
       let steps = 0;
-      const economy = runSimulator({
+      const simulation = runSimulator({
         world,
         seed: 5,
         stepsPerSecond: 200,
@@ -145,16 +164,16 @@ describe("the economy", () => {
         await registerAgent(world, world.actors.agent, profile);
         await sleep(5);
       }
-      expect(await economy).toBe(steps);
+      expect(await simulation).toBe(steps);
       expect(steps).toBeLessThan(40);
-      // What it remembers is void after a reorg: another goes on, with people who have not registered anywhere.
+      // Its state is void after a reorg: another simulator goes on, with accounts that have not registered anywhere.
       await chain.reorg(3);
       const after = await openWorld({ request: chain.request, deployment });
       expect(await runSimulator({ world: after, seed: 5, steps: 10, firstAccountIndex: 5_000 })).toBe(10);
     },
   );
 
-  it("keeps to its pace", async () => {
+  it("keeps to stepsPerSecond, and stops at once when aborted", async () => {
     const { world } = await liveWorld();
     const stop = new AbortController();
     const moments: number[] = [];
@@ -165,33 +184,33 @@ describe("the economy", () => {
     expect(steps).toBe(moments.length);
     // Two or three are due in half a second, and the last turn may add a block of eight.
     expect(steps).toBeLessThan(3 + 8);
-    // Told to stop, it does not wait for the next move.
+    // Aborted, it does not wait for the next action.
     expect(performance.now() - (moments.at(-1) ?? 0)).toBeLessThan(1_000);
   });
 
-  it("stops at the step that reverts, and says which and why", async () => {
+  it("stops at the step that reverts, and names it and the reason", async () => {
     const { chain, world } = await startDeployedChain();
     running.push(chain);
-    const refuseEverything = "0x60006000fd";
+    const revertAlways = "0x60006000fd";
     const steps: string[] = [];
-    const economy = runSimulator({
+    const simulation = runSimulator({
       world,
       seed: 1,
       steps: STEPS,
-      onStep: ({ move }) => {
-        if (steps.push(move) === 50) void chain.setCode(world.contracts.CommerceRegistry, refuseEverything);
+      onStep: ({ action }) => {
+        if (steps.push(action) === 50) void chain.setCode(world.contracts.CommerceRegistry, revertAlways);
       },
     });
-    await expect(economy).rejects.toThrow(
+    await expect(simulation).rejects.toThrow(
       /^Step \d+, "[a-z ]+", failed: Transaction 0x\w+ of 0x\w+ to 0x\w+ reverted: /,
     );
-    await expect(economy).rejects.toMatchObject({ cause: { name: "TransactionReverted" } });
+    await expect(simulation).rejects.toMatchObject({ cause: { name: "TransactionReverted" } });
     expect(steps.length).toBeGreaterThanOrEqual(50);
   });
 });
 
 describe("counting events", () => {
-  it("has a row for every event of every interface, and names what is missing", () => {
+  it("counts every event of every interface, and names the missing ones", () => {
     const declared = Object.entries(PROTOCOL_ABIS).flatMap(([contract, abi]) =>
       abi.flatMap((item) => (item.type === "event" ? [`${contract}.${item.name}`] : [])),
     );

@@ -1,4 +1,4 @@
-// An economy that plays itself: chance chooses among the moves that are possible now, and never one that would revert.
+// The simulator: picks random actions among those possible now, never one that would revert.
 import { setTimeout as sleep } from "node:timers/promises";
 import { agentActions } from "./actions/agents.ts";
 import { catalogActions } from "./actions/catalog.ts";
@@ -31,102 +31,106 @@ export const SIMULATOR_ACTIONS: readonly SimulatorAction[] = [
 
 export type SimulatorOptions = {
   readonly world: World;
-  /** Two economies with the same seed on equal worlds do the same. */
+  /** Equal seeds on equal worlds give equal histories. */
   readonly seed: number;
-  /** How many moves to play; without it the economy runs until it is told to stop. */
+  /** Number of actions; without it the simulator runs until aborted. */
   readonly steps?: number;
   /** As fast as the chain can, by default. */
   readonly stepsPerSecond?: number;
-  /** Stops after the move that is being played. */
+  /** Stops after the current actions. */
   readonly signal?: AbortSignal;
-  /** Told after each move. */
-  readonly onStep?: (step: { readonly number: number; readonly move: string }) => void;
-  /** A second economy on the same chain needs people of its own: forty accounts from this index on. */
+  /** Called after each action. */
+  readonly onStep?: (step: { readonly number: number; readonly action: string }) => void;
+  /** A second simulator on the same chain needs other accounts: it takes forty from this index on. */
   readonly firstAccountIndex?: number;
 };
 
-/** A move never played before is this much more likely: a few hundred steps show everything. */
+/** Actions not taken yet are this much more likely, so that a few hundred steps cover all. */
 const NOVELTY = 8;
 
-/** Some turns fill a block with several moves. */
+/** Some turns fill a block with several actions. */
 const SHARED_BLOCK_PERCENT = 40;
-const MOVES_PER_BLOCK_MAX = 8;
+const ACTIONS_PER_BLOCK_MAX = 8;
 
-type Chosen = { readonly move: SimulatorAction; readonly play: () => Promise<unknown> };
+type PreparedAction = { readonly action: SimulatorAction; readonly run: () => Promise<unknown> };
 
-/** Plays; resolves with the number of moves played. A transaction that reverts ends it with an error. */
+/** Resolves with the number of actions taken. A transaction that reverts ends it with an error. */
 export async function runSimulator(options: SimulatorOptions): Promise<number> {
   const { seed, steps = Number.POSITIVE_INFINITY, signal, onStep } = options;
   const world: World = { ...options.world, random: new Random(seed) };
-  const cast = await fundAccounts(world, options.firstAccountIndex ?? FIRST_ACCOUNT_INDEX);
-  const turn = new Turn(world, cast, createSimulatorState(cast));
-  const played = new Set<SimulatorAction>();
+  const accounts = await fundAccounts(world, options.firstAccountIndex ?? FIRST_ACCOUNT_INDEX);
+  const turn = new Turn(world, accounts, createSimulatorState(accounts));
+  const taken = new Set<SimulatorAction>();
   const startedAt = performance.now();
   let number = 0;
   while (number < steps && signal?.aborted !== true) {
     turn.begin(await world.timeline.now());
-    const chosen = chooseMoves(turn, Math.min(movesOfTurn(world.random), steps - number), played);
-    await carryOut(world, chosen, number + 1);
-    for (const { move } of chosen) {
+    const prepared = prepareActions(turn, Math.min(drawTurnSize(world.random), steps - number), taken);
+    await runActions(world, prepared, number + 1);
+    for (const { action } of prepared) {
       number += 1;
-      played.add(move);
-      onStep?.({ number, move: move.name });
+      taken.add(action);
+      onStep?.({ number, action: action.name });
     }
     if (options.stepsPerSecond !== undefined) {
-      await rest(startedAt + (number * 1_000) / options.stepsPerSecond, signal);
+      await sleepUntil(startedAt + (number * 1_000) / options.stepsPerSecond, signal);
     }
   }
   return number;
 }
 
-function movesOfTurn(random: Random): number {
-  return random.chance(SHARED_BLOCK_PERCENT) ? 2 + random.below(MOVES_PER_BLOCK_MAX - 1) : 1;
+function drawTurnSize(random: Random): number {
+  return random.chance(SHARED_BLOCK_PERCENT) ? 2 + random.below(ACTIONS_PER_BLOCK_MAX - 1) : 1;
 }
 
-function chooseMoves(turn: Turn, count: number, played: ReadonlySet<SimulatorAction>): Chosen[] {
-  const chosen: Chosen[] = [];
+function prepareActions(turn: Turn, count: number, taken: ReadonlySet<SimulatorAction>): PreparedAction[] {
+  const prepared: PreparedAction[] = [];
   const candidates = new Set(
     count === 1 ? SIMULATOR_ACTIONS : SIMULATOR_ACTIONS.filter(({ alone }) => alone !== true),
   );
-  while (chosen.length < count && candidates.size > 0) {
-    const move = weighted(turn.random, [...candidates], played);
-    const play = move.prepare(turn);
-    if (play === undefined) candidates.delete(move);
-    else chosen.push({ move, play });
+  while (prepared.length < count && candidates.size > 0) {
+    const action = pickWeighted(turn.random, [...candidates], taken);
+    const run = action.prepare(turn);
+    if (run === undefined) candidates.delete(action);
+    else prepared.push({ action, run });
   }
-  return chosen;
+  return prepared;
 }
 
-function weighted(
+function pickWeighted(
   random: Random,
-  moves: readonly SimulatorAction[],
-  played: ReadonlySet<SimulatorAction>,
+  actions: readonly SimulatorAction[],
+  taken: ReadonlySet<SimulatorAction>,
 ): SimulatorAction {
-  const weights = moves.map((move) => (played.has(move) ? move.weight : NOVELTY * move.weight));
+  const weights = actions.map((action) => (taken.has(action) ? action.weight : NOVELTY * action.weight));
   let left = random.below(weights.reduce((sum, weight) => sum + weight, 0));
-  for (const [index, move] of moves.entries()) {
+  for (const [index, action] of actions.entries()) {
     left -= weights[index] ?? 0;
-    if (left < 0) return move;
+    if (left < 0) return action;
   }
-  throw new RangeError("No moves to choose from");
+  throw new RangeError("No actions to choose from");
 }
 
-async function carryOut(world: World, chosen: readonly Chosen[], firstNumber: number): Promise<void> {
-  const plays = chosen.map(({ move, play }, index) => async () => {
+async function runActions(
+  world: World,
+  prepared: readonly PreparedAction[],
+  firstNumber: number,
+): Promise<void> {
+  const tasks = prepared.map(({ action, run }, index) => async () => {
     try {
-      await play();
+      await run();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`Step ${firstNumber + index}, "${move.name}", failed: ${reason}`, { cause });
+      throw new Error(`Step ${firstNumber + index}, "${action.name}", failed: ${reason}`, { cause });
     }
   });
-  const [only] = plays;
-  if (plays.length === 1 && only !== undefined) await only();
-  else await world.inOneBlock(plays);
+  const [only] = tasks;
+  if (tasks.length === 1 && only !== undefined) await only();
+  else await world.inOneBlock(tasks);
 }
 
-/** Waits until the moment, or until told to stop. */
-async function rest(until: number, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves at that time, or when aborted. */
+async function sleepUntil(until: number, signal: AbortSignal | undefined): Promise<void> {
   const ms = until - performance.now();
   if (ms <= 0) return;
   await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {

@@ -1,22 +1,22 @@
-// Who makes the blocks of a scenario, and what time it is in them.
+// Block production and chain time, either controlled by the simulator or left to the chain.
 
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { awaitReceipt, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import type { Hex } from "viem";
 
 export type Timeline = {
-  /** A time the next block is not before, in seconds. */
+  /** Seconds; the next block is not earlier. */
   now(): Promise<bigint>;
-  /** Takes signed transactions in the order they come and resolves once all are in blocks. */
+  /** Sends signed transactions in order and resolves once all are in blocks. */
   include(transactions: AsyncIterable<Hex>): Promise<readonly TransactionReceipt[]>;
-  /** Only where blocks are ours to make. */
+  /** Only where the simulator mines. */
   readonly control?: {
     /** Mines blocks without transactions. */
     idle(blocks: number): Promise<void>;
-    /** Lets time pass before the next block. */
+    /** Delays the next block's timestamp. */
     skip(seconds: bigint): void;
   };
-  /** Leaves the chain as it was found. */
+  /** Restores the chain's mining mode. */
   end(): Promise<void>;
 };
 
@@ -26,13 +26,13 @@ export type ScriptedOptions = {
   readonly secondsPerBlock?: bigint;
 };
 
-/** Far more blocks than one batch ever fills: whoever is not included by then never will be. */
+/** Far more blocks than one batch fills: a transaction not included by then never will be. */
 const BLOCKS_PER_BATCH_MAX = 20;
 
-/** The rhythm of the networks the protocol lives on. */
+/** The block time of the networks that the protocol targets. */
 const SECONDS_PER_BLOCK = 2n;
 
-/** Takes over mining on a chain asked in process: every block, its transactions and its timestamp follow from what is asked, never from the wall clock. */
+/** Takes over mining on an in-process chain: blocks, their transactions and timestamps never depend on the wall clock. */
 export async function scriptedTimeline(
   request: RpcRequestFunction,
   options: ScriptedOptions,
@@ -41,7 +41,7 @@ export async function scriptedTimeline(
   const head = (await request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
   if (options.start <= BigInt(head.timestamp)) {
     throw new RangeError(
-      `The script starts at ${options.start}, but the chain is already at ${BigInt(head.timestamp)}`,
+      `The timeline starts at ${options.start}, but the chain is already at ${BigInt(head.timestamp)}`,
     );
   }
   const wasAutomatic = (await request("hardhat_getAutomine")) === true;
@@ -82,7 +82,7 @@ export async function scriptedTimeline(
   };
 }
 
-/** Lives with the chain as it is: at once, on an interval, beside other people's transactions. */
+/** Leaves mining to the chain: instant, on an interval, beside transactions of others. */
 export function chainTimeline(request: RpcRequestFunction): Timeline {
   return {
     now: async () => {
@@ -97,19 +97,19 @@ export function chainTimeline(request: RpcRequestFunction): Timeline {
   };
 }
 
-/** In process the order of asking is the order of arrival: the next is signed while the chain looks at this one. */
+/** In process, requests arrive in order: sign the next transaction while the chain handles this one. */
 async function submitPipelined(
   request: RpcRequestFunction,
   transactions: AsyncIterable<Hex>,
 ): Promise<Hex[]> {
-  const answers: Promise<Hex>[] = [];
+  const hashes: Promise<Hex>[] = [];
   for await (const transaction of transactions) {
-    const answer = request("eth_sendRawTransaction", [transaction]) as Promise<Hex>;
-    // Looked at below, together with the others; until then a refusal must not count as unhandled.
-    answer.catch(() => undefined);
-    answers.push(answer);
+    const hash = request("eth_sendRawTransaction", [transaction]) as Promise<Hex>;
+    // Awaited below with the others; until then a rejection must not count as unhandled.
+    hash.catch(() => undefined);
+    hashes.push(hash);
   }
-  return Promise.all(answers);
+  return Promise.all(hashes);
 }
 
 /** Over HTTP, requests sent together may arrive in any order. */

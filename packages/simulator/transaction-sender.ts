@@ -1,4 +1,4 @@
-// Sends transactions with nonces counted here, alone or several in one block, and fails loudly when one reverts.
+// Sends transactions with local nonces, alone or several in one block, and throws when one reverts.
 
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import {
@@ -22,7 +22,7 @@ export class TransactionRevertedError extends Error {
 
 export type TransactionCounters = { transactions: number; events: number; block: number };
 
-type Waiting = {
+type QueuedCall = {
   readonly account: PrivateKeyAccount;
   readonly call: TransactionCall;
   readonly resolve: (receipt: TransactionReceipt) => void;
@@ -30,7 +30,7 @@ type Waiting = {
 };
 
 /** Transactions that shall share a block: complete when every task has sent one, or ended without. */
-type Gathering = { readonly waiting: Waiting[]; expected: number; ended: number };
+type OpenBatch = { readonly queued: QueuedCall[]; expected: number; ended: number };
 
 export type TransactionSenderOptions = {
   readonly request: RpcRequestFunction;
@@ -43,7 +43,7 @@ export class TransactionSender {
   readonly counters: TransactionCounters = { transactions: 0, events: 0, block: 0 };
   readonly #options: TransactionSenderOptions;
   readonly #nonces = new Map<Address, number>();
-  #gathering: Gathering | undefined;
+  #openBatch: OpenBatch | undefined;
   #lastBatch: Promise<void> = Promise.resolve();
 
   constructor(options: TransactionSenderOptions) {
@@ -52,24 +52,24 @@ export class TransactionSender {
 
   send(account: PrivateKeyAccount, call: TransactionCall): Promise<TransactionReceipt> {
     return new Promise((resolve, reject) => {
-      const waiting = { account, call, resolve, reject };
-      if (this.#gathering === undefined) {
-        this.#dispatch([waiting]);
+      const queued = { account, call, resolve, reject };
+      if (this.#openBatch === undefined) {
+        this.#dispatch([queued]);
         return;
       }
-      this.#gathering.waiting.push(waiting);
-      this.#closeWhenComplete(this.#gathering);
+      this.#openBatch.queued.push(queued);
+      this.#closeWhenComplete(this.#openBatch);
     });
   }
 
   /** Runs the tasks so that the first transaction of each is in the same block; what they send later is not held back. */
   async inOneBlock<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
-    const gathering = this.#joinOrOpen(tasks.length);
+    const batch = this.#joinOrOpen(tasks.length);
     const outcomes = await Promise.allSettled(
       tasks.map((task) =>
         task().finally(() => {
-          gathering.ended += 1;
-          this.#closeWhenComplete(gathering);
+          batch.ended += 1;
+          this.#closeWhenComplete(batch);
         }),
       ),
     );
@@ -80,42 +80,42 @@ export class TransactionSender {
   }
 
   // A task that opens a block inside a block sends nothing itself before its own tasks do: they take its place.
-  #joinOrOpen(tasks: number): Gathering {
-    if (this.#gathering === undefined) this.#gathering = { waiting: [], expected: tasks, ended: 0 };
-    else this.#gathering.expected += tasks - 1;
-    return this.#gathering;
+  #joinOrOpen(tasks: number): OpenBatch {
+    if (this.#openBatch === undefined) this.#openBatch = { queued: [], expected: tasks, ended: 0 };
+    else this.#openBatch.expected += tasks - 1;
+    return this.#openBatch;
   }
 
-  #closeWhenComplete(gathering: Gathering): void {
-    if (this.#gathering !== gathering) return;
-    if (gathering.waiting.length + gathering.ended < gathering.expected) return;
-    this.#gathering = undefined;
-    if (gathering.waiting.length > 0) this.#dispatch(gathering.waiting);
+  #closeWhenComplete(batch: OpenBatch): void {
+    if (this.#openBatch !== batch) return;
+    if (batch.queued.length + batch.ended < batch.expected) return;
+    this.#openBatch = undefined;
+    if (batch.queued.length > 0) this.#dispatch(batch.queued);
   }
 
-  /** Batches go one after the other: nonces and blocks follow the order of asking. */
-  #dispatch(batch: readonly Waiting[]): void {
+  /** Batches run one after the other: nonces and blocks follow the order of the calls. */
+  #dispatch(batch: readonly QueuedCall[]): void {
     this.#lastBatch = this.#lastBatch.then(() =>
       this.#deliver(batch).catch((error: unknown) => {
-        // What became of the batch is unknown; the node is asked for the nonces again.
+        // The outcome of the batch is unknown; read the nonces from the node again.
         this.#nonces.clear();
         for (const { reject } of batch) reject(error);
       }),
     );
   }
 
-  async #deliver(batch: readonly Waiting[]): Promise<void> {
+  async #deliver(batch: readonly QueuedCall[]): Promise<void> {
     const receipts = await this.#options.timeline.include(this.#signed(batch));
-    for (const [index, waiting] of batch.entries()) {
+    for (const [index, queued] of batch.entries()) {
       const receipt = receipts[index];
       if (receipt === undefined) throw new Error("The timeline returned fewer receipts than transactions");
       this.#count(receipt);
-      if (receipt.status === "0x1") waiting.resolve(receipt);
-      else waiting.reject(await this.#reverted(waiting, receipt));
+      if (receipt.status === "0x1") queued.resolve(receipt);
+      else queued.reject(await this.#reverted(queued, receipt));
     }
   }
 
-  async *#signed(batch: readonly Waiting[]): AsyncGenerator<Hex> {
+  async *#signed(batch: readonly QueuedCall[]): AsyncGenerator<Hex> {
     for (const { account, call } of batch) yield await this.#sign(account, call);
   }
 
@@ -127,7 +127,7 @@ export class TransactionSender {
   }
 
   async #reverted(
-    { account, call }: Waiting,
+    { account, call }: QueuedCall,
     receipt: TransactionReceipt,
   ): Promise<TransactionRevertedError> {
     const reason = await explainRevert(this.#options.request, account.address, call, receipt);

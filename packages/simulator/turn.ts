@@ -1,20 +1,20 @@
-// What a player sees when it is its turn: the world, what exists in it, and what nobody else uses in this turn.
+// One turn of the simulator: the world, the known records, and which of them this turn already uses.
 import type { Random } from "./random.ts";
 import type { SimulatorAccounts } from "./state/accounts.ts";
 import type { SimulatorState } from "./state/simulator-state.ts";
 import type { World } from "./world.ts";
 
-/** A play of several blocks must not run into a deadline that was fine when it was chosen. */
+/** An action of several blocks must not hit a deadline that was fine when it was chosen. */
 const MARGIN_SECONDS = 60n;
 
-/** What can be done in the economy. Everything is decided in `prepare`; the play only carries it out. */
+/** One kind of action. `prepare` makes all random choices; the function it returns only sends. */
 export type SimulatorAction = {
   readonly name: string;
-  /** How likely, compared with others. */
+  /** Likelihood compared with the others. */
   readonly weight: number;
-  /** Set where the move shares no block with others. */
+  /** Set where the action shares no block with others. */
   readonly alone?: true;
-  /** The play, or nothing when the move is not possible now. */
+  /** Undefined when the action is not possible now. */
   prepare(turn: Turn): (() => Promise<unknown>) | undefined;
 };
 
@@ -27,11 +27,11 @@ export class Turn {
   #documents = 0;
   readonly #taken = new Set<object>();
 
-  constructor(world: World, cast: SimulatorAccounts, ledger: SimulatorState) {
+  constructor(world: World, accounts: SimulatorAccounts, state: SimulatorState) {
     this.world = world;
     this.random = world.random;
-    this.accounts = cast;
-    this.state = ledger;
+    this.accounts = accounts;
+    this.state = state;
   }
 
   get now(): bigint {
@@ -51,7 +51,7 @@ export class Turn {
     return deadline > this.#now + MARGIN_SECONDS;
   }
 
-  /** Something that fits and is used by no other play of this turn. */
+  /** A random record that fits and that no other action of this turn uses. */
   take<T extends object>(things: Iterable<T>, fits: (thing: T) => boolean = () => true): T | undefined {
     const free = [...things].filter((thing) => !this.#taken.has(thing) && fits(thing));
     if (free.length === 0) return undefined;
@@ -60,14 +60,14 @@ export class Turn {
     return chosen;
   }
 
-  /** Takes this very thing; false when another play uses it. */
+  /** Takes this record; false when another action of this turn uses it. */
   claim(thing: object): boolean {
     if (this.#taken.has(thing)) return false;
     this.#taken.add(thing);
     return true;
   }
 
-  /** The address of a document about something, in the ways people write them. */
+  /** A document URI in one of the forms found in practice. */
   uri(about: string): string {
     this.#documents += 1;
     const name = `${about}-${this.#documents}`;

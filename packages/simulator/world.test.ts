@@ -118,14 +118,14 @@ describe("a scripted world", () => {
     );
   });
 
-  it("asks for the nonce again after the node refused a transaction", async () => {
+  it("reads the nonce again after the node rejected a transaction", async () => {
     const { world } = await stage();
     const { agent } = world.actors;
-    const nobody = world.wallet(9_999);
-    await expect(sendEther(nobody, agent.address, 1n)).rejects.toThrow(/funds/);
-    await sendEther(agent, nobody.address, parseEther("1"));
-    await sendEther(nobody, agent.address, 1n);
-    expect(await world.client.getTransactionCount({ address: nobody.address })).toBe(1);
+    const unfunded = world.wallet(9_999);
+    await expect(sendEther(unfunded, agent.address, 1n)).rejects.toThrow(/funds/);
+    await sendEther(agent, unfunded.address, parseEther("1"));
+    await sendEther(unfunded, agent.address, 1n);
+    expect(await world.client.getTransactionCount({ address: unfunded.address })).toBe(1);
   });
 
   it("starts after the head, and gives mining back at the end", async () => {

@@ -1,4 +1,4 @@
-// The stage of a scenario: a chain with the contracts on it, people who can sign, chance, and time.
+// Everything a simulation acts on: a chain with the contracts, wallets, random numbers, and time.
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
@@ -15,14 +15,14 @@ import { Random } from "./random.ts";
 import { chainTimeline, type Timeline } from "./timeline.ts";
 import { type TransactionCounters, TransactionSender } from "./transaction-sender.ts";
 
-/** Who a call comes from: a person, or a contract that a person makes act. */
+/** Sender of a call: a wallet, or a contract that a wallet controls. */
 export type Actor = {
   readonly address: Address;
   /** Resolves when the call is in a block; rejects when it reverted. */
   send(call: TransactionCall): Promise<TransactionReceipt>;
 };
 
-/** A person with a key. */
+/** An account with a key. */
 export type Wallet = Actor & { readonly account: PrivateKeyAccount };
 
 export type World = {
@@ -35,17 +35,17 @@ export type World = {
   readonly actors: Readonly<Record<LocalAccountName, Wallet>>;
   /** Any account of the local mnemonic by its index; the same one for the same index. */
   wallet(index: number): Wallet;
-  /** Where steps take what they were not given, such as nonces. */
+  /** Source of values that callers leave open, such as nonces. */
   readonly random: Random;
   readonly timeline: Timeline;
-  /** What was sent so far. */
+  /** Totals of what was sent so far. */
   readonly counters: Readonly<TransactionCounters>;
   /** Runs tasks so that the first transaction of each is in the same block. */
   inOneBlock<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]>;
 };
 
 export type WorldOptions = {
-  /** In process where there is a choice: it is several times faster than HTTP. */
+  /** In process if possible: several times faster than HTTP. */
   readonly request: RpcRequestFunction;
   readonly deployment: LocalDeployment;
   /** The chain's own by default. */
@@ -57,7 +57,7 @@ export type WorldOptions = {
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { request, deployment, timeline = chainTimeline(request) } = options;
   const { chainId } = deployment;
-  const outbox = new TransactionSender({ request, timeline, chainId, fees: await currentFees(request) });
+  const sender = new TransactionSender({ request, timeline, chainId, fees: await currentFees(request) });
   const wallets = new Map<number, Wallet>();
   const wallet = (index: number): Wallet => {
     const known = wallets.get(index);
@@ -66,14 +66,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const created: Wallet = {
       address: account.address,
       account,
-      send: (call) => outbox.send(account, call),
+      send: (call) => sender.send(account, call),
     };
     wallets.set(index, created);
     return created;
   };
   return {
     request,
-    // An answer in process is either right or wrong at once: asking again would only hide it.
+    // An in-process response is final: a retry would only hide a failure.
     client: createPublicClient({
       transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
     }),
@@ -87,7 +87,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     wallet,
     random: new Random(options.seed ?? 1),
     timeline,
-    counters: outbox.counters,
-    inOneBlock: (tasks) => outbox.inOneBlock(tasks),
+    counters: sender.counters,
+    inOneBlock: (tasks) => sender.inOneBlock(tasks),
   };
 }

@@ -1,4 +1,4 @@
-// A local run of everything with a fixed seed that stands still, on a port the system chose.
+// A local run of all services without traffic, with a fixed seed and free ports.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 export type LocalStack = { readonly url: string; stop(): Promise<void> };
 
 const BIN = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
-// A cold machine needs some ten seconds to start a chain and a database and to play the economy.
+// A cold machine needs some ten seconds to start a chain and a database and to run the simulator.
 const START_MS_MAX = 120_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 export async function startLocalStack(folder: string): Promise<LocalStack> {
   const child = spawn(process.execPath, [BIN, "local", "--no-traffic", "--seed", "1"], {
@@ -29,17 +29,17 @@ export async function startLocalStack(folder: string): Promise<LocalStack> {
     child.kill("SIGTERM");
     await ended;
   };
-  let said = "";
+  let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const until = Date.now() + START_MS_MAX;
   while (child.exitCode === null && Date.now() < until) {
-    const url = /Indexing API\s+(http:\/\/[\w.]+:\d+)/.exec(said)?.[1];
+    const url = /Indexing API\s+(http:\/\/[\w.]+:\d+)/.exec(output)?.[1];
     const ready = url && (await fetch(`${url}/ready`).catch(() => null));
     if (url && ready && ready.status === 200) return { url, stop };
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   await stop();
-  throw new Error(`the local run did not get ready: ${said}`);
+  throw new Error(`the local run did not become ready: ${output}`);
 }

@@ -1,4 +1,4 @@
-// Asked and answered, as sections of a page: one per route, in the order of the description.
+// Requests and responses as sections of docs/api.md: one per route, in the order of the OpenAPI document.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
 import { formatSchemaType } from "../../src/http/openapi/schema-text.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
@@ -32,7 +32,7 @@ function section(
   url: string,
 ): string {
   const sample = samples.find((each) => each.method === method && each.path === path);
-  if (!sample) throw new Error(`nobody has asked ${method} ${path}`);
+  if (!sample) throw new Error(`no example for ${method} ${path}`);
   const rows = operation.parameters.map(
     ({ name, required, description, schema }) =>
       `| \`${name}\` | ${formatSchemaType(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
@@ -49,9 +49,9 @@ function section(
     command(sample, url),
     "```",
     "",
-    `\`${sample.answer.status}\``,
+    `\`${sample.response.status}\``,
     "",
-    ...shown(sample.answer.body),
+    ...shown(sample.response.body),
     "",
   ].join("\n");
 }

@@ -13,7 +13,7 @@ import { createRetryingFetch } from "./retrying-fetch.ts";
 
 // Gives each payment a name that is nowhere on the chain: its signature alone then opens nothing that it bought.
 
-export const paymentIdentifierExtension: ClientExtension = {
+const paymentIdentifierExtension: ClientExtension = {
   key: PAYMENT_IDENTIFIER,
   async enrichPaymentPayload(payload, { extensions = {} }) {
     // Leaves it alone where the service knows no names.
@@ -23,7 +23,7 @@ export const paymentIdentifierExtension: ClientExtension = {
 
 export type BoughtSnapshot = {
   readonly snapshot: PortfolioSnapshot;
-  /** Null where the service asked for nothing. */
+  /** Null where the service required no payment. */
   readonly receipt: {
     readonly transaction: string;
     readonly network: string;
@@ -38,16 +38,16 @@ const TOKEN_DECIMALS = 6;
 const WHATEVER_CHAIN = "eip155:*";
 
 export async function payForSnapshot(
-  asked: Pick<PayArguments, "address" | "chains" | "maxUsd">,
+  options: Pick<PayArguments, "address" | "chains" | "maxUsd">,
   payer: Payer,
 ): Promise<BoughtSnapshot> {
   const url = new URL("/portfolio", payer.url);
-  url.searchParams.set("address", asked.address);
-  if (asked.chains !== null) url.searchParams.set("chains", asked.chains);
-  const answer = await ask(url, asked.maxUsd, payer);
-  const text = await answer.text();
-  if (answer.status !== 200) throw refusal(answer, text);
-  const header = answer.headers.get("payment-response");
+  url.searchParams.set("address", options.address);
+  if (options.chains !== null) url.searchParams.set("chains", options.chains);
+  const response = await requestSnapshot(url, options.maxUsd, payer);
+  const text = await response.text();
+  if (response.status !== 200) throw toRejection(response, text);
+  const header = response.headers.get("payment-response");
   return {
     snapshot: JSON.parse(text) as PortfolioSnapshot,
     receipt: header === null ? null : receiptOf(decodePaymentResponseHeader(header)),
@@ -60,7 +60,7 @@ function receiptOf(settled: SettleResponse): NonNullable<BoughtSnapshot["receipt
   return { transaction, network, payer, paidUsd };
 }
 
-async function ask(url: URL, maxUsd: Decimal, payer: Payer): Promise<Response> {
+async function requestSnapshot(url: URL, maxUsd: Decimal, payer: Payer): Promise<Response> {
   const cap = roundDecimal(maxUsd, TOKEN_DECIMALS, "down").units.toString();
   const client = x402Client.fromConfig({
     schemes: [{ network: WHATEVER_CHAIN, client: new ExactEvmScheme(payer.account) }],
@@ -91,21 +91,21 @@ function clientFault(cause: unknown, url: URL, maxUsd: Decimal): Fault {
     return new Fault("PAYMENT_REQUIRED", sentence, { cause });
   }
   if (/payment/i.test(message)) {
-    return new Fault("PAYMENT_REQUIRED", "The terms of the service can not be met by this command.", {
+    return new Fault("PAYMENT_REQUIRED", "This command cannot meet the terms of the service.", {
       cause,
     });
   }
-  return new Fault("NODE_UNAVAILABLE", `Nothing answers at ${url.origin}; is the service running?`, {
+  return new Fault("NODE_UNAVAILABLE", `No response from ${url.origin}; is the service running?`, {
     cause,
   });
 }
 
-function refusal(answer: Response, text: string): Fault {
-  const given = answer.headers.get("x-error-code") ?? "";
+function toRejection(response: Response, text: string): Fault {
+  const given = response.headers.get("x-error-code") ?? "";
   const code = (
-    given in FAULTS ? given : answer.status === 402 ? "PAYMENT_REQUIRED" : "INTERNAL"
+    given in FAULTS ? given : response.status === 402 ? "PAYMENT_REQUIRED" : "INTERNAL"
   ) as FaultCode;
-  return new Fault(code, sentenceIn(text) ?? `The service answered ${answer.status}.`);
+  return new Fault(code, sentenceIn(text) ?? `The service returned ${response.status}.`);
 }
 
 function sentenceIn(text: string): string | null {

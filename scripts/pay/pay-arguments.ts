@@ -1,4 +1,4 @@
-// What `npm run pay` is told on the command line.
+// Command-line arguments of `npm run pay`.
 import { parseArgs } from "node:util";
 import { type Decimal, parseDecimal } from "../../src/lib/decimal.ts";
 import { Fault } from "../../src/lib/fault.ts";
@@ -22,7 +22,7 @@ Pays for a snapshot of the wallet and prints it. The payer is the local one whil
 account of PAYER_PRIVATE_KEY. Nothing above --max-usd is ever signed, and a signature is never made twice.
 `;
 
-/** Null when help was asked for. */
+/** Null for --help. */
 export function readPayArguments(argv: readonly string[]): PayArguments | null {
   const { values, positionals } = parsed(argv);
   if (values.help) return null;

@@ -1,4 +1,4 @@
-// Whose money is spent, and where: the local payer's while a local run is on, otherwise the account in the environment.
+// Chooses the paying account and the service: those of a local run if there is one, otherwise from the environment.
 import { readFileSync } from "node:fs";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { Fault } from "../../src/lib/fault.ts";
@@ -50,7 +50,7 @@ export function findPayer({ environment, localFile, url }: PayerLookup): Payer {
   return { account: accountOf(key, VARIABLE), url, token: null };
 }
 
-// Whatever is wrong with a key, its text stays out of the sentence and of the cause.
+// Never put the text of an invalid key into the message or the cause.
 function accountOf(key: string, where: string): PrivateKeyAccount {
   try {
     return privateKeyToAccount(parseHash(key, "The key"));
@@ -65,7 +65,7 @@ function readLocalRun(file: string): LocalRun | null {
     text = readFileSync(file, "utf8");
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
-    throw new Fault("CONFIG_INVALID", `${file} can not be read.`, { cause });
+    throw new Fault("CONFIG_INVALID", `${file} cannot be read.`, { cause });
   }
   try {
     const { portfolio, payment, accounts } = JSON.parse(text) as LocalRun;

@@ -1,4 +1,4 @@
-// A version of Sextant from the history, in a folder of its own and ready to run.
+// Checks a version of Sextant out of the history into a temporary folder, ready to run.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,10 +8,14 @@ export type VersionCheckout = { readonly folder: string; remove(): void };
 
 type Lockfile = { readonly packages: Readonly<Record<string, { version?: string; dev?: boolean }>> };
 
-// Installing from a registry, where its packages differ from ours.
+type Manifest = { readonly name: string; readonly workspaces?: readonly string[] };
+
+const WORKSPACE_SCOPE = "@sextant";
+
+// Installs from a registry, where its packages differ from ours.
 const INSTALL_MS_MAX = 300_000;
 
-/** Null where the history does not hold the commit: a shallow clone, or no repository at all. */
+/** Null where the history lacks the commit: a shallow clone, or no repository. */
 export function checkOutVersion(commit: string): VersionCheckout | null {
   if (spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`]).status !== 0) return null;
   const folder = mkdtempSync(join(tmpdir(), "sextant-version-"));
@@ -33,7 +37,7 @@ export function checkOutVersion(commit: string): VersionCheckout | null {
   }
 }
 
-/** Whether all that the version needs in production is installed here, each in the version that it names. */
+/** Whether all production dependencies of that version are installed here, in the same versions. */
 function isInstalledHere(folder: string): boolean {
   const ours = packagesOf(".");
   return Object.entries(packagesOf(folder)).every(
@@ -46,13 +50,32 @@ function packagesOf(folder: string): Lockfile["packages"] {
   return (JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as Lockfile).packages;
 }
 
-/** Each package by itself: the workspace must be the folder's own, not the one of this checkout. */
+/** Links each package by itself: the workspaces must be the folder's own, not those of this checkout. */
 function linkPackages(folder: string): void {
   const ours = resolve("node_modules");
   const theirs = join(folder, "node_modules");
-  mkdirSync(join(theirs, "@sextant"), { recursive: true });
+  mkdirSync(theirs);
   for (const name of readdirSync(ours)) {
-    if (name !== "@sextant") symlinkSync(join(ours, name), join(theirs, name));
+    if (name !== WORKSPACE_SCOPE) symlinkSync(join(ours, name), join(theirs, name));
   }
-  symlinkSync(join(folder, "contracts"), join(theirs, "@sextant", "contracts"));
+  mkdirSync(join(theirs, WORKSPACE_SCOPE));
+  for (const workspace of listWorkspaces(folder)) {
+    const { name } = readManifest(workspace);
+    if (!name.startsWith(`${WORKSPACE_SCOPE}/`))
+      throw new Error(`${workspace} is not a package of ${WORKSPACE_SCOPE}`);
+    symlinkSync(workspace, join(theirs, name));
+  }
+}
+
+/** Folders of the workspaces that its package.json names, one by one or as `folder/*`. */
+function listWorkspaces(folder: string): string[] {
+  return (readManifest(folder).workspaces ?? []).flatMap((pattern) => {
+    if (!pattern.endsWith("/*")) return [join(folder, pattern)];
+    const parent = join(folder, pattern.slice(0, -2));
+    return readdirSync(parent).map((name) => join(parent, name));
+  });
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }

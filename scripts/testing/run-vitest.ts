@@ -1,43 +1,38 @@
-// Runs vitest as a process of its own and counts what passed and failed.
+// Runs vitest as a child process and returns what its reporter counted.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RunSummary } from "./run-report.ts";
 
-export type TestCount = { readonly passed: number; readonly failed: number };
+export type TestSuite = "main" | "chaos" | "browser" | "upgrade";
 
-type Report = {
-  numPassedTests: number;
-  numFailedTests: number;
-  testResults: { status: string; name: string }[];
+export type VitestRun = {
+  readonly suites: readonly TestSuite[];
+  /** Paths and options of vitest. */
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
-export async function runVitest(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<TestCount> {
+export async function runVitest({ suites, args = [], environment = {} }: VitestRun): Promise<RunSummary> {
   const folder = mkdtempSync(join(tmpdir(), "sextant-test-"));
   const reportFile = join(folder, "report.json");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const child = spawn("node_modules/.bin/vitest", ["run", ...reporters, ...args], {
-    stdio: "inherit",
-    env: { ...process.env, ...environment },
-  });
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  const report = readReport(reportFile);
-  rmSync(folder, { recursive: true, force: true });
-  // A file that fails to load has no test in it that could count; it counts as one failure itself.
-  const unloaded = report.testResults.filter(({ status }) => status === "failed").length;
-  return {
-    passed: report.numPassedTests,
-    failed: Math.max(report.numFailedTests, unloaded, code === 0 ? 0 : 1),
-  };
+  try {
+    const projects = suites.map((suite) => `--project=${suite}`);
+    const child = spawn("node_modules/.bin/vitest", ["run", ...projects, ...args], {
+      stdio: "inherit",
+      env: { ...process.env, ...environment, TEST_REPORT_FILE: reportFile },
+    });
+    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    return readReport(reportFile, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-function readReport(file: string): Report {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as Report;
-  } catch {
-    return { numPassedTests: 0, numFailedTests: 1, testResults: [] };
-  }
+function readReport(file: string, code: number | null): RunSummary {
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0, files: [] };
+  const report = JSON.parse(readFileSync(file, "utf8")) as RunSummary;
+  // Vitest may fail for a reason that is no test's: global setup, or no test at all.
+  return { ...report, failed: Math.max(report.failed, code === 0 ? 0 : 1) };
 }

@@ -19,7 +19,7 @@ type Metadata = Readonly<
   >
 >;
 
-/** The chains of which people ask what a wallet is worth. */
+/** The chains that the portfolio supports. */
 export const LISTED_CHAINS = CHAINS.filter(({ mainnet }) => mainnet);
 
 const VERSION = { major: 1, minor: 0, patch: 0 };

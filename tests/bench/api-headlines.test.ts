@@ -23,10 +23,10 @@ const routes = [
   route("/analytics/commerce", 80, 69, true),
   route("/intents, page 1", 80, 500, true),
   route(DEEP, 80, 450, true),
-  route("/kept only", 70, null),
+  route("/cached only", 70, null),
 ];
 
-it("takes hot routes by bare HTTP, and cold ones by both drivers where every request asks for something else", () => {
+it("compares hot routes with bare HTTP, and cold ones with both drivers where requests differ", () => {
   const lines = summarizeApi(routes, DEEP).map(({ what, ratio, aim }) => [what, ratio, aim?.met ?? null]);
   expect(lines).toEqual([
     ["hot, median of 7 routes: /analytics/commerce", "80 %", true],

@@ -1,4 +1,4 @@
-// What the portfolio benchmark takes for RPC time: the same exchanges, each when it could have begun at the earliest.
+// RPC time of the portfolio benchmark: the same exchanges, each as early as possible.
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../../bench/api/cpu-time.ts";
@@ -13,7 +13,7 @@ import {
 
 const DELAY_MS = 30;
 
-/** Every question that reached the real node. */
+/** Every request that reached the real node. */
 const reached: string[] = [];
 const real = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
@@ -83,25 +83,33 @@ describe("a plan", () => {
 });
 
 describe("the node that remembers", () => {
-  it("asks the real one once for each question, and answers every id", async () => {
+  it("forwards each request once, and responds to every id", async () => {
     const before = reached.length;
-    const ask = (id: unknown, params: readonly unknown[]) => ({ jsonrpc: "2.0", id, method: "once", params });
-    const answer = (id: unknown, params: readonly unknown[]) => ({
+    const request = (id: unknown, params: readonly unknown[]) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "once",
+      params,
+    });
+    const response = (id: unknown, params: readonly unknown[]) => ({
       jsonrpc: "2.0",
       id,
       result: ["once", params],
     });
-    expect(await post(ask(1, ["x"]))).toEqual(answer(1, ["x"]));
-    expect(await post([ask("two", ["x"]), ask(3, ["y"])])).toEqual([answer("two", ["x"]), answer(3, ["y"])]);
+    expect(await post(request(1, ["x"]))).toEqual(response(1, ["x"]));
+    expect(await post([request("two", ["x"]), request(3, ["y"])])).toEqual([
+      response("two", ["x"]),
+      response(3, ["y"]),
+    ]);
     expect(reached.slice(before)).toEqual(['["once",["x"]]', '["once",["y"]]']);
   });
 
-  it("remembers refusals too, and is late with everything", async () => {
-    const question = { jsonrpc: "2.0", id: 7, method: "fails", params: [] };
-    const refusal = { jsonrpc: "2.0", id: 7, error: { code: 3, message: "reverted" } };
-    expect(await post(question)).toEqual(refusal);
+  it("caches errors too, and delays every response", async () => {
+    const failing = { jsonrpc: "2.0", id: 7, method: "fails", params: [] };
+    const error = { jsonrpc: "2.0", id: 7, error: { code: 3, message: "reverted" } };
+    expect(await post(failing)).toEqual(error);
     const startedMs = performance.now();
-    expect(await post(question)).toEqual(refusal);
+    expect(await post(failing)).toEqual(error);
     // Timers are a millisecond early now and then.
     expect(performance.now() - startedMs).toBeGreaterThan(DELAY_MS - 2);
     expect(reached.filter((text) => text.startsWith('["fails"'))).toHaveLength(1);

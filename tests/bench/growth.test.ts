@@ -40,13 +40,13 @@ describe("quantiles", () => {
     expect(quantilesOf([7])).toEqual({ medianMs: 7, p99Ms: 7 });
   });
 
-  it("are no number where nothing was answered", () => {
+  it("are no number without a response", () => {
     expect(quantilesOf([])).toEqual({ medianMs: Number.NaN, p99Ms: Number.NaN });
   });
 });
 
 describe("events behind the rows of the API", () => {
-  it("are about as many as were asked for", () => {
+  it("are about as many as requested", () => {
     for (const wanted of [10_000, 100_000, 1_000_000]) {
       const events = countEventsOfSizes(tableSizesOfEvents(wanted));
       expect(Math.abs(events / wanted - 1)).toBeLessThan(0.1);

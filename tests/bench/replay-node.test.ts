@@ -1,4 +1,4 @@
-// The benchmarks' history is one that the protocol could have, and the node that replays it answers as a node does.
+// The benchmarks' history is a possible one, and the replay node responds like a node.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateHistory } from "../../bench/history/history.ts";
 import { actionMixOf, BUSY_MIX } from "../../bench/history/mix.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => node.close());
 
-async function ask<T>(method: string, ...params: unknown[]): Promise<T> {
+async function request<T>(method: string, ...params: unknown[]): Promise<T> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const response = await fetch(node.url, { method: "POST", body });
   return ((await response.json()) as { result: T }).result;
@@ -63,27 +63,27 @@ describe("a history", () => {
 describe("the node that replays it", () => {
   it("gives blocks that are linked, by number, hash and tag", async () => {
     const [last, parent] = await Promise.all([
-      ask<Block>("eth_getBlockByNumber", "finalized", false),
-      ask<Block>("eth_getBlockByNumber", quantity(served.head - 1), false),
+      request<Block>("eth_getBlockByNumber", "finalized", false),
+      request<Block>("eth_getBlockByNumber", quantity(served.head - 1), false),
     ]);
     expect(Number(last.number)).toBe(served.head);
     expect(last.parentHash).toBe(parent.hash);
-    expect(await ask("eth_getBlockByHash", parent.hash, false)).toEqual(parent);
-    expect(await ask("eth_getBlockByNumber", quantity(served.head + 1), false)).toBeNull();
+    expect(await request("eth_getBlockByHash", parent.hash, false)).toEqual(parent);
+    expect(await request("eth_getBlockByNumber", quantity(served.head + 1), false)).toBeNull();
   });
 
-  it("filters logs, whether the question is the indexer's own or another", async () => {
+  it("filters logs, by the indexer's own filters and by others", async () => {
     const { addresses, topics0, anyEmitterTopics0 } = createLogDecoder(served.chain.deployment);
     const range = { fromBlock: quantity(1_000), toBlock: quantity(served.head) };
-    const own = await ask<Log[]>("eth_getLogs", { ...range, address: addresses, topics: [topics0] });
-    const others = await ask<Log[]>("eth_getLogs", { ...range, topics: [anyEmitterTopics0] });
+    const own = await request<Log[]>("eth_getLogs", { ...range, address: addresses, topics: [topics0] });
+    const others = await request<Log[]>("eth_getLogs", { ...range, topics: [anyEmitterTopics0] });
     expect(own.length + others.length).toBe(served.events);
     const [address] = addresses;
-    const some = await ask<Log[]>("eth_getLogs", { ...range, address });
+    const some = await request<Log[]>("eth_getLogs", { ...range, address });
     expect(some).toEqual(own.filter((log) => log.address === address));
     expect(some.length).toBeGreaterThan(0);
     const [log] = own;
-    const ofBlock = await ask<Log[]>("eth_getLogs", {
+    const ofBlock = await request<Log[]>("eth_getLogs", {
       blockHash: log?.blockHash,
       address: addresses,
       topics: [topics0],
@@ -92,12 +92,12 @@ describe("the node that replays it", () => {
   });
 
   it("knows every transaction of a block, and no other", async () => {
-    const block = await ask<Block>("eth_getBlockByNumber", quantity(1_000), false);
+    const block = await request<Block>("eth_getBlockByNumber", quantity(1_000), false);
     const found = await Promise.all(
-      block.transactions.map((hash) => ask<{ hash: string }>("eth_getTransactionByHash", hash)),
+      block.transactions.map((hash) => request<{ hash: string }>("eth_getTransactionByHash", hash)),
     );
     expect(found.map(({ hash }) => hash)).toEqual(block.transactions);
-    expect(await ask("eth_getTransactionByHash", `0x${"ab".repeat(32)}`)).toBeNull();
+    expect(await request("eth_getTransactionByHash", `0x${"ab".repeat(32)}`)).toBeNull();
   });
 
   it("can be indexed to the last event", async () => {

@@ -20,20 +20,20 @@ function report(value: string, met: boolean | null): BenchReport {
   };
 }
 
-describe("what is kept", () => {
-  const kept = {
+describe("stored results", () => {
+  const stored = {
     grind: { circumstances: then, ...report("1", true) },
     gone: { circumstances: then, ...report("2", true) },
   };
 
   it("replaces what ran, leaves what did not, forgets what is no longer there, in the order of the benchmarks", () => {
-    const parts = replaceRuns(kept, [{ bench: "bake", ...report("3", null) }], now, [
+    const parts = replaceRuns(stored, [{ bench: "bake", ...report("3", null) }], now, [
       "bake",
       "grind",
       "never",
     ]);
     expect(Object.keys(parts)).toEqual(["bake", "grind"]);
-    expect(parts.grind).toEqual(kept.grind);
+    expect(parts.grind).toEqual(stored.grind);
     expect(parts.bake).toEqual({ circumstances: now, ...report("3", null) });
     const again = replaceRuns(parts, [{ bench: "grind", ...report("4", false) }], now, ["bake", "grind"]);
     expect(again.grind?.measurements[0]?.value).toBe("4");
@@ -41,7 +41,7 @@ describe("what is kept", () => {
   });
 
   it("survives a file", () => {
-    const parts = replaceRuns(kept, [], now, ["grind"]);
+    const parts = replaceRuns(stored, [], now, ["grind"]);
     expect(JSON.parse(JSON.stringify(parts))).toEqual(parts);
   });
 });
@@ -92,7 +92,7 @@ describe("the page", () => {
 });
 
 describe("aims", () => {
-  it("are judged by the rounded ratio that is shown", () => {
+  it("are checked against the rounded ratio that is shown", () => {
     expect(aimAtLeast(69.5, 100, 70)).toEqual({ text: "70 % or more", met: true });
     expect(aimAtLeast(69.4, 100, 70)?.met).toBe(false);
     expect(aimAtMost(120.4, 100, 120)).toEqual({ text: "120 % or less", met: true });

@@ -1,4 +1,4 @@
-// What was seen while the river ran: how often what happened, and everything that must never happen.
+// Observations of a run: counts of what happened, and every violation.
 
 export type Observations = {
   count(kind: string, by?: number): void;
@@ -6,12 +6,12 @@ export type Observations = {
   readonly counts: ReadonlyMap<string, number>;
   /** Something that must never happen did. */
   recordViolation(what: string): void;
-  /** How much was wrong, also beyond what is told in full. */
+  /** Number of violations, including those not stored. */
   readonly violationCount: number;
   readonly violations: readonly string[];
 };
 
-// One defect may show a thousand times; the first few tell what it is.
+// One defect may show a thousand times; the first few identify it.
 const TOLD_MAX = 50;
 const TOLD_LENGTH_MAX = 2_000;
 

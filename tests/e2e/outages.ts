@@ -1,7 +1,7 @@
-// Planned outages: what was taken away from when to when, so that nobody is blamed for it, and nobody else excused.
+// Planned outages and their times: they excuse exactly the failures that they cause.
 
 export type Outages = {
-  /** Answers with what ends it. */
+  /** Returns the function that ends it. */
   begin(what: string): () => void;
   /** Whether `what` was away at any time between the two, or had been until shortly before. */
   overlaps(what: string, fromMs: number, toMs: number): boolean;
@@ -9,7 +9,7 @@ export type Outages = {
 
 type Outage = { readonly what: string; readonly fromMs: number; untilMs: number };
 
-// Connections are made anew and waiting requests are answered; the API promises as much (tests/api/outage.test.ts).
+// Time for services to reconnect and finish waiting requests, as the API promises (tests/api/outage.test.ts).
 const RECOVERY_MS_MAX = 10_000;
 
 export function createOutages(): Outages {

@@ -46,10 +46,10 @@ export type SoakOptions = {
   readonly pace: SoakProfile;
   /** Ends everything early; the run rejects then. */
   readonly signal?: AbortSignal;
-  /** Told what is being done. */
+  /** Called with each phase of the run. */
   readonly log?: (what: string) => void;
-  /** Told once a second how far it has come. */
-  readonly progress?: (river: E2eSystem, leftMs: number) => void;
+  /** Called once a second. */
+  readonly progress?: (system: E2eSystem, leftMs: number) => void;
 };
 
 const PROGRESS_MS = 1_000;
@@ -63,29 +63,29 @@ export const REQUIRED_OBSERVATIONS: readonly string[] = [
   "kills",
   "database restarts",
   "RPC faults",
-  "responses from behind",
+  "lagging responses",
   "responses with logs omitted",
-  "absurd fees named",
+  "excessive fees suggested",
   "payments front-run",
   ...FACILITATOR_LIES.map((lie) => `lies: ${lie}`),
 ];
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { seed, pace, signal = new AbortController().signal, log: tell = () => undefined } = options;
+  const { seed, pace, signal = new AbortController().signal, log = () => undefined } = options;
   const startedMs = Date.now();
-  tell(`seed ${seed}: starting the chains, the database and the services`);
-  const river = await openE2eSystem(seed, pace);
+  log(`seed ${seed}: starting the chains, the database and the services`);
+  const system = await openE2eSystem(seed, pace);
   try {
-    const { observations, branches } = river;
+    const { observations, branches } = system;
     signal.throwIfAborted();
-    const sessions = createApiSessions(river);
+    const sessions = createApiSessions(system);
     const past = createPastResponses();
     const written: AcknowledgedWrite[] = [];
     const purchases: E2ePurchase[] = [];
     const many = (count: number, actor: (index: number) => E2eActor) =>
       Array.from({ length: count }, (_, index) => actor(index));
-    tell(`everything at once for ${Math.round(pace.troubleMs / 1_000)} s`);
-    await play(river, options, [
+    log(`everything at once for ${Math.round(pace.troubleMs / 1_000)} s`);
+    await runActors(system, options, [
       simulatorTraffic,
       chainReorgs,
       processKills,
@@ -102,7 +102,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
       ...many(pace.payers, (index) => createPayer(index, purchases)),
     ]);
     signal.throwIfAborted();
-    await waitForOpenPayments(river);
+    await waitForOpenPayments(system);
     const checks: CheckResult[] = [];
     const wanted = [
       syncedCheck,
@@ -116,21 +116,21 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ];
     for (const check of wanted) {
       signal.throwIfAborted();
-      tell(check.name);
-      checks.push(await carryOut(check, river));
+      log(check.name);
+      checks.push(await runCheck(check, system));
     }
-    checks.push(await carryOut(politeEnd, river));
+    checks.push(await runCheck(gracefulShutdown, system));
     const ok = checks.every((each) => each.ok) && observations.violationCount === 0;
     const seconds = Math.round((Date.now() - startedMs) / 1_000);
     return { seed, seconds, reorgs: branches.reorgs, observations, checks, ok };
   } finally {
-    await river.close();
+    await system.close();
   }
 }
 
-/** All of them at once, until the time is over or one of them can not go on. */
-async function play(
-  river: E2eSystem,
+/** Runs all actors at once, until the time is over or one of them fails. */
+async function runActors(
+  system: E2eSystem,
   { pace, signal, progress }: SoakOptions,
   actors: readonly E2eActor[],
 ): Promise<void> {
@@ -139,10 +139,10 @@ async function play(
   // Everybody listens to it, and none of them is a leak.
   setMaxListeners(0, stop);
   const endMs = Date.now() + pace.troubleMs;
-  const telling = setInterval(() => progress?.(river, Math.max(0, endMs - Date.now())), PROGRESS_MS);
+  const progressTimer = setInterval(() => progress?.(system, Math.max(0, endMs - Date.now())), PROGRESS_MS);
   const playing = actors.map((actor) =>
-    actor(river, stop).catch((error: unknown) => {
-      river.observations.recordViolation(error instanceof Error ? String(error.stack) : String(error));
+    actor(system, stop).catch((error: unknown) => {
+      system.observations.recordViolation(error instanceof Error ? String(error.stack) : String(error));
       over.abort();
     }),
   );
@@ -152,28 +152,28 @@ async function play(
   while (
     !stop.aborted &&
     Date.now() < lateMs &&
-    REQUIRED_OBSERVATIONS.some((kind) => river.observations.counted(kind) === 0)
+    REQUIRED_OBSERVATIONS.some((kind) => system.observations.counted(kind) === 0)
   ) {
     await sleepUntilStopped(PROGRESS_MS, stop);
   }
   over.abort();
   await Promise.all(playing);
-  clearInterval(telling);
+  clearInterval(progressTimer);
 }
 
-async function carryOut(check: E2eCheck, river: E2eSystem): Promise<CheckResult> {
+async function runCheck(check: E2eCheck, system: E2eSystem): Promise<CheckResult> {
   const { name } = check;
-  const before = river.observations.violationCount;
+  const before = system.observations.violationCount;
   try {
-    const said = await check.run(river);
-    return { name, message: said, ok: river.observations.violationCount === before };
+    const message = await check.run(system);
+    return { name, message, ok: system.observations.violationCount === before };
   } catch (error) {
     return { name, message: error instanceof Error ? error.message : String(error), ok: false };
   }
 }
 
-const politeEnd: E2eCheck = {
-  name: "services leave when asked",
+const gracefulShutdown: E2eCheck = {
+  name: "services shut down on SIGTERM",
   async run({ services }) {
     const codes = await Promise.all(services.all.map((each) => each.end("SIGTERM")));
     const bad = services.all.filter((_, index) => codes[index] !== 0);

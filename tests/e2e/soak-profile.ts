@@ -1,11 +1,11 @@
-// How much happens, and how often: a minute for every change, or as long as somebody likes.
+// Load and fault rates of a run: half a minute in CI, any length by `npm run soak`.
 
 /** From and to, in milliseconds; chance chooses between. */
 export type IntervalRange = readonly [number, number];
 
 export type SoakProfile = {
   readonly troubleMs: number;
-  /** Steps of the economy before anything else starts. */
+  /** Simulator steps before anything else starts. */
   readonly historySteps: number;
   readonly stepsPerSecond: number;
   readonly readers: number;
@@ -16,13 +16,13 @@ export type SoakProfile = {
   readonly freezes: IntervalRange | null;
   readonly reorgs: IntervalRange;
   readonly databaseRestarts: IntervalRange;
-  /** How long a node is in trouble, and how long it is left alone. */
+  /** Duration of a node's faults, and of the healthy time between them. */
   readonly nodeTrouble: IntervalRange;
   /** How long a front-runner, lies of the facilitator and absurd fees last; they rest half as long. */
   readonly moneyTrouble: IntervalRange;
   /** Between two payments of one payer. */
   readonly payments: IntervalRange;
-  /** Whether a node may be silent, which costs whoever asks it twenty seconds. */
+  /** Whether a node may not respond at all, which costs its caller twenty seconds. */
   readonly silentNodes: boolean;
 };
 

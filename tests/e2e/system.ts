@@ -61,14 +61,14 @@ async function open(
   const outages = createOutages();
   const branches = createBranches();
   const random = (name: string) => seededRandom(seed ^ textNumber(name));
-  const folder = await mkdtemp(join(tmpdir(), `sextant-river-${process.pid}-`));
+  const folder = await mkdtemp(join(tmpdir(), `sextant-e2e-${process.pid}-`));
   closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   // The server runs as another account when we run as root, and must be able to pass.
   await chmod(folder, 0o711);
 
   const [postgres, protocol, market] = await all(closers, [
     async () => {
-      const log = createLog({ level: "silent", terminal: false, name: "river" });
+      const log = createLog({ level: "silent", terminal: false, name: "e2e" });
       const server = await startEmbeddedPostgres({
         folder: join(folder, "postgres"),
         log,
@@ -94,7 +94,7 @@ async function open(
   const { startBlock, contracts } = protocol.deployment;
   await writeFile(
     network,
-    JSON.stringify({ network: "river", chainId: protocol.chain.chainId, startBlock, contracts }),
+    JSON.stringify({ network: "e2e", chainId: protocol.chain.chainId, startBlock, contracts }),
   );
   const { host, user, database } = postgres.connection;
   const databaseUrl = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;

@@ -1,4 +1,4 @@
-// Waiting that ends early, and quietly, when the river does.
+// Waits that end early and without an error when the run stops.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export async function sleepUntilStopped(ms: number, signal: AbortSignal): Promise<void> {

@@ -58,9 +58,9 @@ export async function openContractCallerStage(): Promise<ContractCallerStage> {
   for (const target of [AgentRegistry, IntentBook, AttestationRegistry]) {
     await setTargetAllowed(policiesOfAccount(signer, account), target, true);
   }
-  const entryPoint = await create(relayer, await actorBytecode("SmallEntryPoint"));
+  const entryPoint = await create(relayer, actorBytecode("SmallEntryPoint"));
   await chain.setCode(ENTRY_POINT, (await request("eth_getCode", [entryPoint, "latest"])) as Hex);
-  const puppet = await create(relayer, await actorBytecode("Puppet"));
+  const puppet = await create(relayer, actorBytecode("Puppet"));
 
   let nonce = 0n;
   const operations = async (calls: readonly TransactionCall[]): Promise<TransactionCall> => {

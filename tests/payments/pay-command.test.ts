@@ -107,7 +107,7 @@ describe("npm run pay", () => {
       "a service that is not there",
       [WALLET, "--url", "http://127.0.0.1:9"],
       { PAYER_PRIVATE_KEY: payer.privateKey },
-      /Nothing answers at http:\/\/127\.0\.0\.1:9/,
+      /No response from http:\/\/127\.0\.0\.1:9/,
       69,
       false,
     ],

@@ -1,11 +1,11 @@
-// A browser is found where the path says, and its absence is noticed.
+// Chromium is found on the path, or reported as missing.
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect, it } from "vitest";
 import { findChromium } from "./find-chromium.ts";
 
-it("finds what can be run, and nothing else", async () => {
+it("finds executable files only", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sextant-path-"));
   const file = join(folder, "chromium-browser");
   try {

@@ -1,4 +1,4 @@
-// A log for tests that nobody reads.
+// Logs for tests.
 import { createLog } from "../../src/lib/log.ts";
 
 export const silentLog = createLog({ level: "silent", terminal: false, name: "test" });

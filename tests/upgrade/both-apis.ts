@@ -12,7 +12,7 @@ const PAGE = 1;
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 50;
 
-/** Both have the block, whoever indexed it. */
+/** Both serve the block, whichever version indexed it. */
 export async function waitForCheckpoint(block: number, urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     for (const until = Date.now() + WAIT_MS_MAX; ; await sleep(POLL_MS)) {
@@ -35,7 +35,7 @@ export async function waitForReady(url: string): Promise<void> {
   }
 }
 
-/** The new version may add fields; what the version before tells a client, the new one tells it too. */
+/** The new version may add fields; every field of the previous version must be equal. */
 export async function expectSameRecords({ before, now }: BothApis): Promise<void> {
   let cursors = 0;
   for (const list of TRAFFIC_LISTS) {

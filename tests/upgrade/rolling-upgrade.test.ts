@@ -93,7 +93,7 @@ it("fails no request and loses no record", async () => {
     expect(rows).toHaveLength(migrations.length);
     await waitForCheckpoint(await play(20), [before]);
 
-    // A process of the version before that is started now says why it can not run.
+    // A process of the previous version that starts now reports why it cannot run.
     if (migrations.length > known) {
       const late = await startBefore("api").ended;
       expect([late.code, late.err]).toEqual([UNKNOWN_SCHEMA_EXIT, expect.stringContaining("newer version")]);

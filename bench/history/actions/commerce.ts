@@ -12,7 +12,7 @@ const settlementLog = eventEncoder(settlementAdapterAbi);
 // TRANSFER, SWAP, FACILITATOR, X402: the last two need a facilitator.
 const RAILS = 4;
 const FACILITATED_FROM = 2;
-const NOBODY = ZERO_ADDRESS as Hex;
+const NO_FACILITATOR = ZERO_ADDRESS as Hex;
 const NOTHING = ZERO_HASH as Hex;
 const QUOTE_SECONDS = 86_400;
 const SUBJECT_TYPES = 4;
@@ -114,7 +114,7 @@ export const commitQuote: HistoryAction = (world) => {
     serviceNumericId: service.id,
     agent: world.agentOwner(1 + dice.skewed(world.count("agent"))),
     token: world.token(),
-    facilitator: facilitated ? world.facilitator(Number(facilitatorId)) : NOBODY,
+    facilitator: facilitated ? world.facilitator(Number(facilitatorId)) : NO_FACILITATOR,
     amount: world.amount(),
     paymentRail,
     resourceHash: world.anyHash(),

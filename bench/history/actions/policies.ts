@@ -10,7 +10,7 @@ const policyLog = eventEncoder(policyModuleAbi);
 const accountLog = eventEncoder(policyAccountAbi);
 
 const WINDOW_SECONDS = 86_400;
-// So large that no day's spending ever meets it: refusals leave no event.
+// Larger than any day's spending: a reverted spend would leave no event.
 const LIMIT = 10n ** 24n;
 const SELECTORS: readonly Hex[] = ["0xa9059cbb", "0x095ea7b3", "0x23b872dd", "0x38ed1739"];
 const TARGETS = 200;

@@ -1,4 +1,4 @@
-// The way back: a snapshot after each recent block, so that a reorg can return to any of them.
+// Snapshots of the recent blocks, so that a reorg can return to any of them.
 import type { EdrProvider } from "../edr-provider.ts";
 
 export class BlockHistory {
@@ -27,18 +27,18 @@ export class BlockHistory {
     return this.#depthMax;
   }
 
-  /** To be called after anything that may have mined. */
+  /** Call after anything that may have mined. */
   async snapshotNewHead(): Promise<void> {
     const head = await this.#readHead();
-    if (head !== this.#head) await this.#mark(head);
+    if (head !== this.#head) await this.#snapshot(head);
   }
 
-  /** Takes the snapshot of the head anew: after a block, or after state was edited without one. */
+  /** Replaces the snapshot of the head: after a block, or after an edit of the state without one. */
   async snapshotHead(): Promise<void> {
-    await this.#mark(await this.#readHead());
+    await this.#snapshot(await this.#readHead());
   }
 
-  async #mark(head: bigint): Promise<void> {
+  async #snapshot(head: bigint): Promise<void> {
     this.#head = head;
     if (this.#depthMax === 0) return;
     const snapshot: string = JSON.parse(await this.#edr.request("evm_snapshot", []));
@@ -51,17 +51,17 @@ export class BlockHistory {
     }
   }
 
-  /** Whether `returnTo(height)` can succeed. */
+  /** Whether `revertTo(height)` can succeed. */
   hasSnapshot(height: bigint): boolean {
     return this.#snapshots.has(height);
   }
 
-  /** Makes `height` the head again. Its snapshot is used up: the caller marks the head once the state suits it. */
+  /** Makes `height` the head again. This consumes its snapshot: the caller takes another once the state is complete. */
   async revertTo(height: bigint): Promise<void> {
     const snapshot = this.#snapshots.get(height);
-    if (snapshot === undefined) throw new Error(`No snapshot of block ${height} is kept`);
+    if (snapshot === undefined) throw new Error(`There is no snapshot of block ${height}`);
     if ((await this.#edr.request("evm_revert", [snapshot])) !== "true") {
-      throw new Error(`EDR refused to return to block ${height} (snapshot ${snapshot})`);
+      throw new Error(`EDR could not return to block ${height} (snapshot ${snapshot})`);
     }
     await this.discardFrom(snapshot);
   }

@@ -1,4 +1,4 @@
-// Every way a block comes to be, each followed by the history; callers hold the write turn.
+// Mines blocks, with a snapshot after each; callers hold the write queue.
 
 import type { EdrProvider } from "../edr-provider.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "../rpc/json-rpc-error.ts";
@@ -7,7 +7,7 @@ import type { BlockHistory } from "./block-history.ts";
 /** Mining one by one costs about 0.1 ms each; more than this in one call would stall every other request. */
 export const MINE_BLOCKS_MAX = 100_000;
 
-/** `hardhat_mine` spaces its blocks by one second unless told otherwise. */
+/** Default block interval of `hardhat_mine`. */
 const HARDHAT_INTERVAL_SECONDS = 1n;
 
 export class BlockProducer {
@@ -26,7 +26,7 @@ export class BlockProducer {
     return result;
   }
 
-  /** Accepts a transaction, also one whose nonce is ahead: EDR refuses those while it mines at once, nodes keep them. */
+  /** Accepts transactions with a nonce gap too: nodes queue them, but EDR rejects them while it automines. */
   async send(method: string, params: readonly unknown[]): Promise<string> {
     try {
       return await this.forward(method, params);
@@ -37,7 +37,7 @@ export class BlockProducer {
     }
   }
 
-  /** Mines `count` blocks; the first takes what is pending. */
+  /** Mines `count` blocks; the first takes the pending transactions. */
   async mine(count: number): Promise<void> {
     for (let mined = 0; mined < count; mined += 1) {
       await this.#edr.request("evm_mine", []);

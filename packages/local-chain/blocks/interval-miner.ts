@@ -1,4 +1,4 @@
-// The block clock of an interval chain: our own timer, because EDR's would mine behind the history's back.
+// Mines on a timer. Our own, because EDR's would mine without a snapshot.
 
 /** Below this the timer, not the chain, is what a test would measure. */
 export const BLOCK_TIME_MS_MIN = 10;
@@ -27,9 +27,9 @@ export class IntervalMiner {
   #schedule(blockTimeMs: number, dueAt: number): void {
     const timer = setTimeout(
       async () => {
-        // A failure to mine has no caller to tell: it surfaces as an unhandled rejection rather than a chain that silently stands still.
+        // No caller could handle a failure: let it be an unhandled rejection instead of a chain that silently stops.
         await this.#mine();
-        // Late blocks are skipped, not made up for in a burst; the rhythm itself does not drift.
+        // Skip late blocks instead of mining a burst; the schedule does not drift.
         if (this.#timer === timer)
           this.#schedule(blockTimeMs, Math.max(dueAt + blockTimeMs, performance.now()));
       },

@@ -38,7 +38,7 @@ const reorg = fc
   .record({
     share: fc.double({ min: 0.01, max: 1, noNaN: true }),
     extra: fc.integer({ min: 0, max: 2 }),
-    // Keeping one sender whole leaves no nonce gap, so every kept transaction is mined again.
+    // Replaying all transactions of a sender leaves no nonce gap, so each of them is mined again.
     keep: fc.constantFrom("none" as const, "all" as const, "agent" as const),
   })
   .map(
@@ -52,8 +52,8 @@ const reorg = fc
           replay: keep === "agent" ? ({ from }) => from === agent : keep,
         });
         const removed = model.blocks.splice(-depth).flat();
-        const kept = removed.filter(({ sender }) => keep === "all" || sender === keep);
-        model.blocks.push(kept, ...Array.from({ length: depth + extra - 1 }, () => []));
+        const replayed = removed.filter(({ sender }) => keep === "all" || sender === keep);
+        model.blocks.push(replayed, ...Array.from({ length: depth + extra - 1 }, () => []));
         const old = new Set(result.removed.map(({ hash }) => hash));
         expect(result.added.some(({ hash }) => old.has(hash))).toBe(false);
       },

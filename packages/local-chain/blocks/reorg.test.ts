@@ -43,7 +43,7 @@ describe("a reorg", () => {
     expect(await chain.request("eth_getBlockByHash", [before[5]?.hash, false])).toBeNull();
   });
 
-  it("that keeps everything moves the same transactions into other blocks", async () => {
+  it("replays all transactions into other blocks", async () => {
     const chain = await startTestChain();
     const hashes = [await emitLog(chain, 1), await emitLog(chain, 2), await emitLog(chain, 3)];
     const before = await Promise.all(hashes.map((hash) => receiptOf(chain, hash)));
@@ -61,7 +61,7 @@ describe("a reorg", () => {
     ]);
   });
 
-  it("that keeps some drops the others, and later nonces of a dropped sender wait", async () => {
+  it("drops transactions that are not replayed, and later nonces of their sender wait", async () => {
     const chain = await startTestChain();
     const { agent, solver } = chain.accounts;
     await emitLog(chain, 1, agent.address);
@@ -76,7 +76,7 @@ describe("a reorg", () => {
     expect(await readEmittedValues(chain)).toEqual([1, 4, 3]);
   });
 
-  it("includes again what a wallet signed, of every common type", async () => {
+  it("replays signed transactions of every common type", async () => {
     const chain = await startTestChain();
     const account = privateKeyToAccount(chain.accounts.payer.privateKey);
     const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
@@ -138,7 +138,7 @@ describe("a reorg", () => {
     expect(await balanceOf(chain, to)).toBe(0n);
   });
 
-  it("drops a kept transaction that lost its money", async () => {
+  it("drops a replayed transaction whose sender lost its money", async () => {
     const chain = await startTestChain();
     const poor = localAccount(600);
     const funding = { from: chain.accounts.owner.address, to: poor.address, value: "0xde0b6b3a7640000" };
@@ -152,7 +152,7 @@ describe("a reorg", () => {
     expect(await chain.request("eth_pendingTransactions")).toEqual([]);
   });
 
-  it("refuses, before it undoes anything, what nobody signed", async () => {
+  it("rejects unsigned transactions before it undoes anything", async () => {
     const chain = await startTestChain();
     const from = localAccount(700).address;
     await chain.request("hardhat_setBalance", [from, "0xde0b6b3a7640000"]);
@@ -164,7 +164,7 @@ describe("a reorg", () => {
     expect(await readEmittedValues(chain)).toEqual([]);
   });
 
-  it("makes the chain longer, shorter, or only takes blocks away", async () => {
+  it("makes the chain longer, shorter, or only removes blocks", async () => {
     const chain = await startTestChain();
     await chain.mine(6);
     expect((await chain.reorg(2, { blocks: 5 })).added).toHaveLength(5);
@@ -178,7 +178,7 @@ describe("a reorg", () => {
     expect((await readRpcBlock(chain, 7n)).hash).not.toBe(old.hash);
   });
 
-  it("follows another at the same height, each with its own blocks", async () => {
+  it("can follow another reorg at the same height, with different blocks", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     await chain.mine(4);
     const hashes = new Set([(await readRpcBlock(chain, 3n)).hash]);
@@ -189,7 +189,7 @@ describe("a reorg", () => {
     expect(hashes.size).toBe(6);
   });
 
-  it("leaves what was pending pending, and the clock where it was", async () => {
+  it("leaves pending transactions and the clock as they were", async () => {
     const chain = await startTestChain({ blockTimeMs: 0, genesisTimestamp: 1_700_000_000n });
     await emitLog(chain, 1);
     await chain.mine(2);
@@ -203,10 +203,10 @@ describe("a reorg", () => {
     expect(await readEmittedValues(chain)).toEqual([1, 2]);
   });
 
-  it("does not take the chain into the future, however many there are", async () => {
+  it("does not take the chain into the future, however often it happens", async () => {
     const chain = await startTestChain();
     await chain.mine(3);
-    // A second has to pass for the clock to be off by one.
+    // Real time: a second has to pass for EDR's clock to be off by one.
     for (let round = 0; round < 3; round += 1) {
       await pause(1_050);
       await chain.reorg(2);
@@ -215,7 +215,7 @@ describe("a reorg", () => {
     expect(Number(timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   });
 
-  it("drops what the mempool held back when the parent was the head", async () => {
+  it("drops what the mempool held when the parent was the head", async () => {
     const chain = await startTestChain({ blockTimeMs: 0 });
     await emitLog(chain, 1);
     await chain.setCode("0x00000000000000000000000000000000000000ab", "0x00");
@@ -226,7 +226,7 @@ describe("a reorg", () => {
     expect(await chain.request("eth_pendingTransactions")).toEqual([]);
   });
 
-  it("goes on under interval mining", async () => {
+  it("continues interval mining", async () => {
     const chain = await startTestChain({ blockTimeMs: 15 });
     await vi.waitUntil(async () => (await readHeadNumber(chain)) >= 3, PATIENT_POLL);
     const reorg = await chain.reorg(2);
@@ -236,7 +236,7 @@ describe("a reorg", () => {
     expect(next.parentHash).toBe(reorg.added.at(-1)?.hash);
   });
 
-  it("shows readers either branch, never the middle", async () => {
+  it("shows readers either branch, never a state in between", async () => {
     const chain = await startTestChain();
     await chain.mine(20);
     let running = true;
@@ -249,7 +249,7 @@ describe("a reorg", () => {
     expect([...heads]).toEqual([20]);
   });
 
-  it("keeps code placed at the fork's parent, and code of the genesis always", async () => {
+  it("preserves code placed at the fork's parent, and genesis code always", async () => {
     const chain = await startTestChain();
     const placed = "0x00000000000000000000000000000000000000ab";
     await chain.mine(2);
@@ -262,7 +262,7 @@ describe("a reorg", () => {
     expect(await chain.request("eth_getCode", [EMITTER, "latest"])).toBe(EMITTER_CODE);
   });
 
-  it("lives with snapshots that clients take and return to", async () => {
+  it("works with snapshots that clients take and return to", async () => {
     const chain = await startTestChain();
     await chain.mine(3);
     const snapshot = await chain.request("evm_snapshot");
@@ -278,7 +278,7 @@ describe("a reorg", () => {
     expect(await chain.request("evm_revert", [snapshot])).toBe(false);
   });
 
-  it("reaches as deep as allowed and no deeper", async () => {
+  it("reaches the allowed depth and no deeper", async () => {
     const chain = await startTestChain({ reorgDepthMax: 3 });
     await chain.mine(2);
     await expect(chain.reorg(3)).rejects.toThrow(/no snapshot of block -1/);

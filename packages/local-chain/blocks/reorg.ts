@@ -1,4 +1,4 @@
-// A reorg: the last blocks give way to others on the same parent, with all, some or none of their transactions.
+// Reorgs: replaces the last blocks by others on the same parent, with all, some or none of their transactions.
 import {
   formatTransaction,
   type Hex,
@@ -16,10 +16,11 @@ import type { Subscriptions } from "../rpc/subscriptions.ts";
 import type { BlockHistory } from "./block-history.ts";
 import type { BlockProducer } from "./block-producer.ts";
 
-// Signed bytes of a transaction rebuilt from its RPC record, so that a fork can include it again.
-
-/** Rejects a transaction its sender never signed (an impersonated account): no fork could include it. */
-export async function rawTransaction(record: RpcTransaction): Promise<Hex> {
+/**
+ * Rebuilds the signed bytes of a transaction from its RPC record, so that a fork can include it again. Rejects one that
+ * its sender never signed (an impersonated account): no fork could include it.
+ */
+async function rawTransaction(record: RpcTransaction): Promise<Hex> {
   const { input, r, s, v, yParity, ...fields } = formatTransaction(record);
   const raw = serializeTransaction({ ...fields, data: input } as Parameters<typeof serializeTransaction>[0], {
     r,
@@ -27,13 +28,13 @@ export async function rawTransaction(record: RpcTransaction): Promise<Hex> {
     v,
     yParity: yParity ?? Number(v),
   });
-  const refusal = `Transaction ${record.hash} carries no signature of its sender and can not be included again`;
+  const message = `Transaction ${record.hash} carries no signature of its sender and cannot be included again`;
   const signer = await recoverTransactionAddress({
     serializedTransaction: raw as TransactionSerialized,
   }).catch((cause: unknown) => {
-    throw new Error(refusal, { cause });
+    throw new Error(message, { cause });
   });
-  if (!isAddressEqual(signer, record.from)) throw new Error(refusal);
+  if (!isAddressEqual(signer, record.from)) throw new Error(message);
   return raw;
 }
 
@@ -51,13 +52,13 @@ export type Reorg = {
   readonly parent: ReorgBlock;
   readonly removed: readonly ReorgBlock[];
   readonly added: readonly ReorgBlock[];
-  /** Transactions of the removed blocks that the new branch accepted: mined again, or pending where there was no room. */
+  /** Transactions of the removed blocks that the new branch accepted: mined again, or pending where the blocks are full. */
   readonly replayed: readonly Hex[];
-  /** Transactions that are gone: not kept, or no longer valid on the new branch. */
+  /** Transactions that are gone: not replayed, or no longer valid on the new branch. */
   readonly dropped: readonly Hex[];
 };
 
-type Machinery = {
+type ReorgContext = {
   readonly edr: EdrProvider;
   readonly history: BlockHistory;
   readonly producer: BlockProducer;
@@ -72,26 +73,28 @@ type Block = {
 };
 
 export async function reorganizeChain(
-  { edr, history, producer, subscriptions }: Machinery,
+  { edr, history, producer, subscriptions }: ReorgContext,
   depth: number,
   salt: number,
-  { blocks = depth, replay: keep = "none" }: ReorgOptions,
+  { blocks = depth, replay = "none" }: ReorgOptions,
 ): Promise<Reorg> {
   const head = history.head;
   const parentNumber = head - BigInt(depth);
   const parent = await readBlock(edr, parentNumber);
   const removed = await readBlocks(edr, parentNumber + 1n, head);
-  const isKept = typeof keep === "function" ? keep : () => keep === "all";
+  const isReplayed = typeof replay === "function" ? replay : () => replay === "all";
   const transactions = removed.flatMap((block) => block.transactions);
-  // Everything that can be refused is refused here, before anything is undone.
-  const again = await Promise.all(transactions.filter((transaction) => isKept(transaction)).map(toSigned));
+  // Reject what cannot be replayed here, before anything is undone.
+  const again = await Promise.all(
+    transactions.filter((transaction) => isReplayed(transaction)).map(toSigned),
+  );
   const pending = await Promise.all((await readPending(edr)).map(toSigned));
 
   await subscriptions.retractLogs(parentNumber + 1n, head);
   const clock = await readClockOffset(edr);
   await history.revertTo(parentNumber);
   await (blocks > 0 ? setClock(edr, clock, parent) : restoreClock(edr, clock));
-  // The snapshot brought back the mempool of its day, where mined transactions still wait.
+  // The snapshot restored an old mempool, in which mined transactions are still pending.
   for (const { hash } of await readPending(edr)) await edr.request("hardhat_dropTransaction", [hash]);
   // Same parent, same second, same transactions would give the same hash.
   await edr.request("hardhat_setPrevRandao", [keccak256(stringToHex(`branch ${salt}`))]);
@@ -101,7 +104,7 @@ export async function reorganizeChain(
   await producer.withoutAutomine(async () => {
     for (const transaction of again) if (await resend(edr, transaction)) accepted.add(transaction.hash);
     await producer.mine(blocks);
-    // What was pending before the reorg is pending after it.
+    // Transactions pending before the reorg stay pending.
     for (const transaction of pending) await resend(edr, transaction);
   });
 
@@ -120,7 +123,7 @@ async function toSigned(transaction: RpcTransaction): Promise<Signed> {
   return { hash: transaction.hash, raw: await rawTransaction(transaction) };
 }
 
-/** False where the branch can not take it, as when the sender's money came from a dropped transaction. */
+/** False where the branch rejects it, as when the sender's money came from a dropped transaction. */
 async function resend(edr: EdrProvider, { raw }: Signed): Promise<boolean> {
   try {
     await edr.request("eth_sendRawTransaction", [raw]);
@@ -143,8 +146,8 @@ async function restoreClock(edr: EdrProvider, offset: bigint): Promise<void> {
 }
 
 /**
- * A snapshot may also bring back a clock that is a second ahead, which can not be turned back: every reorg would take
- * the chain further into the future. The time of the next block can be named, and the clock goes on from there.
+ * A snapshot may also restore a clock that is a second ahead and cannot be turned back: every reorg would take the
+ * chain further into the future. Setting the time of the next block moves the clock.
  */
 async function setClock(edr: EdrProvider, offset: bigint, parent: Block): Promise<void> {
   const wanted = BigInt(Math.floor(Date.now() / 1000)) + offset;

@@ -1,8 +1,7 @@
-// A failure with a JSON-RPC code: thrown in process, written into the error member on the wire.
+// Errors with a JSON-RPC code: thrown in process, sent as the error member of a response.
 import type { Hex } from "viem";
 
-// One wording for a number that is out of its range, whether a library caller or an RPC client gave it.
-
+/** For arguments of library callers and RPC clients alike. */
 export function requireInteger(name: string, value: number, min: number, max: number): void {
   if (Number.isInteger(value) && value >= min && value <= max) return;
   throw new JsonRpcError(
@@ -26,7 +25,7 @@ export const JSON_RPC_CODES = {
 export type JsonRpcErrorBody = { readonly code: number; readonly message: string; readonly data?: Hex };
 
 export class JsonRpcError extends Error {
-  override readonly name = "RpcFault";
+  override readonly name = "JsonRpcError";
   readonly code: number;
   readonly data: Hex | undefined;
 
@@ -42,7 +41,7 @@ export class JsonRpcError extends Error {
   }
 }
 
-/** What the wire shows for any thrown value; the reader is the developer who runs the chain, so nothing is hidden. */
+/** Error body for any thrown value. Nothing is hidden: the reader is the developer who runs the chain. */
 export function toJsonRpcErrorBody(error: unknown): JsonRpcErrorBody {
   if (error instanceof JsonRpcError) return error.toBody();
   return { code: JSON_RPC_CODES.internal, message: error instanceof Error ? error.message : String(error) };

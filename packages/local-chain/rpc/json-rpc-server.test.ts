@@ -1,4 +1,4 @@
-// The front door: batches, malformed bodies, other methods, cross-origin use, and a port that is taken.
+// JSON-RPC server: batches, malformed bodies, other methods, cross-origin use, and a busy port.
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LocalChain } from "../local-chain.ts";
@@ -21,19 +21,19 @@ async function post(body: string): Promise<{ status: number; json: unknown }> {
 const call = (id: unknown, method: string, params: unknown = []) => ({ jsonrpc: "2.0", id, method, params });
 
 describe("the JSON-RPC server", () => {
-  it("answers one request with its own id", async () => {
+  it("responds to a request with its id", async () => {
     expect(await post(JSON.stringify(call("a-1", "eth_chainId")))).toEqual({
       status: 200,
       json: { jsonrpc: "2.0", id: "a-1", result: "0x7a69" },
     });
   });
 
-  it("takes missing params as none", async () => {
+  it("treats missing params as empty", async () => {
     const { json } = await post('{"jsonrpc":"2.0","id":7,"method":"net_version"}');
     expect(json).toEqual({ jsonrpc: "2.0", id: 7, result: "31337" });
   });
 
-  it("answers a batch as an array in order, each entry for itself", async () => {
+  it("responds to a batch in order, each entry on its own", async () => {
     const from = chain.accounts.agent.address;
     const batch = [
       call(3, "eth_chainId"),
@@ -52,7 +52,7 @@ describe("the JSON-RPC server", () => {
     ]);
   });
 
-  it("executes notifications without a word", async () => {
+  it("executes notifications without a response", async () => {
     const before = Number(await chain.request("eth_blockNumber"));
     const notification = { jsonrpc: "2.0", method: "evm_mine" };
     expect(await post(JSON.stringify(notification))).toEqual({ status: 204, json: undefined });
@@ -72,14 +72,14 @@ describe("the JSON-RPC server", () => {
     [JSON.stringify({ jsonrpc: "2.0", id: {}, method: "eth_chainId" }), -32600],
     [JSON.stringify(call(1, "eth_getBalance", { address: "0x" })), -32600],
     [JSON.stringify(Array(2_001).fill(call(1, "eth_chainId"))), -32600],
-  ])("refuses the body %#", async (body, code) => {
+  ])("rejects the body %#", async (body, code) => {
     expect(await post(body)).toMatchObject({
       status: 200,
       json: { jsonrpc: "2.0", id: null, error: { code } },
     });
   });
 
-  it("passes on what EDR refuses, with the request's id", async () => {
+  it("passes errors of EDR on, with the request's id", async () => {
     expect((await post(JSON.stringify(call(4, "eth_getBalance", ["0x1"])))).json).toMatchObject({
       id: 4,
       error: { code: -32602, message: expect.any(String) },
@@ -90,7 +90,7 @@ describe("the JSON-RPC server", () => {
     });
   });
 
-  it("takes a large call, and refuses a body over the limit", async () => {
+  it("accepts a large call, and rejects a body over the limit", async () => {
     const data = `0x${"01".repeat(160_000)}`;
     const { json } = await post(
       JSON.stringify(call(1, "eth_call", [{ to: chain.accounts.owner.address, data }, "latest"])),
@@ -112,7 +112,7 @@ describe("the JSON-RPC server", () => {
     expect((await post(JSON.stringify(call(1, "net_version")))).status).toBe(200);
   });
 
-  it("greets a human, and knows only its own methods and path", async () => {
+  it("greets a browser, and rejects other methods and paths", async () => {
     const greeting = await fetch(chain.rpcUrl);
     expect([greeting.status, await greeting.text()]).toEqual([
       200,
@@ -123,19 +123,19 @@ describe("the JSON-RPC server", () => {
     expect([put.status, put.headers.get("allow")]).toEqual([405, "POST, GET, OPTIONS"]);
   });
 
-  it("lets a page in a browser ask", async () => {
+  it("allows cross-origin requests", async () => {
     const preflight = await fetch(chain.rpcUrl, { method: "OPTIONS" });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
     expect(preflight.headers.get("access-control-allow-headers")).toBe("*");
-    const answer = await fetch(chain.rpcUrl, {
+    const response = await fetch(chain.rpcUrl, {
       method: "POST",
       body: JSON.stringify(call(1, "net_version")),
     });
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("names the port when it is taken", async () => {
+  it("names the port when it is busy", async () => {
     const port = Number(new URL(chain.rpcUrl).port);
     const second = startLocalChain({ chainId: 1, port, blockTimeMs: 1_000 });
     await expect(second).rejects.toThrow(`Port ${port} on 127.0.0.1 is already in use`);

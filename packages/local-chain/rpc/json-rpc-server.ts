@@ -1,4 +1,4 @@
-// The chain's front door: JSON-RPC over HTTP and WebSocket on one port.
+// JSON-RPC server: HTTP and WebSocket on one port.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,13 +15,13 @@ export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** Longer than clients keep idle connections, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** A subscriber this far behind is not reading; cutting it off keeps the chain's memory bounded. */
+/** A subscriber this far behind is not reading; disconnecting it bounds the chain's memory. */
 const SOCKET_BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 
-/** No local setup comes near; it stops a reconnect loop from eating all file handles. */
+/** Far above any local setup; stops a reconnect loop from using all file handles. */
 const CONNECTIONS_MAX = 1_000;
 
-/** Any page may ask: the keys are public and the money is not real. */
+/** Any page may connect: the keys are public and the money is not real. */
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "POST, GET, OPTIONS",
@@ -43,7 +43,7 @@ export type JsonRpcServer = { readonly port: number; readonly close: () => Promi
 export async function startJsonRpcServer(config: JsonRpcServerConfig): Promise<JsonRpcServer> {
   const server = createServer((request, response) => {
     handleHttp(config, request, response).catch((error: unknown) => {
-      // A client that hung up in the middle of its body is no failure of ours, and can not be told.
+      // Reaches no client that disconnected in the middle of its body, and need not.
       reply(response, 500, encodeRpcError(null, error));
     });
   });
@@ -65,7 +65,7 @@ export async function startJsonRpcServer(config: JsonRpcServerConfig): Promise<J
       sockets.close();
       for (const socket of sockets.clients) socket.close(1001, "The local chain is stopping");
       server.closeAllConnections();
-      // A peer that does not answer the close frame must not hold up the stop.
+      // A peer that ignores the close frame must not delay the stop.
       for (const socket of sockets.clients) socket.terminate();
       await closed;
     },
@@ -88,12 +88,12 @@ async function handleHttp(
   }
   const body = await readBody(request);
   if (body === undefined) {
-    const fault = new JsonRpcError(
+    const error = new JsonRpcError(
       JSON_RPC_CODES.invalidRequest,
       `The body is larger than ${BODY_BYTES_MAX} bytes`,
     );
     response.setHeader("connection", "close");
-    return reply(response, 413, encodeRpcError(null, fault));
+    return reply(response, 413, encodeRpcError(null, error));
   }
   const text = await handleRpcMessage(body, (method, params) => config.handle(method, params));
   reply(response, text === undefined ? 204 : 200, text);
@@ -105,7 +105,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Read on without keeping anything: most clients see an answer only after they have sent all.
+    // Read on and discard: most clients read the response only after sending the whole body.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
     else chunks.length = 0;
   }
@@ -133,7 +133,7 @@ function handleSocket(config: JsonRpcServerConfig, socket: WebSocket): void {
   };
   socket.on("message", (data) => void onMessage(data));
   socket.on("close", () => void config.onDisconnect(send));
-  // Protocol violations and oversized frames: the library closes the socket, there is nobody left to tell.
+  // Protocol violations and oversized frames: the library closes the socket.
   socket.on("error", () => socket.terminate());
 }
 
@@ -141,6 +141,6 @@ function toListenError({ hostname, port }: JsonRpcServerConfig, error: NodeJS.Er
   const reason =
     error.code === "EADDRINUSE"
       ? `Port ${port} on ${hostname} is already in use`
-      : `Can not listen on ${hostname}:${port} (${error.code ?? error.message})`;
+      : `Cannot listen on ${hostname}:${port} (${error.code ?? error.message})`;
   return new Error(reason, { cause: error });
 }

@@ -1,17 +1,17 @@
-// JSON-RPC 2.0 messages: one text in, one text out, batches answered in order.
+// JSON-RPC 2.0 messages: one text in, one text out, batches in order.
 import { JSON_RPC_CODES, JsonRpcError, toJsonRpcErrorBody } from "./json-rpc-error.ts";
 
-/** Answers one method with the JSON text of its result; throws for an error. */
+/** Resolves with the JSON text of the method's result; throws for an error. */
 export type RpcHandler = (method: string, params: readonly unknown[]) => Promise<string>;
 
-/** Clients batch up to a thousand by default; beyond twice that one message would hold up everybody else. */
+/** Clients batch up to a thousand by default; a message of more than twice that would delay all others. */
 const BATCH_MAX = 2_000;
 
 type Id = string | number | null;
 type Request = { readonly id: Id | undefined; readonly method: string; readonly params: readonly unknown[] };
 
-/** The reply to a message, or undefined where JSON-RPC asks for silence (notifications only). */
-export async function handleRpcMessage(text: string, answer: RpcHandler): Promise<string | undefined> {
+/** The response to a message; undefined for notifications, which have none. */
+export async function handleRpcMessage(text: string, handle: RpcHandler): Promise<string | undefined> {
   let message: unknown;
   try {
     message = JSON.parse(text);
@@ -21,7 +21,7 @@ export async function handleRpcMessage(text: string, answer: RpcHandler): Promis
       new JsonRpcError(JSON_RPC_CODES.parse, "The body is not valid JSON", undefined, { cause: error }),
     );
   }
-  if (!Array.isArray(message)) return answerOne(message, answer);
+  if (!Array.isArray(message)) return handleOne(message, handle);
   if (message.length === 0 || message.length > BATCH_MAX) {
     return encodeRpcError(
       null,
@@ -29,25 +29,25 @@ export async function handleRpcMessage(text: string, answer: RpcHandler): Promis
     );
   }
   const replies: string[] = [];
-  // One after the other, as nodes do: a batch may send a transaction and then ask for its receipt.
+  // One after the other, as nodes do: a batch may send a transaction and then read its receipt.
   for (const entry of message) {
-    const reply = await answerOne(entry, answer);
+    const reply = await handleOne(entry, handle);
     if (reply !== undefined) replies.push(reply);
   }
   return replies.length === 0 ? undefined : `[${replies.join(",")}]`;
 }
 
-/** An error reply for trouble that no request id can be told of, or whose id is given. */
+/** An error response; `id` is null when the request's id could not be read. */
 export function encodeRpcError(id: Id, error: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcErrorBody(error) });
 }
 
-async function answerOne(message: unknown, answer: RpcHandler): Promise<string | undefined> {
+async function handleOne(message: unknown, handle: RpcHandler): Promise<string | undefined> {
   let id: Id | undefined = null;
   try {
     const request = parseRequest(message);
     id = request.id;
-    const result = await answer(request.method, request.params);
+    const result = await handle(request.method, request.params);
     return id === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   } catch (error) {
     return id === undefined ? undefined : encodeRpcError(id, error);

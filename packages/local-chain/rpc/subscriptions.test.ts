@@ -1,4 +1,4 @@
-// Subscriptions over WebSocket: the right socket hears the right thing, once per log, and nobody after goodbye.
+// Subscriptions over WebSocket: each notification reaches the right socket once, and none after it closed.
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -19,7 +19,7 @@ type Notification = { readonly subscription: string; readonly result: unknown };
 
 /** A client that keeps every notification it gets. */
 class Listener {
-  readonly heard: Notification[] = [];
+  readonly notifications: Notification[] = [];
   readonly socket: WebSocket;
   readonly #opened: Promise<unknown>;
   #nextId = 0;
@@ -30,12 +30,12 @@ class Listener {
     this.#opened = once(this.socket, "open");
     this.socket.on("message", (data) => {
       const message = JSON.parse(data.toString());
-      if (message.method === "eth_subscription") this.heard.push(message.params);
+      if (message.method === "eth_subscription") this.notifications.push(message.params);
       else this.#waiting.get(message.id)?.(message);
     });
   }
 
-  async ask(method: string, ...params: unknown[]): Promise<{ result?: unknown; error?: { code: number } }> {
+  async call(method: string, ...params: unknown[]): Promise<{ result?: unknown; error?: { code: number } }> {
     await this.#opened;
     this.#nextId += 1;
     const id = this.#nextId;
@@ -45,7 +45,9 @@ class Listener {
   }
 
   results(subscription: unknown): unknown[] {
-    return this.heard.filter((entry) => entry.subscription === subscription).map(({ result }) => result);
+    return this.notifications
+      .filter((entry) => entry.subscription === subscription)
+      .map(({ result }) => result);
   }
 
   async waitFor(subscription: unknown, count: number): Promise<unknown[]> {
@@ -65,23 +67,23 @@ beforeEach(async () => {
 afterEach(() => chain.stop());
 
 describe("subscriptions", () => {
-  it("announces heads in order, to each socket that asked", async () => {
-    const first = await one.ask("eth_subscribe", "newHeads");
+  it("sends new heads in order to each subscribed socket", async () => {
+    const first = await one.call("eth_subscribe", "newHeads");
     await chain.mine(3);
-    const second = await two.ask("eth_subscribe", "newHeads");
+    const second = await two.call("eth_subscribe", "newHeads");
     await chain.mine(1);
     const heads = (await one.waitFor(first.result, 4)) as { number: string; hash: string }[];
     expect(heads.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4]);
     expect(heads[3]?.hash).toBe((await readRpcBlock(chain, 4n)).hash);
     expect(await two.waitFor(second.result, 1)).toHaveLength(1);
-    expect(two.heard).toHaveLength(1);
+    expect(two.notifications).toHaveLength(1);
   });
 
-  it("sends one notification per log, and none for blocks without", async () => {
+  it("sends one notification per log, and none for blocks without logs", async () => {
     await chain.request("evm_setAutomine", [false]);
-    const all = await one.ask("eth_subscribe", "logs");
-    const some = await one.ask("eth_subscribe", "logs", { address: EMITTER, topics: [encodeTopic(2)] });
-    const heads = await one.ask("eth_subscribe", "newHeads");
+    const all = await one.call("eth_subscribe", "logs");
+    const some = await one.call("eth_subscribe", "logs", { address: EMITTER, topics: [encodeTopic(2)] });
+    const heads = await one.call("eth_subscribe", "newHeads");
     await chain.mine(2);
     await emitLog(chain, 1);
     await emitLog(chain, 2);
@@ -93,71 +95,71 @@ describe("subscriptions", () => {
       [2, false],
     ]);
     expect(await one.waitFor(some.result, 1)).toHaveLength(1);
-    expect(one.heard).toHaveLength(6);
+    expect(one.notifications).toHaveLength(6);
   });
 
-  it("announces pending transactions", async () => {
-    const pending = await one.ask("eth_subscribe", "newPendingTransactions");
+  it("sends pending transactions", async () => {
+    const pending = await one.call("eth_subscribe", "newPendingTransactions");
     const hash = await emitLog(chain, 1);
     expect(await one.waitFor(pending.result, 1)).toEqual([hash]);
   });
 
-  it("retracts the logs of a reorg, then tells those of the new branch", async () => {
-    const logs = await one.ask("eth_subscribe", "logs", { address: EMITTER });
-    const heads = await one.ask("eth_subscribe", "newHeads");
+  it("sends removed logs of a reorg, then those of the new branch", async () => {
+    const logs = await one.call("eth_subscribe", "logs", { address: EMITTER });
+    const heads = await one.call("eth_subscribe", "newHeads");
     await emitLog(chain, 1);
     await emitLog(chain, 2);
     const { added } = await chain.reorg(1, { replay: "all" });
-    const told = (await one.waitFor(logs.result, 4)) as {
+    const logNotifications = (await one.waitFor(logs.result, 4)) as {
       topics: string[];
       removed: boolean;
       blockHash: string;
     }[];
-    expect(told.map(({ topics, removed }) => [Number(topics[0]), removed])).toEqual([
+    expect(logNotifications.map(({ topics, removed }) => [Number(topics[0]), removed])).toEqual([
       [1, false],
       [2, false],
       [2, true],
       [2, false],
     ]);
-    expect(told[2]?.blockHash).toBe(told[1]?.blockHash);
-    expect(told[3]?.blockHash).toBe(added[0]?.hash);
+    expect(logNotifications[2]?.blockHash).toBe(logNotifications[1]?.blockHash);
+    expect(logNotifications[3]?.blockHash).toBe(added[0]?.hash);
     const seen = (await one.waitFor(heads.result, 3)) as { number: string; hash: string }[];
     expect(seen.map(({ number }) => Number(number))).toEqual([1, 2, 2]);
     expect(seen[2]?.hash).toBe(added[0]?.hash);
   });
 
-  it("ends for the socket that holds it, and for no other", async () => {
-    const { result: id } = await one.ask("eth_subscribe", "newHeads");
-    expect((await two.ask("eth_unsubscribe", id)).result).toBe(false);
-    expect((await one.ask("eth_unsubscribe", id)).result).toBe(true);
-    expect((await one.ask("eth_unsubscribe", id)).result).toBe(false);
-    expect((await one.ask("eth_unsubscribe", {})).result).toBe(false);
-    const other = await two.ask("eth_subscribe", "newHeads");
+  it("can only be ended by the socket that opened it", async () => {
+    const { result: id } = await one.call("eth_subscribe", "newHeads");
+    expect((await two.call("eth_unsubscribe", id)).result).toBe(false);
+    expect((await one.call("eth_unsubscribe", id)).result).toBe(true);
+    expect((await one.call("eth_unsubscribe", id)).result).toBe(false);
+    expect((await one.call("eth_unsubscribe", {})).result).toBe(false);
+    const other = await two.call("eth_subscribe", "newHeads");
     await chain.mine(1);
     await two.waitFor(other.result, 1);
-    expect(one.heard).toEqual([]);
+    expect(one.notifications).toEqual([]);
   });
 
-  it("refuses unknown kinds and bad filters", async () => {
-    expect((await one.ask("eth_subscribe", "syncing")).error?.code).toBe(-32602);
-    expect((await one.ask("eth_subscribe")).error?.code).toBe(-32602);
-    expect((await one.ask("eth_subscribe", "logs", "all")).error?.code).toBe(-32602);
-    expect((await one.ask("eth_subscribe", "logs", { address: 5 })).error?.code).toBe(-32602);
+  it("rejects unknown kinds and bad filters", async () => {
+    expect((await one.call("eth_subscribe", "syncing")).error?.code).toBe(-32602);
+    expect((await one.call("eth_subscribe")).error?.code).toBe(-32602);
+    expect((await one.call("eth_subscribe", "logs", "all")).error?.code).toBe(-32602);
+    expect((await one.call("eth_subscribe", "logs", { address: 5 })).error?.code).toBe(-32602);
   });
 
-  it("stops a client that only ever subscribes", async () => {
+  it("limits the subscriptions of a socket", async () => {
     const replies = await Promise.all(
-      Array.from({ length: 1_001 }, () => one.ask("eth_subscribe", "newHeads")),
+      Array.from({ length: 1_001 }, () => one.call("eth_subscribe", "newHeads")),
     );
     expect(replies.filter(({ error }) => error?.code === -32005)).toHaveLength(1);
   });
 
-  it("forgets a socket that went away", async () => {
-    const { result: id } = await one.ask("eth_subscribe", "newHeads");
-    const other = await two.ask("eth_subscribe", "newHeads");
+  it("ends the subscriptions of a closed socket", async () => {
+    const { result: id } = await one.call("eth_subscribe", "newHeads");
+    const other = await two.call("eth_subscribe", "newHeads");
     one.socket.terminate();
     await once(one.socket, "close");
-    // EDR answers null for a filter it no longer holds.
+    // EDR returns null for a filter it no longer has.
     await vi.waitUntil(
       async () => (await chain.request("eth_getFilterChanges", [id])) === null,
       PATIENT_POLL,
@@ -167,7 +169,7 @@ describe("subscriptions", () => {
     expect(await two.waitFor(other.result, 1)).toHaveLength(1);
   });
 
-  it("polls each subscription well within EDR's five minutes, as long as it is open", async () => {
+  it("polls each open subscription well within EDR's five minutes", async () => {
     const edr = await openEdrProvider({
       chainId: 1,
       instant: true,

@@ -1,4 +1,4 @@
-// Who hears what: routes EDR's events to the socket that subscribed, one notification per log.
+// Routes EDR's events to the sockets that subscribed, one notification per log.
 import type { EdrProvider, SubscriptionEvent } from "../edr-provider.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
 
@@ -11,10 +11,10 @@ type Subscription = {
   readonly logFilter: object | undefined;
 };
 
-/** Far more than a client needs; a loop that never unsubscribes is stopped before it slows every block. */
+/** Far more than a client needs; stops a loop that never unsubscribes before it slows every block. */
 const SUBSCRIPTIONS_PER_SINK_MAX = 1_000;
 
-/** EDR drops a filter that nobody polled for five minutes, subscriptions included, and keeps its events till then. */
+/** EDR drops filters, subscriptions included, that were not polled for five minutes, and buffers their events till then. */
 export const REFRESH_MS = 60_000;
 
 const KINDS = new Set(["newHeads", "logs", "newPendingTransactions"]);
@@ -23,21 +23,21 @@ export class Subscriptions {
   readonly #edr: EdrProvider;
   readonly #byFilter = new Map<bigint, Subscription>();
   readonly #bySink = new Map<NotificationSink, Set<bigint>>();
-  readonly #gone = new WeakSet<NotificationSink>();
+  readonly #closed = new WeakSet<NotificationSink>();
   #refresher: NodeJS.Timeout | undefined;
 
   constructor(edr: EdrProvider) {
     this.#edr = edr;
   }
 
-  /** Must run in a write turn: then no block can be mined between EDR's answer and our note of its id. */
+  /** Must run in the write queue: no block may be mined between EDR's response and storing the id. */
   async open(sink: NotificationSink, params: readonly unknown[]): Promise<string> {
     const [kind, filter] = params;
     if (typeof kind !== "string" || !KINDS.has(kind)) {
       throw new JsonRpcError(JSON_RPC_CODES.invalidParams, `Subscriptions are ${[...KINDS].join(", ")}`);
     }
     // The rest of a batch may still be running when its socket is long closed.
-    if (this.#gone.has(sink)) throw new JsonRpcError(JSON_RPC_CODES.server, "The socket is closed");
+    if (this.#closed.has(sink)) throw new JsonRpcError(JSON_RPC_CODES.server, "The socket is closed");
     const own = this.#bySink.get(sink) ?? new Set();
     if (own.size >= SUBSCRIPTIONS_PER_SINK_MAX) {
       throw new JsonRpcError(
@@ -55,7 +55,7 @@ export class Subscriptions {
     return id;
   }
 
-  /** False where this socket holds no such subscription: nobody ends another's. */
+  /** False where this socket has no such subscription: a socket cannot end those of others. */
   async close(sink: NotificationSink, id: unknown): Promise<boolean> {
     const own = this.#bySink.get(sink);
     const filter = typeof id === "string" && /^0x[0-9a-f]{1,16}$/i.test(id) ? BigInt(id) : undefined;
@@ -71,9 +71,9 @@ export class Subscriptions {
     return true;
   }
 
-  /** For a socket that went away: it hears nothing more, and can not subscribe again. */
+  /** For a closed socket: it gets nothing more and cannot subscribe again. */
   async closeAll(sink: NotificationSink): Promise<void> {
-    this.#gone.add(sink);
+    this.#closed.add(sink);
     for (const filter of [...(this.#bySink.get(sink) ?? [])])
       await this.close(sink, `0x${filter.toString(16)}`);
   }
@@ -91,7 +91,7 @@ export class Subscriptions {
     for (const { id } of [...this.#byFilter.values()]) await this.#edr.request("eth_getFilterChanges", [id]);
   }
 
-  /** As nodes do in a reorg: tells log subscribers again, marked removed, what the blocks about to go had told them. */
+  /** As nodes do in a reorg: sends the logs of the blocks about to go to their subscribers again, marked removed. */
   async retractLogs(fromBlock: bigint, toBlock: bigint): Promise<void> {
     const range = { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` };
     for (const subscription of this.#byFilter.values()) {

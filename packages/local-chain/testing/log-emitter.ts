@@ -1,14 +1,13 @@
-// A nine-byte contract for the tests here: each call emits one log whose only topic is the calldata's first word.
+// A nine-byte contract for tests: each call emits one log whose only topic is the calldata's first word.
 
 import { type Address, type Hex, numberToHex, type RpcBlock, type RpcLog } from "viem";
 import { onTestFinished } from "vitest";
 import { type LocalChain, type LocalChainOptions, startLocalChain } from "../local-chain.ts";
 
-// Chains for the tests here: the emitter stands on them, and each is stopped when its test is done.
-
-/** A wait ends when its condition holds; this bound is for machines under load. */
+/** Bound for machines under load. */
 export const PATIENT_POLL = { timeout: 10_000, interval: 5 };
 
+/** A chain with the emitter in its genesis, stopped when the test ends. */
 export async function startTestChain(options: Partial<LocalChainOptions> = {}): Promise<LocalChain> {
   const chain = await startLocalChain({ chainId: 31337, code: { [EMITTER]: EMITTER_CODE }, ...options });
   onTestFinished(() => chain.stop());
@@ -24,7 +23,7 @@ export function encodeTopic(value: number): Hex {
   return numberToHex(value, { size: 32 });
 }
 
-/** Sends from an account the chain signs for; returns the transaction hash. */
+/** Sends from an account that the chain signs for; returns the transaction hash. */
 export async function emitLog(
   chain: LocalChain,
   value: number,

@@ -1,4 +1,4 @@
-// Moves with agents, owned by people, by policy accounts and by a contract that anybody may use.
+// Agent actions, for owners that are wallets, policy accounts, and a forwarding contract that anyone may use.
 
 import type { SimulatedAgent } from "../state/simulator-state.ts";
 import { registerAgent, revokeAgent, updateAgent } from "../transactions/agents.ts";
@@ -15,39 +15,38 @@ export const agentActions: readonly SimulatorAction[] = [
     name: "register an agent",
     weight: 6,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const owner = random.pick(cast.owners);
+      const { world, random, accounts, state } = turn;
+      const owner = random.pick(accounts.owners);
       const profile = newProfile(turn);
-      return async () =>
-        ledger.agents.add({ id: await registerAgent(world, owner, profile), owner, profile });
+      return async () => state.agents.add({ id: await registerAgent(world, owner, profile), owner, profile });
     },
   },
   {
     name: "register an agent of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      const { world, state } = turn;
+      const account = turn.take(state.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       const owner = actThroughAccount(account.signer, account.address);
       const profile = newProfile(turn);
       return async () =>
-        ledger.agents.add({ id: await registerAgent(world, owner, profile), owner, account, profile });
+        state.agents.add({ id: await registerAgent(world, owner, profile), owner, account, profile });
     },
   },
   {
     name: "register several agents in one transaction",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const relayer = random.pick(cast.relayers);
+      const { world, random, accounts, state } = turn;
+      const relayer = random.pick(accounts.relayers);
       const owner = actThroughMulticall(world, relayer);
       const profiles = Array.from({ length: 2 + random.below(3) }, () => newProfile(turn));
       return async () => {
         const ids = await registerAgentsInOneCall(world, relayer, profiles);
         for (const [index, profile] of profiles.entries()) {
           const id = ids[index];
-          if (id !== undefined) ledger.agents.add({ id, owner, profile });
+          if (id !== undefined) state.agents.add({ id, owner, profile });
         }
       };
     },
@@ -56,12 +55,12 @@ export const agentActions: readonly SimulatorAction[] = [
     name: "register and update an agent in one transaction",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const relayer = random.pick(cast.relayers);
+      const { world, random, accounts, state } = turn;
+      const relayer = random.pick(accounts.relayers);
       const [first, profile] = [newProfile(turn), newProfile(turn)];
       return async () => {
         const id = await registerAndUpdateAgent(world, relayer, first, profile);
-        if (id !== undefined) ledger.agents.add({ id, owner: actThroughMulticall(world, relayer), profile });
+        if (id !== undefined) state.agents.add({ id, owner: actThroughMulticall(world, relayer), profile });
       };
     },
   },
@@ -114,10 +113,10 @@ export const agentActions: readonly SimulatorAction[] = [
     name: "update and revoke an agent in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
+      const { world, state } = turn;
       const agent = takeAgent(turn);
       if (agent === undefined) return undefined;
-      ledger.agents.remove(agent);
+      state.agents.remove(agent);
       const last = newProfile(turn);
       return () =>
         world.inOneBlock([
@@ -128,7 +127,7 @@ export const agentActions: readonly SimulatorAction[] = [
   },
 ];
 
-/** An agent whose owner can act; a frozen account can not. */
+/** An agent whose owner can act; a frozen account cannot. */
 function takeAgent(turn: Turn): SimulatedAgent | undefined {
   const agent = turn.take(turn.state.agents, ({ account }) => account === undefined || !account.frozen);
   return agent?.account === undefined || turn.claim(agent.account) ? agent : undefined;

@@ -1,4 +1,4 @@
-// Moves of those who offer something: merchants, their services, facilitators; and what others report about them.
+// Merchant, service and facilitator actions, and the trust signals that others report about them.
 import { registerFacilitator, updateFacilitator } from "../transactions/facilitators.ts";
 import {
   registerMerchant,
@@ -9,7 +9,7 @@ import {
 import { recordTrustSignal, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "../transactions/trust-signals.ts";
 import type { SimulatorAction, Turn } from "../turn.ts";
 
-/** Anybody reports anything: a signal about the first of its kind needs no more than the number. */
+/** Anyone may report anything: a signal about the first of its kind needs only the number. */
 const FIRST_ID = 1n;
 
 export const catalogActions: readonly SimulatorAction[] = [
@@ -17,19 +17,19 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "register a merchant",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const owner = random.pick(cast.merchants);
+      const { world, random, accounts, state } = turn;
+      const owner = random.pick(accounts.merchants);
       const profile = newMerchant(turn);
       return async () =>
-        ledger.merchants.add({ id: await registerMerchant(world, owner, profile), owner, profile });
+        state.merchants.add({ id: await registerMerchant(world, owner, profile), owner, profile });
     },
   },
   {
     name: "update a merchant",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const merchant = turn.take(ledger.merchants);
+      const { world, random, state } = turn;
+      const merchant = turn.take(state.merchants);
       if (merchant === undefined) return undefined;
       if (random.chance(75)) merchant.profile = newMerchant(turn);
       const active = random.chance(85);
@@ -40,14 +40,14 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "register a service",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const merchant = turn.take(ledger.merchants);
+      const { world, random, state } = turn;
+      const merchant = turn.take(state.merchants);
       if (merchant === undefined) return undefined;
       const profile = newService(turn);
       const serviceId = `${random.pick(["search", "translate", "render", "weather"])}-${random.word().toString(36)}`;
       return async () => {
         const id = await registerService(world, merchant.owner, merchant.id, serviceId, profile);
-        ledger.services.add({ id, merchant, profile });
+        state.services.add({ id, merchant, profile });
       };
     },
   },
@@ -55,8 +55,8 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "update a service",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const service = turn.take(ledger.services);
+      const { world, random, state } = turn;
+      const service = turn.take(state.services);
       if (service === undefined) return undefined;
       if (random.chance(75)) service.profile = newService(turn);
       const active = random.chance(85);
@@ -67,11 +67,11 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "register a facilitator",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const facilitator = turn.take(ledger.facilitators, ({ entry }) => entry === undefined);
+      const { world, random, accounts, state } = turn;
+      const facilitator = turn.take(state.facilitators, ({ entry }) => entry === undefined);
       if (facilitator === undefined) return undefined;
       const profile = newFacilitator(turn);
-      const sender = random.chance(50) ? facilitator.wallet : random.pick(cast.relayers);
+      const sender = random.chance(50) ? facilitator.wallet : random.pick(accounts.relayers);
       return async () => {
         const id = await registerFacilitator(world, sender, facilitator.wallet.address, profile);
         facilitator.entry = { id, active: true, profile };
@@ -82,8 +82,8 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "register a facilitator again",
     weight: 1,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const { wallet, entry } = turn.take(ledger.facilitators, (known) => known.entry !== undefined) ?? {};
+      const { world, state } = turn;
+      const { wallet, entry } = turn.take(state.facilitators, (known) => known.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       entry.profile = newFacilitator(turn);
       entry.active = true;
@@ -94,8 +94,8 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "update a facilitator",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const { wallet, entry } = turn.take(ledger.facilitators, (known) => known.entry !== undefined) ?? {};
+      const { world, random, state } = turn;
+      const { wallet, entry } = turn.take(state.facilitators, (known) => known.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) entry.profile = newFacilitator(turn);
       entry.active = random.chance(75);
@@ -106,8 +106,8 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "report a trust signal",
     weight: 5,
     prepare: (turn) => {
-      const { world, random, accounts: cast } = turn;
-      const reporter = random.pick([...cast.attesters, ...cast.owners]);
+      const { world, random, accounts } = turn;
+      const reporter = random.pick([...accounts.attesters, ...accounts.owners]);
       const type = random.pick(SIGNAL_SUBJECTS);
       const subject = {
         type,
@@ -122,8 +122,8 @@ export const catalogActions: readonly SimulatorAction[] = [
     name: "report every kind of trust signal in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, accounts: cast } = turn;
-      const reporter = random.pick(cast.attesters);
+      const { world, random, accounts } = turn;
+      const reporter = random.pick(accounts.attesters);
       const type = random.pick(SIGNAL_SUBJECTS);
       const subject = { type, id: someId(turn, type) };
       const signals = SIGNAL_KINDS.map((kind) => ({ kind, hash: random.bytes32() }));
@@ -139,20 +139,20 @@ export const catalogActions: readonly SimulatorAction[] = [
   },
 ];
 
-function someId({ random, state: ledger }: Turn, type: (typeof SIGNAL_SUBJECTS)[number]): bigint {
+function someId({ random, state }: Turn, type: (typeof SIGNAL_SUBJECTS)[number]): bigint {
   const ids = {
-    merchant: [...ledger.merchants].map(({ id }) => id),
-    service: [...ledger.services].map(({ id }) => id),
-    facilitator: ledger.facilitators.flatMap(({ entry }) => (entry === undefined ? [] : [entry.id])),
-    agent: [...ledger.agents].map(({ id }) => id),
+    merchant: [...state.merchants].map(({ id }) => id),
+    service: [...state.services].map(({ id }) => id),
+    facilitator: state.facilitators.flatMap(({ entry }) => (entry === undefined ? [] : [entry.id])),
+    agent: [...state.agents].map(({ id }) => id),
   }[type];
   return ids.length === 0 ? FIRST_ID : random.pick(ids);
 }
 
 function newMerchant(turn: Turn) {
-  const { random, accounts: cast } = turn;
+  const { random, accounts } = turn;
   return {
-    payoutAddress: random.chance(70) ? random.pick(cast.merchants).address : random.address(),
+    payoutAddress: random.chance(70) ? random.pick(accounts.merchants).address : random.address(),
     metadataURI: turn.uri("merchant"),
     metadataHash: random.bytes32(),
   };

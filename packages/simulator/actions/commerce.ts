@@ -1,4 +1,4 @@
-// Moves between buyer and seller: quotes on every rail, payment, receipts, fulfillment, disputes.
+// Commerce actions: quotes on every rail, payments, receipts, fulfillment, disputes.
 
 import type { QuoteCommitment } from "@sextant/contracts/hashes/quote-hash";
 import { parseEther, zeroAddress, zeroHash } from "viem";
@@ -27,23 +27,23 @@ export const commerceActions: readonly SimulatorAction[] = [
     prepare: (turn) => {
       const service = turn.take(turn.state.services);
       if (service === undefined) return undefined;
-      const plays = RAILS.map((rail) => prepareQuote(turn, service, rail));
-      return () => turn.world.inOneBlock(plays);
+      const commits = RAILS.map((rail) => prepareQuote(turn, service, rail));
+      return () => turn.world.inOneBlock(commits);
     },
   },
   {
     name: "record a receipt",
     weight: 7,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const quote = turn.take(ledger.quotes);
+      const { world, random, state } = turn;
+      const quote = turn.take(state.quotes);
       if (quote === undefined) return undefined;
-      ledger.quotes.remove(quote);
+      state.quotes.remove(quote);
       const recorder = whoRecords(turn, quote);
       const resultHash = random.bytes32();
       return async () => {
         const id = await recordReceipt(world, recorder, quote.hash, resultHash);
-        ledger.receipts.add({ id, quote, fulfilled: false });
+        state.receipts.add({ id, quote, fulfilled: false });
       };
     },
   },
@@ -51,23 +51,23 @@ export const commerceActions: readonly SimulatorAction[] = [
     name: "fulfil",
     weight: 4,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const receipt = turn.take(ledger.receipts, ({ fulfilled }) => !fulfilled);
+      const { world, random, state } = turn;
+      const receipt = turn.take(state.receipts, ({ fulfilled }) => !fulfilled);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = true;
       const hash = random.bytes32();
-      return () => recordFulfillment(world, seller(turn, receipt.quote), receipt.id, hash);
+      return () => recordFulfillment(world, pickProvider(turn, receipt.quote), receipt.id, hash);
     },
   },
   {
     name: "fulfil again, or take it back",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const receipt = turn.take(ledger.receipts, ({ fulfilled }) => fulfilled);
+      const { world, random, state } = turn;
+      const receipt = turn.take(state.receipts, ({ fulfilled }) => fulfilled);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = random.chance(50);
-      const by = seller(turn, receipt.quote);
+      const by = pickProvider(turn, receipt.quote);
       const hash = receipt.fulfilled ? random.bytes32() : zeroHash;
       return () => recordFulfillment(world, by, receipt.id, hash);
     },
@@ -76,11 +76,11 @@ export const commerceActions: readonly SimulatorAction[] = [
     name: "fulfil and take it back in one block",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const receipt = turn.take(ledger.receipts);
+      const { world, random, state } = turn;
+      const receipt = turn.take(state.receipts);
       if (receipt === undefined) return undefined;
       receipt.fulfilled = false;
-      const by = seller(turn, receipt.quote);
+      const by = pickProvider(turn, receipt.quote);
       const hash = random.bytes32();
       return () =>
         world.inOneBlock([
@@ -93,14 +93,14 @@ export const commerceActions: readonly SimulatorAction[] = [
     name: "open a dispute",
     weight: 3,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const receipt = turn.take(ledger.receipts);
+      const { world, random, state } = turn;
+      const receipt = turn.take(state.receipts);
       if (receipt === undefined) return undefined;
       const opener = random.chance(70) ? receipt.quote.agent : undefined;
-      const by = opener ?? seller(turn, receipt.quote);
+      const by = opener ?? pickProvider(turn, receipt.quote);
       const reasonHash = random.bytes32();
       return async () =>
-        ledger.disputes.add({ id: await openDispute(world, by, receipt.id, reasonHash), receipt });
+        state.disputes.add({ id: await openDispute(world, by, receipt.id, reasonHash), receipt });
     },
   },
   {
@@ -116,26 +116,26 @@ export const commerceActions: readonly SimulatorAction[] = [
 ];
 
 function endDispute(turn: Turn, outcome: "resolved" | "rejected"): (() => Promise<void>) | undefined {
-  const { world, random, state: ledger } = turn;
-  const dispute = turn.take(ledger.disputes);
+  const { world, random, state } = turn;
+  const dispute = turn.take(state.disputes);
   if (dispute === undefined) return undefined;
-  ledger.disputes.remove(dispute);
-  const by = seller(turn, dispute.receipt.quote);
+  state.disputes.remove(dispute);
+  const by = pickProvider(turn, dispute.receipt.quote);
   const resolutionHash = random.bytes32();
   return () => resolveDispute(world, by, dispute.id, outcome, resolutionHash);
 }
 
 function prepareQuote(turn: Turn, service: SimulatedService, wantedRail: number): () => Promise<void> {
-  const { world, random, accounts: cast, state: ledger } = turn;
+  const { world, random, accounts, state } = turn;
   const mayHave = needsFacilitator(wantedRail) || random.chance(25);
   const facilitator = mayHave
-    ? turn.take(ledger.facilitators, ({ entry }) => entry?.active === true)
+    ? turn.take(state.facilitators, ({ entry }) => entry?.active === true)
     : undefined;
   const rail = needsFacilitator(wantedRail) && facilitator === undefined ? PAYMENT_RAIL.transfer : wantedRail;
   const { UsdCoin, WrappedEther } = world.local;
   const token = random.pick([UsdCoin, UsdCoin, UsdCoin, WrappedEther, zeroAddress]);
-  const account = random.chance(15) ? turn.take(ledger.accounts) : undefined;
-  const agent = account === undefined ? random.pick(cast.owners) : undefined;
+  const account = random.chance(15) ? turn.take(state.accounts) : undefined;
+  const agent = account === undefined ? random.pick(accounts.owners) : undefined;
   const commitment: QuoteCommitment = {
     merchantId: service.merchant.id,
     serviceNumericId: service.id,
@@ -152,7 +152,7 @@ function prepareQuote(turn: Turn, service: SimulatedService, wantedRail: number)
   };
   return async () => {
     const hash = await commitQuote(world, service.merchant.owner, commitment);
-    ledger.quotes.add(remembered(hash, service, agent, facilitator, commitment));
+    state.quotes.add(remembered(hash, service, agent, facilitator, commitment));
   };
 }
 
@@ -176,6 +176,6 @@ function whoRecords({ random }: Turn, { rail, facilitator, merchant, agent }: Si
 }
 
 /** The merchant's owner, or the facilitator where there is one. */
-function seller({ random }: Turn, { merchant, facilitator }: SimulatedQuote): Wallet {
+function pickProvider({ random }: Turn, { merchant, facilitator }: SimulatedQuote): Wallet {
   return random.chance(60) ? merchant.owner : (facilitator?.wallet ?? merchant.owner);
 }

@@ -1,4 +1,4 @@
-// Moves around intents: wanting, bidding, choosing, filling, giving up, and forgetting.
+// Intent actions: submit, bid, select, fill, cancel, and leave alone.
 import { parseEther, zeroHash } from "viem";
 import { KNOWN_SCHEMAS, requiresAttestation, satisfiesIntent } from "../state/required-attestation.ts";
 import type { SimulatedBid, SimulatedIntent } from "../state/simulator-state.ts";
@@ -7,7 +7,7 @@ import { cancelIntent, type IntentInput, signIntent, submitIntent } from "../tra
 import { actThroughMulticall } from "../transactions/multicall.ts";
 import type { SimulatorAction, Turn } from "../turn.ts";
 
-/** More offers than this on one intent are noise. */
+/** More bids than this on one intent add nothing. */
 const BIDS_MAX = 8;
 
 const NONCE_MAX = 2n ** 64n - 1n;
@@ -27,9 +27,9 @@ export const intentActions: readonly SimulatorAction[] = [
     name: "bid",
     weight: 14,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const open = turn.take(ledger.intents, ({ bids }) => bids.length < BIDS_MAX);
-      const solver = open && turn.random.pick(ledger.solvers);
+      const { world, state } = turn;
+      const open = turn.take(state.intents, ({ bids }) => bids.length < BIDS_MAX);
+      const solver = open && turn.random.pick(state.solvers);
       if (open === undefined || solver === undefined) return undefined;
       const terms = newTerms(turn, open);
       return async () => {
@@ -41,11 +41,11 @@ export const intentActions: readonly SimulatorAction[] = [
     name: "bid against each other in one block",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const open = turn.take(ledger.intents, ({ bids }) => bids.length === 0);
+      const { world, random, state } = turn;
+      const open = turn.take(state.intents, ({ bids }) => bids.length === 0);
       if (open === undefined) return undefined;
       const offers = Array.from({ length: 3 }, () => ({
-        solver: random.pick(ledger.solvers),
+        solver: random.pick(state.solvers),
         terms: newTerms(turn, open),
       }));
       return async () => {
@@ -111,15 +111,15 @@ export const intentActions: readonly SimulatorAction[] = [
     name: "fill an intent",
     weight: 16,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const open = turn.take(ledger.intents, (intent) => isFillable(turn, intent));
+      const { world, random, state } = turn;
+      const open = turn.take(state.intents, (intent) => isFillable(turn, intent));
       const bid = open?.selected;
       if (open === undefined || bid === undefined) return undefined;
       const attestation = requiresAttestation(open)
-        ? turn.take(ledger.attestations, (candidate) => satisfiesIntent(candidate, open))
+        ? turn.take(state.attestations, (candidate) => satisfiesIntent(candidate, open))
         : undefined;
       if (attestation === undefined && requiresAttestation(open)) return undefined;
-      ledger.intents.remove(open);
+      state.intents.remove(open);
       const proof = {
         executionData: random.bytes32(),
         resultHash: random.bytes32(),
@@ -136,20 +136,20 @@ export const intentActions: readonly SimulatorAction[] = [
     name: "cancel an intent",
     weight: 2,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const open = turn.take(ledger.intents);
+      const { world, state } = turn;
+      const open = turn.take(state.intents);
       if (open === undefined) return undefined;
-      ledger.intents.remove(open);
+      state.intents.remove(open);
       return () => cancelIntent(world, open.owner, open.id);
     },
   },
 ];
 
 function prepareIntent(turn: Turn, deadline: bigint, then: (open: SimulatedIntent) => void) {
-  const { world, random, accounts: cast } = turn;
-  const owner = random.pick(cast.owners);
+  const { world, random, accounts } = turn;
+  const owner = random.pick(accounts.owners);
   const wish = newWish(turn, deadline);
-  const relayer = random.pick(cast.relayers);
+  const relayer = random.pick(accounts.relayers);
   const sender = random.pick([owner, relayer, relayer, actThroughMulticall(world, relayer)]);
   return async (): Promise<void> => {
     const signed = await signIntent(world, owner, wish);
@@ -162,7 +162,7 @@ function newWish({ world, random }: Turn, deadline: bigint): IntentInput {
   const { UsdCoin, WrappedEther } = world.local;
   const sells = random.chance(50);
   const ether = random.between(parseEther("0.01"), parseEther("5"));
-  // Three thousand dollars an ether, less what the owner lets slip.
+  // 3,000 dollars per ether, less the slippage.
   const usd = (ether * 3_000n) / 10n ** 12n;
   const slippageBps = random.pick([0, 30, 50, 100, 10_000]);
   const [amountInMax, fair] = sells ? [ether, usd] : [usd, ether];
@@ -191,7 +191,7 @@ function newWish({ world, random }: Turn, deadline: bigint): IntentInput {
 function newTerms({ random, now }: Turn, { intent }: SimulatedIntent) {
   const { amountInMax, amountOutMin, deadline } = intent.constraints;
   const { dataHash } = intent.execution;
-  // One in six promises something else than was asked for, and can be selected but not fill.
+  // One in six bids differs from the intent: it can be selected but not filled.
   const keepsPromise = dataHash !== zeroHash && random.chance(83);
   return {
     amountIn: amountInMax - random.between(0n, amountInMax / 100n),
@@ -206,12 +206,12 @@ function selectable(turn: Turn, { bids, selected }: SimulatedIntent): SimulatedB
   return bids.filter((bid) => bid !== selected && turn.isTimely(bid.validUntil));
 }
 
-function isFillable({ state: ledger }: Turn, open: SimulatedIntent): boolean {
+function isFillable({ state }: Turn, open: SimulatedIntent): boolean {
   const { dataHash } = open.intent.execution;
   if (open.selected === undefined) return false;
   if (dataHash !== zeroHash && open.selected.executionHash !== dataHash) return false;
   return (
     !requiresAttestation(open) ||
-    [...ledger.attestations].some((candidate) => satisfiesIntent(candidate, open))
+    [...state.attestations].some((candidate) => satisfiesIntent(candidate, open))
   );
 }

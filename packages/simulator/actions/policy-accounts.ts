@@ -1,4 +1,4 @@
-// Moves with policy accounts: opening them, supplying them, setting their rules, freezing them.
+// Policy account actions: open, fund, set rules, freeze.
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { createPolicyHolder, type SimulatedPolicyAccount } from "../state/simulator-state.ts";
 import {
@@ -16,7 +16,7 @@ import type { SimulatorAction } from "../turn.ts";
 import type { World } from "../world.ts";
 import { drawSpendLimit, rememberSpendLimit } from "./policies.ts";
 
-/** Each lasts for many payments; more would only repeat each other. */
+/** Each lasts for many payments; more accounts add nothing. */
 const ACCOUNTS_MAX = 8;
 
 /** Some hundred payments. */
@@ -31,11 +31,11 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "open a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      if (ledger.accounts.size >= ACCOUNTS_MAX || !turn.claim(ledger.accounts)) return undefined;
-      const signer = random.pick(cast.owners);
-      const key = random.pick(cast.sessionKeys);
-      const payee = random.pick(cast.merchants);
+      const { world, random, accounts, state } = turn;
+      if (state.accounts.size >= ACCOUNTS_MAX || !turn.claim(state.accounts)) return undefined;
+      const signer = random.pick(accounts.owners);
+      const key = random.pick(accounts.sessionKeys);
+      const payee = random.pick(accounts.merchants);
       const expiresAt = turn.now + random.between(...KEY_LIFE_SECONDS);
       const usdPerDay = random.between(100_000_000n, USD_SUPPLY);
       const etherPerDay = random.between(ETHER_SUPPLY / 10n, ETHER_SUPPLY);
@@ -49,8 +49,8 @@ export const policyAccountActions: readonly SimulatorAction[] = [
           () => setSpendLimit(policies, world.local.UsdCoin, usdPerDay),
           () => setSpendLimit(policies, zeroAddress, etherPerDay),
           () => setSessionKey(signer, address, key.address, expiresAt, true),
-          () => mintUsd(world, cast.treasury, address, USD_SUPPLY),
-          () => sendEther(cast.treasury, address, ETHER_SUPPLY),
+          () => mintUsd(world, accounts.treasury, address, USD_SUPPLY),
+          () => sendEther(accounts.treasury, address, ETHER_SUPPLY),
         ]);
         const account: SimulatedPolicyAccount = {
           ...createPolicyHolder(),
@@ -64,7 +64,7 @@ export const policyAccountActions: readonly SimulatorAction[] = [
         };
         rememberSpendLimit(account, world.local.UsdCoin, usdPerDay);
         rememberSpendLimit(account, zeroAddress, etherPerDay);
-        ledger.accounts.add(account);
+        state.accounts.add(account);
       };
     },
   },
@@ -72,16 +72,16 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "supply a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, accounts: cast, state: ledger } = turn;
+      const { world, accounts, state } = turn;
       const account = turn.take(
-        ledger.accounts,
+        state.accounts,
         ({ usd, ether }) => usd < USD_SUPPLY / 2n || ether < ETHER_SUPPLY / 2n,
       );
       if (account === undefined) return undefined;
       return async () => {
         await world.inOneBlock([
-          () => mintUsd(world, cast.treasury, account.address, USD_SUPPLY),
-          () => sendEther(cast.treasury, account.address, ETHER_SUPPLY),
+          () => mintUsd(world, accounts.treasury, account.address, USD_SUPPLY),
+          () => sendEther(accounts.treasury, account.address, ETHER_SUPPLY),
         ]);
         account.usd += USD_SUPPLY;
         account.ether += ETHER_SUPPLY;
@@ -105,11 +105,11 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "list a target or function of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { random, state: ledger } = turn;
-      const account = turn.take(ledger.accounts);
+      const { random, state } = turn;
+      const account = turn.take(state.accounts);
       if (account === undefined) return undefined;
       const policies = policiesOfAccount(account.signer, account.address);
-      // Only strangers come and go: what the account really calls stays listed.
+      // Only unrelated targets change: what the account really calls stays listed.
       const target = random.address();
       const allowed = random.chance(50);
       if (random.chance(50)) return () => setTargetAllowed(policies, target, allowed);
@@ -120,8 +120,8 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "switch the function list of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const account = turn.take(ledger.accounts);
+      const { world, random, state } = turn;
+      const account = turn.take(state.accounts);
       if (account === undefined) return undefined;
       const policies = policiesOfAccount(account.signer, account.address);
       if (account.functionsListed) {
@@ -142,10 +142,10 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "choose the guardian of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { random, accounts: cast, state: ledger } = turn;
-      const account = turn.take(ledger.accounts);
+      const { random, accounts, state } = turn;
+      const account = turn.take(state.accounts);
       if (account === undefined) return undefined;
-      const guardian = random.pick(cast.guardians);
+      const guardian = random.pick(accounts.guardians);
       return async () => {
         await setGuardian(policiesOfAccount(account.signer, account.address), guardian.address);
         account.guardian = guardian;
@@ -156,8 +156,8 @@ export const policyAccountActions: readonly SimulatorAction[] = [
     name: "freeze a policy account",
     weight: 1,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      const { world, state } = turn;
+      const account = turn.take(state.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       account.frozen = true;
       const { guardian, signer, address } = account;
@@ -177,7 +177,7 @@ export const policyAccountActions: readonly SimulatorAction[] = [
   },
 ];
 
-/** What a policy account calls in this economy: transfer, setValue, the agent's life, payment policies. */
+/** What policy accounts call: transfer, setValue, the agent functions, payment policies. */
 function callable(world: World): readonly (readonly [target: Address, selectors: readonly Hex[]])[] {
   return [
     [world.local.UsdCoin, ["0xa9059cbb"]],

@@ -1,4 +1,4 @@
-// Moves of those who vouch and those who fill: attestations, attestors, solvers and their bonds.
+// Registry actions: attestations, attestors, solvers and their bonds.
 import { parseEther, zeroHash } from "viem";
 import { KNOWN_SCHEMAS, requiresAttestation, satisfiesIntent } from "../state/required-attestation.ts";
 import { revokeAttestation, submitAttestation } from "../transactions/attestations.ts";
@@ -7,7 +7,7 @@ import { actThroughMulticall } from "../transactions/multicall.ts";
 import { addBond, registerSolver, updateSolver, withdrawBond } from "../transactions/solvers.ts";
 import type { SimulatorAction, Turn } from "../turn.ts";
 
-/** A solver does not put up more than this, so that nobody runs out of money. */
+/** Bonds stay below this, so that no solver runs out of money. */
 const BOND_MAX = parseEther("10");
 
 export const registryActions: readonly SimulatorAction[] = [
@@ -15,14 +15,14 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "attest something",
     weight: 4,
     prepare: (turn) => {
-      const { world, state: ledger } = turn;
-      const attester = turn.take(ledger.attesters);
+      const { world, state } = turn;
+      const attester = turn.take(state.attesters);
       if (attester === undefined) return undefined;
       const statement = newStatement(turn);
       return async () => {
         const id = await submitAttestation(world, attester.wallet, statement);
         attester.given += 1;
-        ledger.attestations.add({ id, attester: attester.wallet, ...statement });
+        state.attestations.add({ id, attester: attester.wallet, ...statement });
       };
     },
   },
@@ -30,14 +30,14 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "attest what an intent requires",
     weight: 8,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
+      const { world, random, state } = turn;
       const open = turn.take(
-        ledger.intents,
+        state.intents,
         (intent) =>
           requiresAttestation(intent) &&
-          ![...ledger.attestations].some((known) => satisfiesIntent(known, intent)),
+          ![...state.attestations].some((known) => satisfiesIntent(known, intent)),
       );
-      const attester = turn.take(ledger.attesters);
+      const attester = turn.take(state.attesters);
       if (open === undefined || attester === undefined) return undefined;
       const { requiredAttestationSchema, requiredAttestationSubject } = open.intent.execution;
       const other = newStatement(turn);
@@ -49,7 +49,7 @@ export const registryActions: readonly SimulatorAction[] = [
       return async () => {
         const id = await submitAttestation(world, attester.wallet, statement);
         attester.given += 1;
-        ledger.attestations.add({ id, attester: attester.wallet, ...statement });
+        state.attestations.add({ id, attester: attester.wallet, ...statement });
       };
     },
   },
@@ -57,11 +57,11 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "attest through another contract",
     weight: 1,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger } = turn;
-      const attester = actThroughMulticall(world, random.pick(cast.relayers));
+      const { world, random, accounts, state } = turn;
+      const attester = actThroughMulticall(world, random.pick(accounts.relayers));
       const statement = newStatement(turn);
       return async () =>
-        ledger.attestations.add({
+        state.attestations.add({
           id: await submitAttestation(world, attester, statement),
           attester,
           ...statement,
@@ -82,11 +82,11 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "register an attestor",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
+      const { world, random, state } = turn;
       // All but the first have attested before they register.
-      const isFirst = ledger.attesters.every(({ entry }) => entry === undefined);
+      const isFirst = state.attesters.every(({ entry }) => entry === undefined);
       const attester = turn.take(
-        ledger.attesters,
+        state.attesters,
         ({ entry, given }) => entry === undefined && (isFirst || given > 0),
       );
       if (attester === undefined) return undefined;
@@ -101,8 +101,8 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "update an attestor",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const { wallet, entry } = turn.take(ledger.attesters, (attester) => attester.entry !== undefined) ?? {};
+      const { world, random, state } = turn;
+      const { wallet, entry } = turn.take(state.attesters, (attester) => attester.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) {
         entry.profile = { metadataURI: turn.uri("attestor"), schemasHash: random.bytes32() };
@@ -115,11 +115,11 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "register a solver",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
+      const { world, random, state } = turn;
       // All but the first have filled before they register.
-      const isFirst = ledger.solvers.every(({ entry }) => entry === undefined);
+      const isFirst = state.solvers.every(({ entry }) => entry === undefined);
       const solver = turn.take(
-        ledger.solvers,
+        state.solvers,
         ({ entry, fills }) => entry === undefined && (isFirst || fills > 0),
       );
       if (solver === undefined) return undefined;
@@ -135,8 +135,8 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "update a solver",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
-      const { wallet, entry } = turn.take(ledger.solvers, (solver) => solver.entry !== undefined) ?? {};
+      const { world, random, state } = turn;
+      const { wallet, entry } = turn.take(state.solvers, (solver) => solver.entry !== undefined) ?? {};
       if (wallet === undefined || entry === undefined) return undefined;
       if (random.chance(75)) {
         entry.profile = { metadataURI: turn.uri("solver"), capabilitiesHash: random.bytes32() };
@@ -149,9 +149,9 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "add to a bond",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
+      const { world, random, state } = turn;
       const { wallet, entry } =
-        turn.take(ledger.solvers, (solver) => solver.entry !== undefined && solver.entry.bond < BOND_MAX) ??
+        turn.take(state.solvers, (solver) => solver.entry !== undefined && solver.entry.bond < BOND_MAX) ??
         {};
       if (wallet === undefined || entry === undefined) return undefined;
       const amount = random.between(0n, parseEther("0.5"));
@@ -164,9 +164,9 @@ export const registryActions: readonly SimulatorAction[] = [
     name: "withdraw from a bond",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, state: ledger } = turn;
+      const { world, random, state } = turn;
       const { wallet, entry } =
-        turn.take(ledger.solvers, ({ entry }) => entry !== undefined && !entry.active && entry.bond > 0n) ??
+        turn.take(state.solvers, ({ entry }) => entry !== undefined && !entry.active && entry.bond > 0n) ??
         {};
       if (wallet === undefined || entry === undefined) return undefined;
       const amount = random.chance(30) ? entry.bond : random.between(1n, entry.bond);

@@ -1,4 +1,4 @@
-// Moves that spend from policy accounts: by session key, by the signer, and by signed payments.
+// Spending from policy accounts: by session key, by the signer, and by signed payments.
 
 import type { TransactionCall } from "@sextant/contracts/deploy/transaction";
 import { demoTargetAbi } from "@sextant/contracts/generated/demo-target";
@@ -28,10 +28,10 @@ export const sessionKeyActions: readonly SimulatorAction[] = [
     name: "give or renew a session key",
     weight: 2,
     prepare: (turn) => {
-      const { random, accounts: cast, state: ledger } = turn;
-      const account = turn.take(ledger.accounts);
+      const { random, accounts, state } = turn;
+      const account = turn.take(state.accounts);
       if (account === undefined) return undefined;
-      const wallet = random.pick(cast.sessionKeys);
+      const wallet = random.pick(accounts.sessionKeys);
       const expiresAt = turn.now + random.between(...KEY_LIFE_SECONDS);
       return async () => {
         await setSessionKey(account.signer, account.address, wallet.address, expiresAt, true);
@@ -93,8 +93,8 @@ export const sessionKeyActions: readonly SimulatorAction[] = [
     name: "pay dollars as the signer of a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, state: ledger, now } = turn;
-      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      const { world, state, now } = turn;
+      const account = turn.take(state.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       const amount = payable(turn, account, world.local.UsdCoin, account.usd, USD_PAYMENT_MAX);
       if (amount === 0n) return undefined;
@@ -114,13 +114,13 @@ export const sessionKeyActions: readonly SimulatorAction[] = [
     name: "pay by signature from a policy account",
     weight: 2,
     prepare: (turn) => {
-      const { world, random, accounts: cast, state: ledger, now } = turn;
-      const account = turn.take(ledger.accounts, ({ frozen }) => !frozen);
+      const { world, random, accounts, state, now } = turn;
+      const account = turn.take(state.accounts, ({ frozen }) => !frozen);
       if (account === undefined) return undefined;
       const route = {
-        merchant: random.pick(cast.merchants).address,
+        merchant: random.pick(accounts.merchants).address,
         token: world.local.UsdCoin,
-        facilitator: random.pick(cast.facilitators).address,
+        facilitator: random.pick(accounts.facilitators).address,
       };
       const maxPerDay = random.between(USD_PAYMENT_MAX, 10n * USD_PAYMENT_MAX);
       const policy = account.payments[0] ?? {
@@ -129,7 +129,7 @@ export const sessionKeyActions: readonly SimulatorAction[] = [
         maxPerPayment: USD_PAYMENT_MAX,
         allowed: true,
       };
-      const amount = policy.window.room(now, random.between(1n, USD_PAYMENT_MAX));
+      const amount = policy.window.available(now, random.between(1n, USD_PAYMENT_MAX));
       if (amount === 0n) return undefined;
       const paymentHash = random.bytes32();
       const actor = actThroughAccount(account.signer, account.address);
@@ -158,7 +158,7 @@ function takeSession(turn: Turn): Session | undefined {
   return account === undefined || key === undefined ? undefined : { account, key };
 }
 
-/** What the account has, may spend today, and would spend at once; 0 when that is nothing. */
+/** The least of its balance, today's remaining limit and one payment; 0 when nothing is left. */
 function payable(
   { random, now }: Turn,
   account: SimulatedPolicyAccount,
@@ -167,15 +167,12 @@ function payable(
   most: bigint,
 ): bigint {
   const wanted = random.between(1n, most);
-  const allowed = account.limits.get(token)?.room(now, wanted) ?? wanted;
+  const allowed = account.limits.get(token)?.available(now, wanted) ?? wanted;
   return allowed < has ? allowed : has;
 }
 
-function transfer(
-  { world, random, accounts: cast }: Turn,
-  amount: bigint,
-): TransactionCall & { to: Address } {
-  const args = [random.pick(cast.merchants).address, amount] as const;
+function transfer({ world, random, accounts }: Turn, amount: bigint): TransactionCall & { to: Address } {
+  const args = [random.pick(accounts.merchants).address, amount] as const;
   return {
     to: world.local.UsdCoin,
     data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args }),
@@ -183,8 +180,8 @@ function transfer(
 }
 
 function bySessionKey(turn: Turn, { account, key }: Session, call: TransactionCall & { to: Address }) {
-  const { world, random, accounts: cast, now } = turn;
-  const relayer = random.pick(cast.relayers);
+  const { world, random, accounts, now } = turn;
+  const relayer = random.pick(accounts.relayers);
   const nonce = key.nextNonce;
   key.nextNonce += 1n;
   return async (): Promise<void> => {

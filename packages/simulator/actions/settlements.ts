@@ -1,4 +1,4 @@
-// Moves of money: paying the parties of a quote through the adapter, in dollars and in ether.
+// Settlement actions: pay all parties of a quote through the adapter, in dollars and in ether.
 import { maxUint256, parseEther, zeroAddress } from "viem";
 import type { SimulatedOwner, SimulatedQuote } from "../state/simulator-state.ts";
 import { executeSettlement, LINE_KINDS } from "../transactions/settlements.ts";
@@ -7,7 +7,7 @@ import type { SimulatorAction, Turn } from "../turn.ts";
 
 const LINES_MAX = 4;
 
-/** Forty quotes of the dearest kind. */
+/** Enough for forty of the most expensive quotes. */
 const USD_SUPPLY = 1_000_000_000n;
 
 export const settlementActions: readonly SimulatorAction[] = [
@@ -15,7 +15,7 @@ export const settlementActions: readonly SimulatorAction[] = [
     name: "settle a quote in dollars",
     weight: 4,
     prepare: (turn) => {
-      const { world, accounts: cast } = turn;
+      const { world, accounts } = turn;
       const { UsdCoin } = world.local;
       const quote = takeUnpaid(turn, (token) => token === UsdCoin);
       const payer = quote && takePayer(turn, quote);
@@ -25,7 +25,7 @@ export const settlementActions: readonly SimulatorAction[] = [
       const { address } = payer.wallet;
       return async () => {
         if (payer.usd < quote.amount) {
-          await mintUsd(world, cast.treasury, address, USD_SUPPLY);
+          await mintUsd(world, accounts.treasury, address, USD_SUPPLY);
           payer.usd += USD_SUPPLY;
         }
         if (!payer.approved) {
@@ -52,8 +52,8 @@ export const settlementActions: readonly SimulatorAction[] = [
   {
     name: "wrap ether",
     weight: 1,
-    prepare: ({ world, random, accounts: cast }) => {
-      const holder = random.pick(cast.owners);
+    prepare: ({ world, random, accounts }) => {
+      const holder = random.pick(accounts.owners);
       const amount = random.between(1n, parseEther("0.1"));
       return () => wrapEther(world, holder, amount);
     },
@@ -67,13 +67,13 @@ function takeUnpaid(
   return turn.take(turn.state.quotes, ({ paid, token }) => !paid && pays(token));
 }
 
-/** The agent itself; somebody else for a policy account. */
+/** The agent itself; any owner for a policy account. */
 function takePayer(turn: Turn, { agent }: SimulatedQuote): SimulatedOwner | undefined {
-  return turn.take(turn.state.people, ({ wallet }) => agent === undefined || wallet === agent);
+  return turn.take(turn.state.owners, ({ wallet }) => agent === undefined || wallet === agent);
 }
 
-/** The amount, cut into lines of at least one unit each; the first one is the merchant's. */
-function newPlan({ random, accounts: cast }: Turn, quote: SimulatedQuote) {
+/** Splits the amount into lines of at least one unit each; the first is the merchant's. */
+function newPlan({ random, accounts }: Turn, quote: SimulatedQuote) {
   const wanted = 1 + random.below(LINES_MAX);
   const amounts: bigint[] = [];
   let rest = quote.amount;
@@ -89,7 +89,7 @@ function newPlan({ random, accounts: cast }: Turn, quote: SimulatedQuote) {
     deadline: quote.expiresAt,
     lines: [rest, ...amounts].map((amount, index) => ({
       kind: index === 0 ? 0 : random.below(LINE_KINDS.length),
-      recipient: index === 0 ? quote.merchant.owner.address : random.pick(cast.facilitators).address,
+      recipient: index === 0 ? quote.merchant.owner.address : random.pick(accounts.facilitators).address,
       amount,
       metadataHash: random.bytes32(),
     })),

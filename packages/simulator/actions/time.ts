@@ -1,4 +1,4 @@
-// Moves of the clock: quiet blocks, and hours in which nothing happens. Only where time is ours.
+// Time actions: empty blocks and skipped hours, only where the simulator controls the clock.
 import type { SimulatorAction, Turn } from "../turn.ts";
 
 const HOUR_SECONDS = 3_600n;

@@ -1,54 +1,54 @@
-// Who takes part in the economy: forty accounts of their own, so that nobody else's nonces get in the way.
+// The simulator's forty accounts: its own, so that other senders do not disturb their nonces.
 import { parseEther } from "viem";
 import { allowMinter, sendEtherToMany } from "../transactions/tokens.ts";
 import type { Wallet, World } from "../world.ts";
 
 export type SimulatorAccounts = {
-  /** Makes the money. */
+  /** Mints the dollars. */
   readonly treasury: Wallet;
-  /** Own agents and accounts, want things, pay. */
+  /** Own agents and policy accounts, submit intents, pay. */
   readonly owners: readonly Wallet[];
   readonly solvers: readonly Wallet[];
   readonly merchants: readonly Wallet[];
   readonly facilitators: readonly Wallet[];
   readonly attesters: readonly Wallet[];
   readonly guardians: readonly Wallet[];
-  /** Send what others signed. */
+  /** Send calls that others signed. */
   readonly relayers: readonly Wallet[];
-  /** Sign for policy accounts and need no money. */
+  /** Sign for policy accounts and need no ether. */
   readonly sessionKeys: readonly Wallet[];
 };
 
-/** Beyond every account a local chain funds at genesis, or that people use by hand. */
+/** Beyond every account that a local chain funds at genesis or that users take by hand. */
 export const FIRST_ACCOUNT_INDEX = 1_000;
 
-/** At a fifth of a thousandth ETH a transaction it lasts for five million transactions each. */
+/** At 0.0002 ETH per transaction it lasts for five million transactions. */
 const STARTING_BALANCE = parseEther("1000");
 
-/** Pays the cast and lets its treasury mint: two transactions of the local chain's owner, and the last. */
+/** Funds the accounts and lets their treasury mint: the only two transactions of the local chain's owner. */
 export async function fundAccounts(world: World, firstIndex: number): Promise<SimulatorAccounts> {
   let next = firstIndex;
-  const people = (count: number): Wallet[] => Array.from({ length: count }, () => world.wallet(next++));
-  const [treasury = world.wallet(next)] = people(1);
-  const cast: SimulatorAccounts = {
+  const wallets = (count: number): Wallet[] => Array.from({ length: count }, () => world.wallet(next++));
+  const [treasury = world.wallet(next)] = wallets(1);
+  const accounts: SimulatorAccounts = {
     treasury,
-    owners: people(12),
-    solvers: people(6),
-    merchants: people(6),
-    facilitators: people(4),
-    attesters: people(4),
-    guardians: people(2),
-    relayers: people(2),
-    sessionKeys: people(3),
+    owners: wallets(12),
+    solvers: wallets(6),
+    merchants: wallets(6),
+    facilitators: wallets(4),
+    attesters: wallets(4),
+    guardians: wallets(2),
+    relayers: wallets(2),
+    sessionKeys: wallets(3),
   };
   const { owner } = world.actors;
-  const recipients = Object.values(cast).flat() as Wallet[];
+  const recipients = Object.values(accounts).flat() as Wallet[];
   await sendEtherToMany(
     world,
     owner,
     recipients.map(({ address }) => address),
     STARTING_BALANCE,
   );
-  await allowMinter(world, owner, cast.treasury.address);
-  return cast;
+  await allowMinter(world, owner, accounts.treasury.address);
+  return accounts;
 }

@@ -1,4 +1,4 @@
-// Which attestations an intent asks for before it may be filled.
+// Which attestations an intent requires before it may be filled.
 import { type Hex, zeroHash } from "viem";
 import type { SimulatedAttestation, SimulatedIntent } from "./simulator-state.ts";
 
@@ -13,7 +13,7 @@ export function requiresAttestation({ intent: { execution } }: SimulatedIntent):
   );
 }
 
-/** Whether this attestation is what the intent asks for. */
+/** Whether the intent accepts this attestation. */
 export function satisfiesIntent(
   { schema, subject }: SimulatedAttestation,
   { intent: { execution } }: SimulatedIntent,

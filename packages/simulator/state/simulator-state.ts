@@ -1,4 +1,4 @@
-// What exists in the economy, as far as its players remember: enough to know which moves are possible.
+// What the simulator knows of the chain: enough to decide which actions are possible.
 
 import type { Intent } from "@sextant/contracts/hashes/intent-hash";
 import type { Address, Hex } from "viem";
@@ -13,7 +13,7 @@ import type { Actor, Wallet } from "../world.ts";
 import type { SimulatorAccounts } from "./accounts.ts";
 import type { SpendWindow } from "./spend-window.ts";
 
-/** An economy may run for days: what is older is left alone, as in life. */
+/** Bounds memory in runs of days; older records see no more actions. */
 const REMEMBERED_MAX = 64;
 
 export class BoundedList<T extends object> implements Iterable<T> {
@@ -41,7 +41,7 @@ export class BoundedList<T extends object> implements Iterable<T> {
   }
 }
 
-/** Whoever has policies. */
+/** A wallet or account with policies. */
 export type SimulatedPolicyHolder = {
   frozen: boolean;
   guardian: Wallet | undefined;
@@ -68,7 +68,7 @@ export type SimulatedSessionKey = {
 export type SimulatedPolicyAccount = SimulatedPolicyHolder & {
   readonly address: Address;
   readonly signer: Wallet;
-  /** Whom it may send ether. */
+  /** The only recipient of its ether. */
   readonly payee: Wallet;
   readonly keys: SimulatedSessionKey[];
   functionsListed: boolean;
@@ -78,7 +78,7 @@ export type SimulatedPolicyAccount = SimulatedPolicyHolder & {
 export type SimulatedAgent = {
   readonly id: bigint;
   readonly owner: Actor;
-  /** The account it belongs to, whose policies then decide. */
+  /** The policy account that owns it, whose policies then apply. */
   readonly account?: SimulatedPolicyAccount;
   profile: Omit<AgentProfile, "pubkey">;
 };
@@ -133,14 +133,16 @@ export type SimulatedDispute = { readonly id: bigint; readonly receipt: Simulate
 
 export type SimulatorState = ReturnType<typeof createSimulatorState>;
 
-export function createSimulatorState(cast: SimulatorAccounts) {
+export function createSimulatorState(accounts: SimulatorAccounts) {
   return {
-    people: cast.owners.map(
+    owners: accounts.owners.map(
       (wallet): SimulatedOwner => ({ wallet, usd: 0n, approved: false, ...createPolicyHolder() }),
     ),
-    solvers: cast.solvers.map((wallet): SimulatedSolver => ({ wallet, fills: 0, entry: undefined })),
-    attesters: cast.attesters.map((wallet): SimulatedAttester => ({ wallet, given: 0, entry: undefined })),
-    facilitators: cast.facilitators.map((wallet): SimulatedFacilitator => ({ wallet, entry: undefined })),
+    solvers: accounts.solvers.map((wallet): SimulatedSolver => ({ wallet, fills: 0, entry: undefined })),
+    attesters: accounts.attesters.map(
+      (wallet): SimulatedAttester => ({ wallet, given: 0, entry: undefined }),
+    ),
+    facilitators: accounts.facilitators.map((wallet): SimulatedFacilitator => ({ wallet, entry: undefined })),
     accounts: new BoundedList<SimulatedPolicyAccount>(),
     agents: new BoundedList<SimulatedAgent>(),
     intents: new BoundedList<SimulatedIntent>(),
@@ -153,7 +155,7 @@ export function createSimulatorState(cast: SimulatorAccounts) {
   };
 }
 
-/** Somebody without any policy yet. */
+/** Without any policy yet. */
 export function createPolicyHolder(): SimulatedPolicyHolder {
   return { frozen: false, guardian: undefined, limits: new Map(), payments: [] };
 }

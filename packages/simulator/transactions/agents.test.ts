@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => stage.chain.stop());
 
 describe("agent steps", () => {
-  it("register, update and revoke", async () => {
+  it("registers, updates and revokes", async () => {
     const { world } = stage;
     const { agent } = world.actors;
     const registered = await emittedBy(() => registerAgent(world, agent, profile("one")));
@@ -59,7 +59,7 @@ describe("agent steps", () => {
     expect(revoked.events).toEqual([["AgentRegistry.AgentRevoked", { agentId }]]);
   });
 
-  it("register several in one transaction, owned by the contract that called", async () => {
+  it("registers several in one transaction, owned by the calling contract", async () => {
     const { world } = stage;
     const { payer } = world.actors;
     const names = ["a", "b", "c"];
@@ -75,7 +75,7 @@ describe("agent steps", () => {
     expect((await readAgent(first)).metadataURI).toBe("ipfs://d");
   });
 
-  it("register and update in one transaction", async () => {
+  it("registers and updates in one transaction", async () => {
     const { world } = stage;
     const { result, raw } = await emittedBy(() =>
       registerAndUpdateAgent(world, world.actors.payer, profile("born"), profile("changed")),

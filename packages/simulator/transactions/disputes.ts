@@ -25,12 +25,12 @@ export async function openDispute(
 /** By the merchant's owner or the facilitator, once. */
 export async function resolveDispute(
   world: World,
-  seller: Actor,
+  provider: Actor,
   disputeId: bigint,
   outcome: keyof typeof DISPUTE_OUTCOME,
   resolutionHash: Hex,
 ): Promise<void> {
   const args = [disputeId, DISPUTE_OUTCOME[outcome], resolutionHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "resolveDispute", args });
-  await seller.send({ to: world.contracts.CommerceRegistry, data });
+  await provider.send({ to: world.contracts.CommerceRegistry, data });
 }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => stage.chain.stop());
 
 describe("intent steps", () => {
-  it("submit for the owner by itself, by a relayer and through a contract", async () => {
+  it("submits by the owner, by a relayer and through a contract", async () => {
     const { world } = stage;
     const { agent, payer } = world.actors;
     for (const sender of [agent, payer, actThroughMulticall(world, payer)]) {
@@ -52,7 +52,7 @@ describe("intent steps", () => {
     }
   });
 
-  it("bid, select, select another, and fill with a proof and the required attestation", async () => {
+  it("bids, selects, selects another, and fills with a proof and the required attestation", async () => {
     const { world } = stage;
     const { agent, solver, merchant, attestor } = world.actors;
     const [schema, subject, dataHash] = [word(1), word(2), word(3)];
@@ -93,7 +93,7 @@ describe("intent steps", () => {
     expect(await world.client.readContract(status)).toBe(1);
   });
 
-  it("cancel", async () => {
+  it("cancels", async () => {
     const { world } = stage;
     const { agent } = world.actors;
     const intentId = await submitIntent(world, agent, await signIntent(world, agent, await wish()));
@@ -104,7 +104,7 @@ describe("intent steps", () => {
 });
 
 describe("registry steps", () => {
-  it("attest and revoke", async () => {
+  it("attests and revokes", async () => {
     const { world } = stage;
     const { attestor } = world.actors;
     const statement = { schema: word(7), subject: word(8), dataHash: word(9) };
@@ -121,7 +121,7 @@ describe("registry steps", () => {
     ]);
   });
 
-  it("register and update an attestor", async () => {
+  it("registers and updates an attestor", async () => {
     const { world } = stage;
     const { attestor } = world.actors;
     const profile = { metadataURI: "ipfs://attestor", schemasHash: word(1) };
@@ -133,7 +133,7 @@ describe("registry steps", () => {
     ]);
   });
 
-  it("register and update a solver, and move its bond", async () => {
+  it("registers and updates a solver, and changes its bond", async () => {
     const { world } = stage;
     const { solver } = world.actors;
     const profile = { metadataURI: "ipfs://solver", capabilitiesHash: word(1) };

@@ -73,12 +73,12 @@ beforeAll(async () => {
 afterAll(() => stage.chain.stop());
 
 describe("policy steps", () => {
-  it("set every kind of policy directly", async () => {
+  it("sets every kind of policy directly", async () => {
     const { agent } = stage.world.actors;
     await expectPolicies(policiesOfWallet(stage.world, agent), agent.address);
   });
 
-  it("set every kind of policy through a policy account", async () => {
+  it("sets every kind of policy through a policy account", async () => {
     const { agent } = stage.world.actors;
     const account = await openPolicyAccount(stage.world, agent);
     await expectPolicies(policiesOfAccount(agent, account), account);
@@ -87,7 +87,7 @@ describe("policy steps", () => {
     ]);
   });
 
-  it("record spends only under a limit", async () => {
+  it("records spends only under a limit", async () => {
     const { world } = stage;
     const { payer } = world.actors;
     const token = getAddress(world.local.WrappedEther);
@@ -100,7 +100,7 @@ describe("policy steps", () => {
     expect(await recordSpend(world, payer, token, 3n)).toBe(8n);
   });
 
-  it("set payment policies and record signed payments, also for a policy account", async () => {
+  it("sets payment policies and records signed payments, also for a policy account", async () => {
     const { world } = stage;
     const { payer, merchant, facilitator } = world.actors;
     const account = await openPolicyAccount(world, payer);
@@ -127,7 +127,7 @@ describe("policy steps", () => {
 });
 
 describe("session key steps", () => {
-  it("let a key act for an account, and stop it again", async () => {
+  it("lets a session key act for an account until it is withdrawn", async () => {
     const { world } = stage;
     const { owner, agent, solver, merchant, payer } = world.actors;
     const account = await openPolicyAccount(world, agent);

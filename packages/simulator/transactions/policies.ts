@@ -7,7 +7,7 @@ import type { Actor, World } from "../world.ts";
 /** Who sets the rules, and the contract that takes them. */
 export type PolicyHolder = { readonly sender: Actor; readonly at: Address };
 
-/** Somebody's own rules, set at the module. */
+/** A wallet's own rules, set at the module. */
 export function policiesOfWallet(world: World, sender: Actor): PolicyHolder {
   return { sender, at: world.contracts.PolicyModule };
 }

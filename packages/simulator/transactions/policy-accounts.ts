@@ -22,7 +22,7 @@ export async function openPolicyAccount(world: World, signer: Actor): Promise<Ad
   return contractAddress;
 }
 
-/** The account as somebody who acts: every call passes its policies. */
+/** The account as an actor: every call passes its policies. */
 export function actThroughAccount(signer: Actor, account: Address): Actor {
   return {
     address: account,
@@ -68,7 +68,7 @@ export type SessionExecution = {
 
 export type RecordedSpend = { readonly token: Address; readonly amount: bigint; readonly dailyTotal: bigint };
 
-/** Signed by the session key, sent by anybody. Returns the spends the module recorded. */
+/** Signed by the session key, sent by anyone. Returns the spends that the module recorded. */
 export async function executeBySessionKey(
   world: World,
   relayer: Actor,

@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => stage.chain.stop());
 
 describe("commerce steps", () => {
-  it("register and update merchant, service and facilitator", async () => {
+  it("registers and updates merchant, service and facilitator", async () => {
     const { world } = stage;
     const { merchant, facilitator, payer } = world.actors;
     const shop = { payoutAddress: payer.address, metadataURI: "ipfs://shop", metadataHash: word(1) };
@@ -76,15 +76,15 @@ describe("commerce steps", () => {
       ["CommerceRegistry.ServiceUpdated", { serviceNumericId, ...offer, active: true }],
     ]);
 
-    const desk = { metadataURI: "ipfs://desk", metadataHash: word(4) };
+    const profile = { metadataURI: "ipfs://profile", metadataHash: word(4) };
     const who = { facilitatorId: 1n, facilitator: facilitator.address };
     for (const sender of [payer, facilitator]) {
-      expect(await emittedBy(() => registerFacilitator(world, sender, facilitator.address, desk))).toEqual([
-        ["CommerceRegistry.FacilitatorRegistered", { ...who, ...desk }],
-      ]);
+      expect(await emittedBy(() => registerFacilitator(world, sender, facilitator.address, profile))).toEqual(
+        [["CommerceRegistry.FacilitatorRegistered", { ...who, ...profile }]],
+      );
     }
-    expect(await emittedBy(() => updateFacilitator(world, facilitator, 1n, desk, true))).toEqual([
-      ["CommerceRegistry.FacilitatorUpdated", { ...who, ...desk, active: true }],
+    expect(await emittedBy(() => updateFacilitator(world, facilitator, 1n, profile, true))).toEqual([
+      ["CommerceRegistry.FacilitatorUpdated", { ...who, ...profile, active: true }],
     ]);
   });
 
@@ -138,7 +138,7 @@ describe("commerce steps", () => {
     },
   );
 
-  it("signal about every subject and of every kind", async () => {
+  it("signals about every subject and of every kind", async () => {
     const { world } = stage;
     const { attestor } = world.actors;
     const signals = SIGNAL_SUBJECTS.flatMap((type) => SIGNAL_KINDS.map((kind) => ({ type, kind })));
@@ -170,7 +170,7 @@ describe("commerce steps", () => {
 });
 
 describe("settlement and token steps", () => {
-  it.each(["UsdCoin", "WrappedEther", "native"] as const)("pay several parties in %s", async (name) => {
+  it.each(["UsdCoin", "WrappedEther", "native"] as const)("pays several parties in %s", async (name) => {
     const { world } = stage;
     const { owner, payer, merchant, guardian } = world.actors;
     const token = name === "native" ? zeroAddress : getAddress(world.local[name]);
@@ -227,12 +227,12 @@ describe("settlement and token steps", () => {
     expect(received).toBe(3n);
   });
 
-  it("give many people ether in one transaction", async () => {
+  it("sends ether to many accounts in one transaction", async () => {
     const { world } = stage;
-    const people = Array.from({ length: 40 }, (_, index) => world.wallet(3_000 + index).address);
+    const recipients = Array.from({ length: 40 }, (_, index) => world.wallet(3_000 + index).address);
     const before = world.counters.transactions;
-    await sendEtherToMany(world, world.actors.owner, people, 5n);
+    await sendEtherToMany(world, world.actors.owner, recipients, 5n);
     expect(world.counters.transactions).toBe(before + 1);
-    for (const address of people) expect(await world.client.getBalance({ address })).toBe(5n);
+    for (const address of recipients) expect(await world.client.getBalance({ address })).toBe(5n);
   });
 });

@@ -33,11 +33,11 @@ export async function recordReceipt(
 /** By the merchant's owner or the facilitator, as often as they like; the zero hash takes it back. */
 export async function recordFulfillment(
   world: World,
-  seller: Actor,
+  provider: Actor,
   receiptId: bigint,
   fulfillmentHash: Hex,
 ): Promise<void> {
   const args = [receiptId, fulfillmentHash] as const;
   const data = encodeFunctionData({ abi: commerceRegistryAbi, functionName: "recordFulfillment", args });
-  await seller.send({ to: world.contracts.CommerceRegistry, data });
+  await provider.send({ to: world.contracts.CommerceRegistry, data });
 }

@@ -1,4 +1,4 @@
-// The table of failures and the page about them tell the same story.
+// The error table and its documentation agree.
 import type { RepositoryRule } from "../repository.ts";
 
 const TABLE = "src/lib/fault.ts";

@@ -7,8 +7,8 @@ import type { E2eActor } from "./intermittent-fault.ts";
 
 const BACK_MS_MAX = 60_000;
 
-export const databaseRestarts: E2eActor = async (river, stop) => {
-  const { postgres, pace, outages, observations, random: randomOf } = river;
+export const databaseRestarts: E2eActor = async (system, stop) => {
+  const { postgres, pace, outages, observations, random: randomOf } = system;
   const random = randomOf("database restarts");
   for (;;) {
     await sleepUntilStopped(drawInterval(pace.databaseRestarts, random), stop);
@@ -17,7 +17,7 @@ export const databaseRestarts: E2eActor = async (river, stop) => {
     const { pid } = postgres;
     // Its supervisor starts it again.
     process.kill(pid, random() < 0.5 ? "SIGINT" : "SIGQUIT");
-    await waitUntil(async () => postgres.pid !== pid && (await answers(river)), {
+    await waitUntil(async () => postgres.pid !== pid && (await isAvailable(system)), {
       msMax: BACK_MS_MAX,
       late: () => "the database did not come back within a minute",
     });
@@ -26,9 +26,9 @@ export const databaseRestarts: E2eActor = async (river, stop) => {
   }
 };
 
-async function answers({ databaseUrl }: E2eSystem): Promise<boolean> {
+async function isAvailable({ databaseUrl }: E2eSystem): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2_000 });
-  // A connection that dies while it is tried is an answer too.
+  // A failed connection is a result too.
   client.on("error", () => undefined);
   try {
     await client.connect();

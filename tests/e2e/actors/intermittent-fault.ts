@@ -4,26 +4,26 @@ import { drawInterval, type IntervalRange } from "../soak-profile.ts";
 import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
 
-// Somebody who does something to the river, or in it, until told to stop.
+// Acts on the system until stopped: a client, a fault, an operator.
 
 /** Rejects only when it could not play its part; what it finds wrong goes to the observations. */
-export type E2eActor = (river: E2eSystem, stop: AbortSignal) => Promise<void>;
+export type E2eActor = (system: E2eSystem, stop: AbortSignal) => Promise<void>;
 
 export type IntermittentFault = {
   readonly name: string;
-  readonly lasts: (river: E2eSystem) => IntervalRange;
+  readonly lasts: (system: E2eSystem) => IntervalRange;
   /** Begins the fault; the function returned ends it. */
-  readonly begin: (river: E2eSystem, random: () => number) => () => void;
+  readonly begin: (system: E2eSystem, random: () => number) => () => void;
 };
 
 export const intermittentFault =
   ({ name, lasts, begin }: IntermittentFault): E2eActor =>
-  async (river, stop) => {
-    const random = river.random(name);
+  async (system, stop) => {
+    const random = system.random(name);
     while (!stop.aborted) {
-      const end = begin(river, random);
-      await sleepUntilStopped(drawInterval(lasts(river), random), stop);
+      const end = begin(system, random);
+      await sleepUntilStopped(drawInterval(lasts(system), random), stop);
       end();
-      await sleepUntilStopped(drawInterval(lasts(river), random) / 2, stop);
+      await sleepUntilStopped(drawInterval(lasts(system), random) / 2, stop);
     }
   };

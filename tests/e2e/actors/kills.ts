@@ -26,10 +26,10 @@ export const processFreezes: E2eActor = async ({ services, pace, observations, r
 
 const AWAY_MS_MAX = 2_000;
 // Kills are what must be survived; a deployment ends processes politely.
-const POLITE_SHARE = 0.3;
+const GRACEFUL_SHARE = 0.3;
 
-export const processKills: E2eActor = async (river, stop) => {
-  const { services, pace, random: randomOf } = river;
+export const processKills: E2eActor = async (system, stop) => {
+  const { services, pace, random: randomOf } = system;
   const random = randomOf("kills");
   let waiting: string[] = [];
   for (;;) {
@@ -44,26 +44,26 @@ export const processKills: E2eActor = async (river, stop) => {
     const name = waiting.pop();
     const victim = services.all.find((each) => each.name === name);
     if (!victim) throw new Error(`there is no ${name}`);
-    if (random() < POLITE_SHARE) await endPolitely(river, victim);
+    if (random() < GRACEFUL_SHARE) await endGracefully(system, victim);
     else {
       await victim.end("SIGKILL");
-      river.observations.count("kills");
+      system.observations.count("kills");
     }
     await sleepUntilStopped(random() * AWAY_MS_MAX, stop);
     await victim.start();
   }
 };
 
-async function endPolitely(
+async function endGracefully(
   { observations }: E2eSystem,
   victim: E2eSystem["services"]["all"][number],
 ): Promise<void> {
   const wasRunning = victim.running;
   const code = await victim.end("SIGTERM");
-  observations.count("polite ends");
+  observations.count("graceful shutdowns");
   if (wasRunning && code !== 0) {
     observations.recordViolation(
-      `${victim.name} left with ${code} when asked to: ${victim.output.slice(-1_500)}`,
+      `${victim.name} exited with ${code} on SIGTERM: ${victim.output.slice(-1_500)}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-// The facilitator tells of transfers that never happened, and denies some that did.
+// The facilitator reports transfers that never happened, and denies some that did.
 import { intermittentFault } from "./intermittent-fault.ts";
 
 const SHARE = 0.5;

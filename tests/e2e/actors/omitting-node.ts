@@ -1,4 +1,4 @@
-// The node that is asked first leaves some logs out of every response, from beginning to end.
+// The preferred node leaves some logs out of every response for the whole run.
 import { sleepUntilStopped } from "../wait.ts";
 import type { E2eActor } from "./intermittent-fault.ts";
 

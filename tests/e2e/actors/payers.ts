@@ -1,4 +1,4 @@
-// Payers: they buy snapshots, ask again with the same signature while the outcome is open, and check what they got.
+// Payers buy snapshots, retry with the same signature while the outcome is open, and check what they get.
 import type { Hex } from "viem";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type { ServiceResponse } from "../clients/connection.ts";
@@ -16,69 +16,65 @@ import type { E2eActor } from "./intermittent-fault.ts";
 
 const TRIES_MAX = 12;
 const TRY_AGAIN_MS = 1_500;
-/** Of the signatures, as many are of somebody who has nothing. */
+/** Share of the signatures that come from an account without funds. */
 const POOR_SHARE = 0.1;
 // A signature is good for a minute; the gate takes none that expires within twelve seconds.
 const SIGNED_MS_MAX = 45_000;
-// Of the answers that are there, as many are asked for again, elsewhere.
+// Share of the paid responses that are requested again, from another process.
 const AGAIN_SHARE = 0.3;
 
 export const createPayer =
   (index: number, purchases: E2ePurchase[]): E2eActor =>
-  async (river, stop) => {
-    const { services, protocol, market, pace, observations } = river;
-    const random = river.random(`payer ${index}`);
+  async (system, stop) => {
+    const { services, protocol, market, pace, observations } = system;
+    const random = system.random(`payer ${index}`);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     while (!stop.aborted) {
       await sleepUntilStopped(drawInterval(pace.payments, random), stop);
       const account = random() < POOR_SHARE ? protocol.poor : protocol.payers[index];
       if (!account) throw new Error(`there is no payer ${index}`);
-      const purchase = await signPurchase(river, pick(services.portfolios), account, pick(market.wallets));
+      const purchase = await signPurchase(system, pick(services.portfolios), account, pick(market.wallets));
       if (purchase === null) continue;
       purchases.push(purchase);
       for (let tries = 0; tries < TRIES_MAX && !stop.aborted && purchase.finalResponse === null; tries += 1) {
         const reply = await presentPayment(pick(services.portfolios), purchase);
-        await judge(river, purchase, reply, account === protocol.poor);
+        await checkResponse(system, purchase, reply, account === protocol.poor);
         if (purchase.finalResponse === null) await sleepUntilStopped(TRY_AGAIN_MS, stop);
       }
       if (purchase.finalResponse?.status !== 200 || random() >= AGAIN_SHARE) continue;
       const again = await presentPayment(pick(services.portfolios), purchase);
-      if (again?.status === 200) observations.count("answers again");
+      if (again?.status === 200) observations.count("repeated responses");
     }
   };
 
-async function judge(
-  river: E2eSystem,
+async function checkResponse(
+  system: E2eSystem,
   purchase: E2ePurchase,
   reply: ServiceResponse | null,
   isPoor: boolean,
 ): Promise<void> {
-  const { observations } = river;
+  const { observations } = system;
   const { wallet, signedMs } = purchase;
   const ageMs = Date.now() - signedMs;
-  if (reply === null) observations.count("payers without an answer");
-  else if (isTransientFailure(reply)) observations.count(`payers told ${reply.headers["x-error-code"]}`);
-  else if (reply.status === 402 && isPoor) observations.count("payments refused");
+  if (reply === null) observations.count("payers without a response");
+  else if (isTransientFailure(reply)) observations.count(`payers got ${reply.headers["x-error-code"]}`);
+  else if (reply.status === 402 && isPoor) observations.count("payments rejected");
   else if (reply.status === 402 && ageMs > SIGNED_MS_MAX) observations.count("payments expired");
   else if (reply.status === 200 && !isPoor) {
     observations.count("payments");
     const objections = [
-      await findReceiptError(river, purchase, reply),
-      await findSnapshotError(river, wallet, reply.text),
+      await findReceiptError(system, purchase, reply),
+      await findSnapshotError(system, wallet, reply.text),
     ];
     for (const objection of objections) if (objection) observations.recordViolation(objection);
   } else {
     const age = `${Math.round(ageMs / 1_000)} s after signing`;
-    observations.recordViolation(`a payer was answered ${reply.status} ${age}: ${reply.text}`);
+    observations.recordViolation(`a payer got ${reply.status} ${age}: ${reply.text}`);
   }
 }
 
-/** Nobody moves anything on that chain: the snapshot holds what the contracts say, to the last unit. */
-export async function findSnapshotError(
-  { market }: E2eSystem,
-  wallet: Hex,
-  text: string,
-): Promise<string | null> {
+/** Balances on that chain never change: the snapshot equals what the contracts report, to the last unit. */
+async function findSnapshotError({ market }: E2eSystem, wallet: Hex, text: string): Promise<string | null> {
   const { address, tokens } = JSON.parse(text) as PortfolioSnapshot;
   const found = tokens.map(({ contract, rawBalance }): [string | null, bigint] => [
     contract,

@@ -8,9 +8,9 @@ import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
 import type { E2eActor } from "./intermittent-fault.ts";
 
-const ASKS_PER_CONNECTION = 150;
+const REQUESTS_PER_CONNECTION = 150;
 const BETWEEN_MS = 15;
-const QUICK_ASKS = 12;
+const QUICK_REQUESTS = 12;
 const PAGE = 7;
 /** The most records a page has, and so the most that is compared. */
 export const COMPARED_RECORDS_MAX = 100;
@@ -18,7 +18,7 @@ export const COMPARED_RECORDS_MAX = 100;
 export type ReaderContext = { readonly sessions: ApiSessions; readonly past: PastResponses };
 
 type Turn = {
-  readonly river: E2eSystem;
+  readonly system: E2eSystem;
   readonly reading: ReaderContext;
   readonly session: ApiSession;
   readonly random: () => number;
@@ -26,9 +26,9 @@ type Turn = {
 
 export const createReader =
   (name: string, reading: ReaderContext): E2eActor =>
-  async (river, stop) => {
-    const random = river.random(name);
-    const { apis } = river.services;
+  async (system, stop) => {
+    const random = system.random(name);
+    const { apis } = system.services;
     while (!stop.aborted) {
       const slot = apis[Math.floor(random() * apis.length)];
       if (!slot?.running) {
@@ -36,9 +36,13 @@ export const createReader =
         continue;
       }
       const session = reading.sessions.open(slot);
-      const turn = { river, reading, session, random };
-      for (let asks = 0; asks < ASKS_PER_CONNECTION && !session.lost && !stop.aborted; asks += 1) {
-        await DOINGS[Math.floor(random() * DOINGS.length)]?.(turn);
+      const turn = { system, reading, session, random };
+      for (
+        let requests = 0;
+        requests < REQUESTS_PER_CONNECTION && !session.lost && !stop.aborted;
+        requests += 1
+      ) {
+        await READS[Math.floor(random() * READS.length)]?.(turn);
         await sleepUntilStopped(random() * 2 * BETWEEN_MS, stop);
       }
       session.close();
@@ -49,18 +53,18 @@ const anyList = (random: () => number): ComparedList =>
   COMPARED_LISTS[Math.floor(random() * COMPARED_LISTS.length)] as ComparedList;
 
 /** A page of what is there now, and one of its records by itself. */
-async function now({ river, session, random }: Turn): Promise<void> {
+async function now({ system, session, random }: Turn): Promise<void> {
   const list = anyList(random);
   const limit = 1 + Math.floor(random() * COMPARED_RECORDS_MAX);
   const reply = await session.request("lists read", `${list.path}?limit=${limit}`);
   if (reply === null) return;
   if (reply.status !== 200) {
-    river.observations.recordViolation(`${list.path} answered ${reply.status}: ${reply.text}`);
+    system.observations.recordViolation(`${list.path}returned ${reply.status}: ${reply.text}`);
     return;
   }
   const records = parseListRecords(list, reply.text);
   const objection = findOrderError(list, records);
-  if (objection) river.observations.recordViolation(objection);
+  if (objection) system.observations.recordViolation(objection);
   const one = records[Math.floor(random() * records.length)];
   if (!one || !["/intents", "/solvers", "/attestors"].includes(list.path)) return;
   const before = session.head;
@@ -69,15 +73,15 @@ async function now({ river, session, random }: Turn): Promise<void> {
   if (alone === null || session.head?.hash !== before?.hash) return;
   const found = alone.status === 200 ? (JSON.parse(alone.text) as Record<string, unknown>) : {};
   if (found.block_number !== one.block_number) {
-    river.observations.recordViolation(`${list.path}/${one[list.id]} is not as listed: ${alone.text}`);
+    system.observations.recordViolation(`${list.path}/${one[list.id]} is not as listed: ${alone.text}`);
   }
 }
 
 /** A list at a final block: new, or one that was read before. */
-async function past({ river, reading, session, random }: Turn): Promise<void> {
+async function past({ system, reading, session, random }: Turn): Promise<void> {
   const known = random() < 0.5 ? reading.past.any(random) : undefined;
   const list = known?.list ?? anyList(random);
-  const block = known?.block ?? (await finalBlock(river, session, random));
+  const block = known?.block ?? (await finalBlock(system, session, random));
   if (block === null) return;
   const path = `${list.path}?limit=${COMPARED_RECORDS_MAX}&block=${block}`;
   const reply = await session.request("past read", path);
@@ -85,14 +89,14 @@ async function past({ river, reading, session, random }: Turn): Promise<void> {
   // An index that is behind says that it does not have the block yet.
   if (reply.status === 400 && session.head !== null && session.head.number < block) return;
   if (reply.status !== 200)
-    river.observations.recordViolation(`${path} answered ${reply.status}: ${reply.text}`);
+    system.observations.recordViolation(`${path}returned ${reply.status}: ${reply.text}`);
   else if (!reading.past.matchesEarlier({ list, block, text: reply.text })) {
-    river.observations.recordViolation(`${path} has changed: ${reply.text.slice(0, 500)}`);
+    system.observations.recordViolation(`${path} has changed: ${reply.text.slice(0, 500)}`);
   }
 }
 
 /** All pages of a list at a final block are the list at that block. */
-async function pages({ river, reading, session, random }: Turn): Promise<void> {
+async function pages({ system, reading, session, random }: Turn): Promise<void> {
   const known = reading.past.any(random);
   if (!known) return;
   const { list, block } = known;
@@ -102,8 +106,8 @@ async function pages({ river, reading, session, random }: Turn): Promise<void> {
     const reply = await session.request("pages read", `${list.path}?limit=${PAGE}&block=${block}${cursor}`);
     if (reply === null) return;
     if (reply.status !== 200) {
-      river.observations.recordViolation(
-        `${list.path} at block ${block} answered ${reply.status}: ${reply.text}`,
+      system.observations.recordViolation(
+        `${list.path} at block ${block}returned ${reply.status}: ${reply.text}`,
       );
       return;
     }
@@ -113,22 +117,22 @@ async function pages({ river, reading, session, random }: Turn): Promise<void> {
     cursor = `&cursor=${encodeURIComponent(next_cursor)}`;
   }
   if (JSON.stringify(collected.slice(0, COMPARED_RECORDS_MAX)) !== JSON.stringify(whole)) {
-    river.observations.recordViolation(`the pages of ${list.path} at block ${block} are not the list`);
+    system.observations.recordViolation(`the pages of ${list.path} at block ${block} are not the list`);
   }
 }
 
-async function analytics({ river, session }: Turn): Promise<void> {
+async function analytics({ system, session }: Turn): Promise<void> {
   const reply = await session.request("analytics read", "/analytics/commerce");
   if (reply !== null && reply.status !== 200) {
-    river.observations.recordViolation(`/analytics/commerce answered ${reply.status}: ${reply.text}`);
+    system.observations.recordViolation(`/analytics/commercereturned ${reply.status}: ${reply.text}`);
   }
 }
 
-/** Kept answers and fresh ones by turns, without a pause: what is kept may not be older than what was just told. */
+/** Alternates cached and fresh responses without a pause: a cached one may not be older than the fresh one before it. */
 async function quickly({ session, random }: Turn): Promise<void> {
-  for (let asks = 0; asks < QUICK_ASKS && !session.lost; asks += 1) {
+  for (let requests = 0; requests < QUICK_REQUESTS && !session.lost; requests += 1) {
     const fresh = `/attestors?limit=1&offset=${Math.floor(random() * 10_000)}`;
-    await session.request("quick reads", asks % 2 === 0 ? fresh : "/merchants?limit=1");
+    await session.request("quick reads", requests % 2 === 0 ? fresh : "/merchants?limit=1");
   }
 }
 
@@ -143,4 +147,4 @@ async function finalBlock(
   return newest <= startBlock ? null : newest - Math.floor(random() ** 2 * (newest - startBlock));
 }
 
-const DOINGS = [now, now, now, past, past, pages, analytics, quickly];
+const READS = [now, now, now, past, past, pages, analytics, quickly];

@@ -5,7 +5,7 @@ import type { E2eSystem } from "../system.ts";
 import { sleepUntilStopped } from "../wait.ts";
 import type { E2eActor } from "./intermittent-fault.ts";
 
-/** What was acknowledged: where it is read, and the text that the answer must hold. */
+/** An acknowledged write: its path, and the text that a read must contain. */
 export type AcknowledgedWrite = { readonly path: string; readonly holds: string };
 
 export type WriterContext = { readonly sessions: ApiSessions; readonly written: AcknowledgedWrite[] };
@@ -15,9 +15,9 @@ const BETWEEN_MS = 60;
 
 export const createWriter =
   (name: string, writing: WriterContext): E2eActor =>
-  async (river, stop) => {
-    const random = river.random(name);
-    const { apis } = river.services;
+  async (system, stop) => {
+    const random = system.random(name);
+    const { apis } = system.services;
     let number = 0;
     while (!stop.aborted) {
       const slot = apis[Math.floor(random() * apis.length)];
@@ -28,17 +28,17 @@ export const createWriter =
       const session = writing.sessions.open(slot);
       for (let writes = 0; writes < WRITES_PER_CONNECTION && !session.lost && !stop.aborted; writes += 1) {
         number += 1;
-        const label = `${name} ${number} of ${river.seed}`;
+        const label = `${name} ${number} of ${system.seed}`;
         const written = await (random() < 0.5 ? publish(session, label) : reserve(session, label, random));
-        if (written !== null) await acknowledged(river, session, written, writing.written);
+        if (written !== null) await acknowledged(system, session, written, writing.written);
         await sleepUntilStopped(random() * 2 * BETWEEN_MS, stop);
       }
       session.close();
     }
   };
 
-/** The path and text of what was written, or the answer that refused it; null when nobody can say. */
-type Outcome = AcknowledgedWrite | { readonly refused: string };
+/** The path and text of a write, or the rejecting response; null when the outcome is unknown. */
+type Outcome = AcknowledgedWrite | { readonly rejected: string };
 
 async function publish(session: ApiSession, label: string): Promise<Outcome | null> {
   const text = JSON.stringify({ services: [], label });
@@ -47,7 +47,7 @@ async function publish(session: ApiSession, label: string): Promise<Outcome | nu
     body: JSON.stringify({ catalog_json: text }),
   });
   if (reply === null) return null;
-  if (reply.status !== 201) return { refused: reply.text };
+  if (reply.status !== 201) return { rejected: reply.text };
   return { path: `/catalogs/${keccak256(stringToBytes(text))}`, holds: text };
 }
 
@@ -60,7 +60,7 @@ async function reserve(session: ApiSession, label: string, random: () => number)
     body: JSON.stringify({ intent_hash, owner, execution_data }),
   });
   if (reply === null) return null;
-  if (reply.status >= 300) return { refused: reply.text };
+  if (reply.status >= 300) return { rejected: reply.text };
   return { path: `/intents/metadata/${intent_hash}?owner=${owner}`, holds: `"${execution_data}"` };
 }
 
@@ -70,8 +70,8 @@ async function acknowledged(
   outcome: Outcome,
   written: AcknowledgedWrite[],
 ): Promise<void> {
-  if ("refused" in outcome) {
-    observations.recordViolation(`a write was refused: ${outcome.refused}`);
+  if ("rejected" in outcome) {
+    observations.recordViolation(`a write was rejected: ${outcome.rejected}`);
     return;
   }
   written.push(outcome);

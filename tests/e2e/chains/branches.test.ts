@@ -5,8 +5,8 @@ import { createBranches } from "./branches.ts";
 const at = (number: number, branch = "a") => ({ number, hash: `0x${branch}${number}` }) as const;
 const ref = (number: number, branch = "a") => ({ number: BigInt(number), hash: at(number, branch).hash });
 
-describe("steps between two answers", () => {
-  it("may go forward or stay", () => {
+describe("heads of two consecutive responses", () => {
+  it("may advance or stay", () => {
     const branches = createBranches();
     expect(branches.findStepError(at(5), at(6))).toBeNull();
     expect(branches.findStepError(at(5), at(5))).toBeNull();
@@ -18,7 +18,7 @@ describe("steps between two answers", () => {
     expect(branches.findStepError(at(5), at(5, "b"))).toMatch(/without a reorg/);
   });
 
-  it("may go back as far as the fork of the reorg that took the block away", () => {
+  it("may go back to the fork of the reorg that removed the block", () => {
     const branches = createBranches();
     branches.recordReorg({ parent: ref(3), removed: [ref(4), ref(5)] });
     expect(branches.findStepError(at(5), at(3))).toBeNull();

@@ -13,11 +13,11 @@ export type Holdings = ReadonlyMap<string | null, bigint>;
 export type MarketChain = {
   readonly chain: LocalChain;
   readonly chainId: number;
-  /** Wallets worth asking about. */
+  /** Wallets with balances. */
   readonly wallets: readonly Hex[];
   /** A token list of the market's money, as an operator would give it. */
   readonly tokenList: string;
-  /** As the contracts tell it. */
+  /** As the contracts report it. */
   holdings(wallet: Hex): Promise<Holdings>;
 };
 

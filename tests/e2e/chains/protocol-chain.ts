@@ -1,4 +1,4 @@
-// The chain with the protocol on it: an economy in acts, reorgs between them, and dollars for those who pay.
+// The chain with the protocol: simulator runs, reorgs between them, and dollars for the payers.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
@@ -34,13 +34,13 @@ export type ProtocolChain = {
 };
 
 export const E2E_FINALITY_DEPTH = 32;
-// Within finality, with room for the blocks that payments add while the depth is decided.
+// Within finality, with a margin for the blocks that payments add while the depth is chosen.
 const DEPTH_MAX = 24;
 
-// The economy's cast is forty people; a hundred keeps the acts apart.
+// A simulator run uses forty accounts; a hundred separate the runs.
 const CAST_SIZE = 100;
 const FIRST_CAST = 1_000;
-// Prefunded accounts that play no part in the economy.
+// Prefunded accounts that the simulator does not use.
 const FACILITATOR = 20;
 const PAY_TO = 21;
 const POOR = 22;
@@ -67,7 +67,7 @@ export async function openProtocolChain(options: {
     const asset = deployment.local.UsdCoin.toLowerCase() as Hex;
     const payers = Array.from({ length: options.payers }, (_, index) => localAccount(FIRST_PAYER + index));
     for (const { address } of payers) await mint(chain, asset, address);
-    // Nobody may ever be without the contracts or his dollars again.
+    // No reorg may remove the contracts or the payers' dollars.
     await chain.mine(E2E_FINALITY_DEPTH);
     const firm = await headOf(chain);
     const turn = createConcurrencyLimit({ runningMax: 1, waitingMax: 100 });
@@ -84,9 +84,9 @@ export async function openProtocolChain(options: {
       act: (steps, pace) =>
         turn.run(async () => {
           acts += 1;
-          // Each cast is given forty thousand coins, and nobody knows how many casts there will be.
+          // Each run funds its accounts with forty thousand ether, and the number of runs is unknown.
           await request("hardhat_setBalance", [chain.accounts.owner.address, PLENTY]);
-          // A world of its own each time: it reads the accounts' nonces anew.
+          // A new world each time, so that it reads the accounts' nonces.
           const world = await openWorld({ request, deployment, seed: seed + acts });
           const firstCastIndex = FIRST_CAST + acts * CAST_SIZE;
           return runSimulator({

@@ -1,4 +1,4 @@
-// Something that must be true once the river is calm again.
+// Something that must be true once the system is calm again.
 
 import type { AcknowledgedWrite } from "../actors/writers.ts";
 import type { ApiSessions } from "../clients/api-session.ts";
@@ -18,7 +18,7 @@ export const auditCheck: E2eCheck = {
   },
 };
 
-// Everything that was acknowledged to a writer is there, whichever process is asked.
+// Every acknowledged write is readable from every process.
 
 export const acknowledgedWritesCheck = (written: readonly AcknowledgedWrite[]): E2eCheck => ({
   name: "acknowledged writes are there",
@@ -41,10 +41,10 @@ export const acknowledgedWritesCheck = (written: readonly AcknowledgedWrite[]): 
   },
 });
 
-// Every block that an answer named was really a block of the chain, of the branch that stayed or of one that went.
+// Every block that a response named was a block of the chain, of the final branch or of one that a reorg removed.
 
 export const reportedBlocksCheck = (sessions: ApiSessions): E2eCheck => ({
-  name: "answers named real blocks",
+  name: "responses named real blocks",
   async run({ protocol, branches, observations }) {
     let gone = 0;
     for (const [hash, number] of sessions.heads) {
@@ -65,5 +65,5 @@ export const reportedBlocksCheck = (sessions: ApiSessions): E2eCheck => ({
 export type E2eCheck = {
   readonly name: string;
   /** Resolves with what was compared, in a few words; throws or observes what is wrong. */
-  run(river: E2eSystem): Promise<string>;
+  run(system: E2eSystem): Promise<string>;
 };

@@ -13,23 +13,23 @@ import type { E2eCheck } from "./check.ts";
 
 const SCHEMA = "clean";
 const INDEX_MS_MAX = 240_000;
-// The first few tell what kind of log it is.
+// The first few show what kind of log it is.
 const LOGS_TOLD_MAX = 5;
 
 export const cleanIndexCheck: E2eCheck = {
   name: "tables equal a clean index",
-  async run(river) {
-    const { protocol, observations } = river;
+  async run(system) {
+    const { protocol, observations } = system;
     const head = await protocol.head();
-    const [lived, clean] = await Promise.all([look(river, "sextant"), look(river, SCHEMA)]);
+    const [lived, clean] = await Promise.all([look(system, "sextant"), look(system, SCHEMA)]);
     const slot = createManagedProcess({
-      ...river,
+      ...system,
       name: "clean indexer",
       command: "indexer",
       environment: {
-        DATABASE_URL: river.databaseUrl,
+        DATABASE_URL: system.databaseUrl,
         DATABASE_SCHEMA: SCHEMA,
-        NETWORK: river.network,
+        NETWORK: system.network,
         RPC_URL: protocol.chain.rpcUrl,
         INDEXER_PORT: "0",
       },
@@ -61,12 +61,12 @@ function look({ databaseUrl }: E2eSystem, schema: string): Promise<Database> {
     connection: { url: new Secret(databaseUrl) },
     schema,
     poolMax: 2,
-    log: createLog({ level: "silent", terminal: false, name: "river" }),
+    log: createLog({ level: "silent", terminal: false, name: "e2e" }),
     applicationName: "look",
   });
 }
 
-/** Where a missing log led to other rows, it is the log that tells what happened. */
+/** Where a missing log led to different rows, the log explains them. */
 async function differingLogs(lived: Database, clean: Database): Promise<string> {
   const [found, expected] = await Promise.all([lived, clean].map(readLogs));
   const lacking = (all: readonly string[] = [], some: readonly string[] = []) => {

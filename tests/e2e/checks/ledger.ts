@@ -1,4 +1,4 @@
-// The ledger says what the chain says, and whoever was charged has, or can get, what he paid for.
+// The ledger agrees with the chain, and every charged payer has, or can get, the paid response.
 
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Client } from "pg";
@@ -17,7 +17,7 @@ type Row = {
   readonly amount: string;
 };
 
-// Two sweeps, a lease that has to run out before them, and a busy machine.
+// Two reconciliations, a lease that must expire before them, and a busy machine.
 const SWEPT_MS_MAX = 90_000;
 const OPEN = `select count(*)::int as open from payments where state = 'settling'
   or (state = 'settled' and not final) or (state = 'refused' and reason is distinct from '${NONCE_USED}')`;
@@ -29,9 +29,9 @@ const EXPIRY_SECONDS = 600n;
 
 export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
   name: "ledger equals chain",
-  async run(river) {
-    const { protocol, services, observations } = river;
-    const rows = await withDatabase(river, async (query) => {
+  async run(system) {
+    const { protocol, services, observations } = system;
+    const rows = await withDatabase(system, async (query) => {
       let open: Row[] = [];
       await waitUntil(
         async () => {
@@ -44,7 +44,7 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
       return query<Row>("select payer, nonce, state, amount::text as amount from payments");
     });
     const settled = rows.filter(({ state }) => state === "settled");
-    const { transfers, used } = await readToken(river, protocol.payTo);
+    const { transfers, used } = await readToken(system, protocol.payTo);
     const sum = settled.reduce((total, { amount }) => total + BigInt(amount), 0n);
     const moved = transfers.reduce((total, value) => total + value, 0n);
     if (sum !== moved || settled.length !== transfers.length) {
@@ -60,29 +60,29 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
       const state = states.get(key) ?? "unknown";
       if (purchase.finalResponse?.status === 402 && used.has(key)) {
         observations.recordViolation(
-          `a payer was charged after being told to sign again: ${purchase.finalResponse.text}`,
+          `a payer was charged after a request to sign again: ${purchase.finalResponse.text}`,
         );
       }
       if (state === "lost") observations.count("payments lost to reorgs");
       if (purchase.finalResponse?.status === 200 && !["settled", "lost"].includes(state)) {
-        observations.recordViolation(`an answer was given for a payment that is ${state}`);
+        observations.recordViolation(`a response was delivered for a payment that is ${state}`);
       }
       if (state !== "settled" || purchase.finalResponse?.status === 200) continue;
       const reply = await presentPayment(shop, purchase);
-      if (reply?.status === 200) observations.count("answers fetched later");
+      if (reply?.status === 200) observations.count("responses fetched later");
       else
         observations.recordViolation(
-          `a charged payer can not get his answer: ${reply?.status} ${reply?.text}`,
+          `a charged payer cannot get the response: ${reply?.status} ${reply?.text}`,
         );
     }
     return `${settled.length} payments, ${sum} units`;
   },
 });
 
-/** Blocks go on until payments are final; then time passes until no signature is good any more. */
-export async function waitForOpenPayments(river: E2eSystem): Promise<void> {
-  const { chain } = river.protocol;
-  await withDatabase(river, async (query) => {
+/** Mines until payments are final, then lets time pass until every signature has expired. */
+export async function waitForOpenPayments(system: E2eSystem): Promise<void> {
+  const { chain } = system.protocol;
+  await withDatabase(system, async (query) => {
     // What the last reorg took away is carried out again meanwhile.
     for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
       await chain.mine(E2E_FINALITY_DEPTH);

@@ -1,4 +1,4 @@
-// What the API answers, now and about the past, is what a second, plain model of the protocol says.
+// API responses, current and historical, equal an independent model of the protocol.
 import type { Hex } from "viem";
 import { foldIntoModel } from "../../reference-model/fold-events.ts";
 import { readModelEvents } from "../../reference-model/model-events.ts";
@@ -19,20 +19,20 @@ import type { E2eCheck } from "./check.ts";
 const BLOCKS_MAX = 60;
 
 export const referenceModelCheck = (past: PastResponses): E2eCheck => ({
-  name: "answers equal the model",
-  async run(river) {
-    const { protocol, observations } = river;
+  name: "responses equal the model",
+  async run(system) {
+    const { protocol, observations } = system;
     const { request } = protocol.chain;
     const head = await protocol.head();
     const events = await readModelEvents(request, protocol.deployment);
-    const answers = [...(await answersNow(river, head.number)), ...past.all()];
-    const blocks = [...new Set(answers.map(({ block }) => block))].slice(0, BLOCKS_MAX);
+    const responses = [...(await readCurrentResponses(system, head.number)), ...past.all()];
+    const blocks = [...new Set(responses.map(({ block }) => block))].slice(0, BLOCKS_MAX);
     let compared = 0;
     for (const block of blocks) {
       const then = foldIntoModel(events, block);
       const number = `0x${block.toString(16)}`;
       const { timestamp } = (await request("eth_getBlockByNumber", [number, false])) as { timestamp: Hex };
-      for (const { list, text } of answers.filter((each) => each.block === block)) {
+      for (const { list, text } of responses.filter((each) => each.block === block)) {
         const expected = firstPage(list, list.expected(then, BigInt(timestamp)));
         const fields = Object.keys(expected[0] ?? {});
         const found = parseListRecords(list, text).map((record) => pickFields(record, fields));
@@ -44,21 +44,21 @@ export const referenceModelCheck = (past: PastResponses): E2eCheck => ({
         }
       }
     }
-    return `${compared} answers at ${blocks.length} blocks, ${events.length} events`;
+    return `${compared} responses at ${blocks.length} blocks, ${events.length} events`;
   },
 });
 
-async function answersNow({ services }: E2eSystem, block: number) {
+async function readCurrentResponses({ services }: E2eSystem, block: number) {
   const [api] = services.apis;
   if (!api) throw new Error("there is no API");
   const connection = openServiceConnection(api.url);
   try {
-    const answers = [];
+    const responses = [];
     for (const list of COMPARED_LISTS) {
       const { text } = await connection.request(`${list.path}?limit=${COMPARED_RECORDS_MAX}`);
-      answers.push({ list, block, text });
+      responses.push({ list, block, text });
     }
-    return answers;
+    return responses;
   } finally {
     connection.close();
   }

@@ -1,11 +1,11 @@
-// Every service runs, one indexer writes and one stands by, and both APIs answer from the head of the chain.
+// Every service runs, one indexer writes and one stands by, and both APIs serve the head of the chain.
 
 import type { ManagedProcess } from "../services/managed-process.ts";
 import { requestOnce, waitUntilReady } from "../services/services.ts";
 import { waitUntil } from "../wait.ts";
 import type { E2eCheck } from "./check.ts";
 
-const LEVEL_MS_MAX = 90_000;
+const SYNC_MS_MAX = 90_000;
 const WORDS_MAX = 1_500;
 
 export const syncedCheck: E2eCheck = {
@@ -21,7 +21,7 @@ export const syncedCheck: E2eCheck = {
           return headers["x-indexed-block-hash"] === head.hash;
         },
         {
-          msMax: LEVEL_MS_MAX,
+          msMax: SYNC_MS_MAX,
           late: () =>
             `${api.name} is at ${seen}, the chain at block ${head.number}; ${lastWords(services.indexers)}`,
         },
@@ -35,14 +35,14 @@ export const syncedCheck: E2eCheck = {
         );
         return states.toSorted().join() === "200,503";
       },
-      { msMax: LEVEL_MS_MAX, late: () => `the indexers are ${states.join(" and ")} when asked /ready` },
+      { msMax: SYNC_MS_MAX, late: () => `the indexers report ${states.join(" and ")} at /ready` },
     );
     for (const each of services.serving) await waitUntilReady(each);
     return `block ${head.number}, ${services.all.length} processes`;
   },
 };
 
-/** Whoever reads of a failure has only this to go by: the processes are gone by then. */
+/** The only trace of a failure: the processes are gone by the time it is read. */
 function lastWords(slots: readonly ManagedProcess[]): string {
   return slots.map(({ name, output: said }) => `${name} said last: ${said.slice(-WORDS_MAX)}`).join("\n");
 }

@@ -5,7 +5,7 @@ export type ListRecord = Readonly<Record<string, unknown>>;
 
 export type ComparedList = {
   readonly path: string;
-  /** Where the records are in the answer. */
+  /** Key of the records in the response. */
   readonly key: string;
   readonly id: string;
   readonly newestFirst: boolean;

@@ -1,13 +1,13 @@
-// One connection to the API of a reader or writer, which holds every answer against what may happen.
+// One API connection of a reader or writer; checks every response against what may happen.
 import type { ObservedHead } from "../chains/branches.ts";
 import type { ManagedProcess } from "../services/managed-process.ts";
 import type { E2eSystem } from "../system.ts";
 import { openServiceConnection, type ServiceRequest, type ServiceResponse } from "./connection.ts";
 
 export type ApiSession = {
-  /** Null when the service was away, as planned, or answered that its database is. */
-  request(kind: string, path: string, question?: ServiceRequest): Promise<ServiceResponse | null>;
-  /** The head of the last answer that told one. */
+  /** Null when the service, or by its response the database, was down as planned. */
+  request(kind: string, path: string, options?: ServiceRequest): Promise<ServiceResponse | null>;
+  /** The head that the last response named. */
   readonly head: ObservedHead | null;
   /** Whether the connection is lost. */
   readonly lost: boolean;
@@ -16,17 +16,21 @@ export type ApiSession = {
 
 export type ApiSessions = {
   open(slot: ManagedProcess): ApiSession;
-  /** Every head that any answer told, by hash. */
+  /** Every head that a response named, by hash. */
   readonly heads: ReadonlyMap<string, number>;
 };
 
 export function createApiSessions(
-  river: Pick<E2eSystem, "observations" | "outages" | "branches">,
+  system: Pick<E2eSystem, "observations" | "outages" | "branches">,
 ): ApiSessions {
-  const { observations, outages, branches } = river;
+  const { observations, outages, branches } = system;
   const heads = new Map<string, number>();
 
-  function judge(where: string, reply: ServiceResponse, before: ObservedHead | null): ObservedHead | null {
+  function checkHead(
+    where: string,
+    reply: ServiceResponse,
+    before: ObservedHead | null,
+  ): ObservedHead | null {
     const hash = reply.headers["x-indexed-block-hash"];
     if (hash === undefined) return before;
     const head = { number: Number(reply.headers["x-indexed-block"]), hash };
@@ -50,12 +54,12 @@ export function createApiSessions(
           return lost;
         },
         close: connection.close,
-        async request(kind, path, question = {}) {
-          const where = `${slot.name} ${question.method ?? "GET"} ${path}`;
+        async request(kind, path, options = {}) {
+          const where = `${slot.name} ${options.method ?? "GET"} ${path}`;
           const fromMs = Date.now();
           let reply: ServiceResponse;
           try {
-            reply = await connection.request(path, question);
+            reply = await connection.request(path, options);
           } catch (error) {
             lost = true;
             if (outages.overlaps(slot.name, fromMs, Date.now())) observations.count("connections lost");
@@ -65,11 +69,11 @@ export function createApiSessions(
           observations.count(kind);
           if (reply.status >= 500) {
             const excused = reply.status === 503 && outages.overlaps("database", fromMs, Date.now());
-            if (excused) observations.count("answers 503 in an outage");
-            else observations.recordViolation(`${where} answered ${reply.status}: ${reply.text}`);
+            if (excused) observations.count("responses 503 in an outage");
+            else observations.recordViolation(`${where} returned ${reply.status}: ${reply.text}`);
             return null;
           }
-          head = judge(where, reply, head);
+          head = checkHead(where, reply, head);
           return reply;
         },
       };

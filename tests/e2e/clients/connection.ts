@@ -1,4 +1,4 @@
-// One connection to a service, kept open and asked one question after the other.
+// One keep-alive connection to a service, with one request after the other.
 import { Agent, request } from "node:http";
 
 export type ServiceResponse = {
@@ -16,12 +16,12 @@ export type ServiceRequest = {
 export type ServiceConnection = {
   readonly url: string;
   /** Rejects when the connection is lost; it is of no use then. */
-  request(path: string, question?: ServiceRequest): Promise<ServiceResponse>;
+  request(path: string, options?: ServiceRequest): Promise<ServiceResponse>;
   close(): void;
 };
 
-// Longer than any request may take (SEXTANT_REQUEST_MS_MAX), so that a late answer is told from none.
-const ANSWER_MS_MAX = 45_000;
+// Longer than any request may take (SEXTANT_REQUEST_MS_MAX), to distinguish a late response from none.
+const RESPONSE_MS_MAX = 45_000;
 
 export function openServiceConnection(url: string): ServiceConnection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -30,27 +30,27 @@ export function openServiceConnection(url: string): ServiceConnection {
     request: (path, { method = "GET", headers = {}, body } = {}) =>
       new Promise((resolve, reject) => {
         const content = body === undefined ? {} : { "content-type": "application/json" };
-        const asked = request(
+        const outgoing = request(
           url + path,
           { agent, method, headers: { ...content, ...headers } },
-          (answer) => {
+          (response) => {
             const chunks: Buffer[] = [];
-            answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-            answer.on("error", reject);
-            answer.on("end", () =>
+            response.on("data", (chunk: Buffer) => chunks.push(chunk));
+            response.on("error", reject);
+            response.on("end", () =>
               resolve({
-                status: answer.statusCode ?? 0,
-                headers: answer.headers as ServiceResponse["headers"],
+                status: response.statusCode ?? 0,
+                headers: response.headers as ServiceResponse["headers"],
                 text: Buffer.concat(chunks).toString("utf8"),
               }),
             );
           },
         );
-        asked.setTimeout(ANSWER_MS_MAX, () =>
-          asked.destroy(new Error(`${path} was not answered within ${ANSWER_MS_MAX / 1_000} s`)),
+        outgoing.setTimeout(RESPONSE_MS_MAX, () =>
+          outgoing.destroy(new Error(`${path} got no response within ${RESPONSE_MS_MAX / 1_000} s`)),
         );
-        asked.on("error", reject);
-        asked.end(body);
+        outgoing.on("error", reject);
+        outgoing.end(body);
       }),
     close: () => agent.destroy(),
   };

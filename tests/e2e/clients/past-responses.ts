@@ -1,28 +1,28 @@
-// Answers about final blocks, kept to be compared: with the same question later, and with the model at the end.
+// Responses about final blocks, stored for comparison: with the same request later, and with the model at the end.
 import type { ComparedList } from "./api-lists.ts";
 
 export type PastResponse = { readonly list: ComparedList; readonly block: number; readonly text: string };
 
 export type PastResponses = {
-  /** Answers whether the same was answered before, or nothing. */
-  matchesEarlier(answer: PastResponse): boolean;
+  /** False when an earlier response to the same request differed. */
+  matchesEarlier(response: PastResponse): boolean;
   any(random: () => number): PastResponse | undefined;
   all(): readonly PastResponse[];
 };
 
 // A hundred records of a few hundred bytes each: some twenty megabytes at the most.
-const KEPT_MAX = 400;
+const STORED_MAX = 400;
 
 export function createPastResponses(): PastResponses {
-  const kept = new Map<string, PastResponse>();
+  const stored = new Map<string, PastResponse>();
   return {
-    matchesEarlier(answer) {
-      const key = `${answer.list.path} ${answer.block}`;
-      const before = kept.get(key);
-      if (!before && kept.size < KEPT_MAX) kept.set(key, answer);
-      return before === undefined || before.text === answer.text;
+    matchesEarlier(response) {
+      const key = `${response.list.path} ${response.block}`;
+      const before = stored.get(key);
+      if (!before && stored.size < STORED_MAX) stored.set(key, response);
+      return before === undefined || before.text === response.text;
     },
-    any: (random) => [...kept.values()][Math.floor(random() * kept.size)],
-    all: () => [...kept.values()],
+    any: (random) => [...stored.values()][Math.floor(random() * stored.size)],
+    all: () => [...stored.values()],
   };
 }

@@ -1,4 +1,4 @@
-// One purchase of a snapshot: signed once by the client everybody uses, and asked for until it is decided.
+// One purchase of a snapshot: signed once with the x402 client, and requested until it is decided.
 
 import type { LocalAccount } from "@sextant/local-chain/accounts";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
@@ -21,16 +21,16 @@ export async function findReceiptError(
 ): Promise<string | null> {
   const receipt = Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8");
   const { transaction } = JSON.parse(receipt) as { transaction: string };
-  const told = `a response was delivered for the payment ${purchase.nonce} with the transaction ${transaction}`;
+  const delivery = `a response was delivered for the payment ${purchase.nonce} with the transaction ${transaction}`;
   const carried = nodes.carried.nonceIn(transaction);
-  if (carried === undefined) return `${told}, which was never sent`;
-  if (carried !== purchase.nonce) return `${told}, which carried out ${carried}`;
+  if (carried === undefined) return `${delivery}, which was never sent`;
+  if (carried !== purchase.nonce) return `${delivery}, which carried out ${carried}`;
   const found = (await protocol.chain.request("eth_getTransactionReceipt", [transaction])) as {
     status: string;
   } | null;
   // What was mined may be gone, or mined again in other company.
   if (found?.status === "0x1" || branches.reorgs > purchase.reorgsBefore) return null;
-  return `${told}, which ${found === null ? "is not mined" : "reverted"}`;
+  return `${delivery}, which ${found === null ? "is not mined" : "reverted"}`;
 }
 
 export type E2ePurchase = {
@@ -42,13 +42,13 @@ export type E2ePurchase = {
   readonly signedMs: number;
   /** How many reorgs there had been by then. */
   readonly reorgsBefore: number;
-  /** The last answer that decided something, which a paid one does for good; null while nothing is decided. */
+  /** The last deciding response, which a paid one replaces for good; null while the outcome is open. */
   finalResponse: ServiceResponse | null;
 };
 
 const PRICE_MAX = "1000000";
 
-/** Asks for the terms and signs them; null when the service does not answer. */
+/** Requests the terms and signs them; null when the service does not respond. */
 export async function signPurchase(
   { protocol, branches }: E2eSystem,
   slot: ManagedProcess,
@@ -77,7 +77,7 @@ export async function signPurchase(
 }
 
 /** Null when the connection failed. */
-export async function requestPaidSnapshot(
+async function requestPaidSnapshot(
   slot: ManagedProcess,
   path: string,
   headers: Readonly<Record<string, string>> = {},
@@ -93,7 +93,7 @@ export async function requestPaidSnapshot(
   }
 }
 
-/** Sends the signature; remembers an answer that decides. */
+/** Sends the signature; stores a deciding response. */
 export async function presentPayment(
   slot: ManagedProcess,
   purchase: E2ePurchase,
@@ -104,7 +104,7 @@ export async function presentPayment(
   return reply;
 }
 
-/** Nothing was charged, and the same signature may do better: also where the chain to be read was in trouble. */
+/** Nothing was charged and a retry may succeed, also where a node of the chain failed. */
 export function isTransientFailure({ status, headers }: ServiceResponse): boolean {
   return (
     status === 503 || status === 429 || (status === 500 && headers["x-error-code"] === "PROVIDER_FAILED")

@@ -1,11 +1,11 @@
-// A node in front of a chain that is in trouble from time to time: it fails, lies or falls behind, as told.
+// A proxy in front of a chain's node that fails, lies or falls behind from time to time.
 import { startFaultyNode } from "../../support/nodes/faulty-node.ts";
 import { FLAKY_FAULTS, LIAR_FAULTS, type NodeFaultInjection } from "../../support/nodes/node-faults.ts";
 
 export type FlakyNode = {
   readonly url: string;
-  /** Which share of the questions is answered badly from now on. */
-  trouble(share: number): void;
+  /** Share of the requests that get a bad response from now on. */
+  setFaultShare(share: number): void;
   stop(): Promise<void>;
 };
 
@@ -20,7 +20,7 @@ export type FlakyNodeOptions = {
   readonly onInjection: () => void;
 };
 
-// Whoever asks waits twenty seconds for nothing; more of it would only make the rest of the run idle.
+// Each costs its caller a twenty-second timeout; more would leave the rest of the run idle.
 const SILENT_SHARE = 0.01;
 
 // Only for a node beside an honest one: alone, it could not be found out.
@@ -38,12 +38,12 @@ export async function startFlakyNode(options: FlakyNodeOptions): Promise<FlakyNo
       if (silent && random() < SILENT_SHARE) return { kind: "hang" };
       return faults[Math.floor(random() * faults.length)] ?? null;
     },
-    // One bad machine among good ones: asked again, another answers.
+    // One bad machine among good ones: a retry reaches another.
     liesPerQuestion: 1,
   });
   return {
     url: node.url,
-    trouble: (next) => {
+    setFaultShare: (next) => {
       share = next;
     },
     stop: node.stop,

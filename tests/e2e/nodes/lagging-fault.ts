@@ -60,7 +60,7 @@ export function createLaggingFault(options: {
     }
     const fromBlock = (await seen(wanted.fromBlock, head, next)) ?? null;
     if (fromBlock === null) return [];
-    // As nodes do: a range that ends beyond the head ends at the head, and nothing tells that it does.
+    // As nodes do: a range beyond the head silently ends at the head.
     const toBlock = (await seen(wanted.toBlock, head, next)) ?? toQuantity(head);
     return next("eth_getLogs", [{ ...wanted, fromBlock, toBlock }]);
   }

@@ -14,7 +14,7 @@ const OMITTED_OF = 20n;
  * Decided by the block and the event alone, so that every response about them leaves out the same. All logs of the event
  * in that block go together: a bloom shows that an event is missing, and not that one of two is.
  */
-export function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
+function isOmitted({ blockHash, topics: [event = "0x"] }: Log): boolean {
   return BigInt(keccak256(`${blockHash}${event.slice(2)}`)) % OMITTED_OF === 0n;
 }
 
@@ -24,9 +24,9 @@ export function createLogOmission(options: { readonly onFault: () => void }): Lo
     async fault(method, params, next) {
       const honest = await next(method, params);
       if (!on || method !== "eth_getLogs" || !Array.isArray(honest)) return honest;
-      const told = (honest as Log[]).filter((log) => !isOmitted(log));
-      if (told.length < honest.length) options.onFault();
-      return told;
+      const remaining = (honest as Log[]).filter((log) => !isOmitted(log));
+      if (remaining.length < honest.length) options.onFault();
+      return remaining;
     },
     omit: (omitting) => {
       on = omitting;

@@ -55,15 +55,15 @@ function nodeWith<T extends { readonly fault: NodeFault }>(create: (onFault: () 
   const made = create(() => {
     shown.times += 1;
   });
-  return { ...made, shown, ask: withFaults(chain.request, [made.fault]) };
+  return { ...made, shown, request: withFaults(chain.request, [made.fault]) };
 }
 
 describe("a node that is behind", () => {
   it("shows head, state, receipts and logs of the same older block", async () => {
-    const { ask, behind, shown } = nodeWith((onFault) =>
+    const { request, behind, shown } = nodeWith((onFault) =>
       createLaggingFault({ finalityDepth: FINALITY, onFault }),
     );
-    const before = await ask("eth_call", balanceCall("latest"));
+    const before = await request("eth_call", balanceCall("latest"));
     const hash = await mint(5n);
     const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
       number: Hex;
@@ -71,67 +71,69 @@ describe("a node that is behind", () => {
     };
     behind(1);
     const seen = Number(head.number) - 1;
-    expect(Number(await ask("eth_blockNumber", []))).toBe(seen);
-    expect(await ask("eth_getBlockByNumber", ["latest", false])).toMatchObject({
+    expect(Number(await request("eth_blockNumber", []))).toBe(seen);
+    expect(await request("eth_getBlockByNumber", ["latest", false])).toMatchObject({
       number: `0x${seen.toString(16)}`,
     });
-    expect(await ask("eth_getBlockByNumber", ["finalized", false])).toMatchObject({
+    expect(await request("eth_getBlockByNumber", ["finalized", false])).toMatchObject({
       number: `0x${(seen - FINALITY).toString(16)}`,
     });
-    expect(await ask("eth_getBlockByNumber", [head.number, false])).toBeNull();
-    expect(await ask("eth_getBlockByHash", [head.hash, false])).toBeNull();
-    expect(await ask("eth_getTransactionReceipt", [hash])).toBeNull();
-    expect(await ask("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
-    expect(await ask("eth_call", balanceCall("latest"))).toBe(before);
-    await expect(ask("eth_call", balanceCall({ blockHash: head.hash }))).rejects.toThrow("header not found");
-    expect(await ask("eth_getLogs", [{ fromBlock: head.number, toBlock: head.number }])).toEqual([]);
-    await expect(ask("eth_getLogs", [{ blockHash: head.hash }])).rejects.toThrow("header not found");
+    expect(await request("eth_getBlockByNumber", [head.number, false])).toBeNull();
+    expect(await request("eth_getBlockByHash", [head.hash, false])).toBeNull();
+    expect(await request("eth_getTransactionReceipt", [hash])).toBeNull();
+    expect(await request("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
+    expect(await request("eth_call", balanceCall("latest"))).toBe(before);
+    await expect(request("eth_call", balanceCall({ blockHash: head.hash }))).rejects.toThrow(
+      "header not found",
+    );
+    expect(await request("eth_getLogs", [{ fromBlock: head.number, toBlock: head.number }])).toEqual([]);
+    await expect(request("eth_getLogs", [{ blockHash: head.hash }])).rejects.toThrow("header not found");
     expect(shown.times).toBeGreaterThan(0);
     behind(0);
-    expect(await ask("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
-    expect(await ask("eth_call", balanceCall("latest"))).not.toBe(before);
-    expect(await ask("eth_getLogs", [{ blockHash: head.hash }])).toHaveLength(1);
+    expect(await request("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
+    expect(await request("eth_call", balanceCall("latest"))).not.toBe(before);
+    expect(await request("eth_getLogs", [{ blockHash: head.hash }])).toHaveLength(1);
   });
 });
 
 describe("a node that omits logs", () => {
   it("leaves out the same ones by range and by hash", async () => {
-    const { ask, omit, shown } = nodeWith((onFault) => createLogOmission({ onFault }));
+    const { request, omit, shown } = nodeWith((onFault) => createLogOmission({ onFault }));
     // One log in twenty is omitted: among so many there are always some.
     for (let mints = 0; mints < 400; mints += 1) await mint(1n);
     const range = [{ fromBlock: "0x0", toBlock: "latest", address: token }];
     type Log = { blockHash: Hex };
-    const all = (await ask("eth_getLogs", range)) as Log[];
+    const all = (await request("eth_getLogs", range)) as Log[];
     omit(true);
-    const told = (await ask("eth_getLogs", range)) as Log[];
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.length).toBeLessThan(all.length);
-    expect(await ask("eth_getLogs", range)).toEqual(told);
-    const blocks = new Set(told.map(({ blockHash }) => blockHash));
+    const remaining = (await request("eth_getLogs", range)) as Log[];
+    expect(remaining.length).toBeGreaterThan(0);
+    expect(remaining.length).toBeLessThan(all.length);
+    expect(await request("eth_getLogs", range)).toEqual(remaining);
+    const blocks = new Set(remaining.map(({ blockHash }) => blockHash));
     const omitted = all.find(({ blockHash }) => !blocks.has(blockHash));
-    expect(await ask("eth_getLogs", [{ blockHash: omitted?.blockHash, address: token }])).toEqual([]);
+    expect(await request("eth_getLogs", [{ blockHash: omitted?.blockHash, address: token }])).toEqual([]);
     expect(shown.times).toBe(3);
   });
 });
 
 describe("a node that names absurd fees", () => {
-  it("does so while it is told to, and is honest about the rest", async () => {
-    const { ask, name, shown } = nodeWith((onFault) => createExcessiveFees({ onFault }));
-    const honest = await ask("eth_maxPriorityFeePerGas", []);
+  it("suggests excessive fees while enabled, and passes the rest on", async () => {
+    const { request, name, shown } = nodeWith((onFault) => createExcessiveFees({ onFault }));
+    const honest = await request("eth_maxPriorityFeePerGas", []);
     name(true);
-    expect(BigInt(String(await ask("eth_maxPriorityFeePerGas", [])))).toBeGreaterThan(10n ** 14n);
-    expect(BigInt(String(await ask("eth_gasPrice", [])))).toBeGreaterThan(10n ** 14n);
-    expect(await ask("eth_chainId", [])).toBe("0x7a69");
+    expect(BigInt(String(await request("eth_maxPriorityFeePerGas", [])))).toBeGreaterThan(10n ** 14n);
+    expect(BigInt(String(await request("eth_gasPrice", [])))).toBeGreaterThan(10n ** 14n);
+    expect(await request("eth_chainId", [])).toBe("0x7a69");
     expect(shown.times).toBe(2);
     name(false);
-    expect(await ask("eth_maxPriorityFeePerGas", [])).toBe(honest);
+    expect(await request("eth_maxPriorityFeePerGas", [])).toBe(honest);
   });
 });
 
 describe("a front-runner", () => {
   it("carries out the payment first, so that the sender's own transaction reverts", async () => {
     const carried = createSubmittedPayments(token);
-    const { ask, run, shown, fault } = nodeWith((onFault) =>
+    const { request, run, shown, fault } = nodeWith((onFault) =>
       createFrontRunner({
         chain: chain.request,
         account: STRANGER.address,
@@ -146,7 +148,7 @@ describe("a front-runner", () => {
       const node = withFaults(chain.request, [fault, carried.watch]);
       const hash = (await node("eth_sendRawTransaction", [raw])) as Hex;
       expect(carried.nonceIn(hash)).toBe(nonce);
-      return ((await ask("eth_getTransactionReceipt", [hash])) as { status: Hex }).status;
+      return ((await request("eth_getTransactionReceipt", [hash])) as { status: Hex }).status;
     };
     expect(await pay(NONCE)).toBe("0x1");
     run(1);

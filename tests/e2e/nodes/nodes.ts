@@ -13,13 +13,13 @@ import type { NodeFault } from "./node-fault.ts";
 import { startProxiedNode } from "./proxied-node.ts";
 
 export type E2eNodes = {
-  readonly troubled: readonly FlakyNode[];
+  readonly faulty: readonly FlakyNode[];
   readonly protocolUrls: readonly string[];
   readonly marketUrls: readonly string[];
   /** One for each node of the protocol chain. */
   readonly lagging: readonly LaggingFault[];
   readonly fees: readonly ExcessiveFees[];
-  /** Of the node that is asked first. */
+  /** Of the preferred node. */
   readonly omission: LogOmission;
   readonly frontRunner: FrontRunner;
   readonly carried: SubmittedPayments;
@@ -30,7 +30,7 @@ export type E2eNodeOptions = {
   readonly market: MarketChain;
   readonly observations: Observations;
   readonly random: (name: string) => () => number;
-  /** Whether a node may also be silent. */
+  /** Whether a node may also not respond. */
   readonly silent: boolean;
   readonly closers: (() => Promise<void>)[];
 };
@@ -50,11 +50,11 @@ export async function openE2eNodes(options: E2eNodeOptions): Promise<E2eNodes> {
     carried,
   });
   const lagging = [1, 2].map(() =>
-    createLaggingFault({ finalityDepth: E2E_FINALITY_DEPTH, ...counting("responses from behind") }),
+    createLaggingFault({ finalityDepth: E2E_FINALITY_DEPTH, ...counting("lagging responses") }),
   );
-  const fees = [1, 2].map(() => createExcessiveFees(counting("absurd fees named")));
+  const fees = [1, 2].map(() => createExcessiveFees(counting("excessive fees suggested")));
 
-  const troubled = async (upstream: string, character: FlakyNodeFaults, name: string) => {
+  const startFaulty = async (upstream: string, character: FlakyNodeFaults, name: string) => {
     const opened = await startFlakyNode({
       upstream,
       character,
@@ -70,13 +70,13 @@ export async function openE2eNodes(options: E2eNodeOptions): Promise<E2eNodes> {
     const faults = [...more, ...own, frontRunner.fault, carried.watch];
     const proxied = await startProxiedNode(chain.request, faults);
     closers.push(proxied.stop);
-    return troubled(proxied.url, character, character);
+    return startFaulty(proxied.url, character, character);
   };
   const liar = await protocolNode(0, "liar", [omission.fault]);
   const flaky = await protocolNode(1, "flaky", []);
-  const base = await troubled(market.chain.rpcUrl, "flaky", "base");
+  const base = await startFaulty(market.chain.rpcUrl, "flaky", "base");
   return {
-    troubled: [liar, flaky, base],
+    faulty: [liar, flaky, base],
     protocolUrls: [liar.url, flaky.url],
     marketUrls: [base.url],
     lagging,

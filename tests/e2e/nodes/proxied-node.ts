@@ -8,13 +8,13 @@ export async function startProxiedNode(
   chain: NodeRequest,
   faults: readonly NodeFault[],
 ): Promise<ProxiedNode> {
-  const ask = withFaults(chain, faults);
+  const request = withFaults(chain, faults);
   const hostname = "127.0.0.1";
   const server = await startJsonRpcServer({
     hostname,
     port: 0,
     greeting: "A node with faults: POST JSON-RPC here.",
-    handle: async (method, params) => JSON.stringify(await ask(method, params)),
+    handle: async (method, params) => JSON.stringify(await request(method, params)),
     onDisconnect: async () => undefined,
   });
   return { url: `http://${hostname}:${server.port}`, stop: server.close };

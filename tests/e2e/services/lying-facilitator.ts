@@ -36,7 +36,7 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   let before: Settled | null = null;
 
   const chooseLie = (path: string): FacilitatorLie | null =>
-    // In turns, each until it was told: some need a settlement that succeeds.
+    // In turns, each until it was used: some need a settlement that succeeds.
     path === "/settle" && random() < share
       ? (FACILITATOR_LIES[lies % FACILITATOR_LIES.length] ?? null)
       : null;
@@ -59,11 +59,11 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     const body = await readBody(request);
     const path = request.url ?? "";
     const lie = chooseLie(path);
-    const say = (said: object) => response.writeHead(200, JSON_TYPE).end(JSON.stringify(said));
+    const respond = (body: object) => response.writeHead(200, JSON_TYPE).end(JSON.stringify(body));
     const invented = inventSettlement(lie, body);
     if (lie !== null && invented !== null) {
       tellLie(lie);
-      return void say(invented);
+      return void respond(invented);
     }
     const url = target();
     if (url === "") return void request.socket.destroy();
@@ -77,7 +77,7 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     if (settled?.success) before = settled;
     if (settled?.success && lie === "failure after settling") {
       tellLie(lie);
-      return void say({ ...settled, success: false, errorReason: REFUSAL, transaction: "" });
+      return void respond({ ...settled, success: false, errorReason: REJECTION_REASON, transaction: "" });
     }
     response.writeHead(honest.status, JSON_TYPE).end(text);
   }
@@ -102,7 +102,7 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
 
 const JSON_TYPE = { "content-type": "application/json" };
 // A reason that facilitators give before anything is sent, and so the one that is believed most easily.
-const REFUSAL = "invalid_exact_evm_insufficient_balance";
+const REJECTION_REASON = "invalid_exact_evm_insufficient_balance";
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// A place for one `sextant` process: started, ended by a signal, started again; whoever leaves unasked is noticed.
+// Supervises one `sextant` process: starts it, ends it by a signal, starts it again; an unexpected exit is a violation.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Observations } from "../observations.ts";
@@ -13,9 +13,9 @@ export type ManagedProcess = {
   readonly output: string;
   /** Resolves once it listens; the outage of its absence is over then. */
   start(): Promise<void>;
-  /** Resolves with its exit code, null for a violent end. */
+  /** Resolves with its exit code, null when killed. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
-  /** Stops its time; what is answered lets it go on. Nothing where none is running. */
+  /** Suspends the process; the returned function resumes it. Null where none is running. */
   freeze(): (() => void) | undefined;
 };
 
@@ -34,7 +34,7 @@ const LISTENS = / on (http:\/\/127\.0\.0\.1:\d+)/;
 const SAID_MAX = 20_000;
 // A busy machine starts seven of them at once.
 const START_MS_MAX = 90_000;
-// An orchestrator tries again and again; more often than this means that the process can not start at all.
+// An orchestrator retries; more often than this means that the process cannot start at all.
 const STARTS_MAX = 20;
 const START_AGAIN_MS = 500;
 
@@ -70,7 +70,7 @@ export function createManagedProcess(options: ManagedProcessOptions): ManagedPro
       started.stdout?.on("data", hear);
       started.stderr?.on("data", hear);
       started.once("close", (code, signal) => {
-        // Whoever ends it has let go of it before.
+        // An intended end has cleared the slot before.
         if (child === started && url !== "") {
           observations.recordViolation(
             `${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`,
@@ -98,11 +98,11 @@ export function createManagedProcess(options: ManagedProcessOptions): ManagedPro
       for (let starts = 1; ; starts += 1) {
         const fromMs = Date.now();
         if (await launch()) break;
-        // Without its database a process can not begin; whoever runs it starts it again.
+        // A process cannot start without its database; an orchestrator restarts it.
         const excused = outages.overlaps("database", fromMs, Date.now());
         if (!excused) observations.recordViolation(`${name} could not start: ${said.slice(-1_500)}`);
-        if (!excused || starts === STARTS_MAX) throw new Error(`${name} can not be started: ${said}`);
-        observations.count("starts refused");
+        if (!excused || starts === STARTS_MAX) throw new Error(`${name} cannot be started: ${said}`);
+        observations.count("failed starts");
         await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
       }
       endOutage();

@@ -8,7 +8,7 @@ import { openServiceConnection, type ServiceResponse } from "../clients/connecti
 import { waitUntil } from "../wait.ts";
 import { createManagedProcess, type ManagedProcess, type ManagedProcessOptions } from "./managed-process.ts";
 
-// What a process answers when asked whether it is ready, and waiting until it is.
+// Reads /ready of a process, and waits until it is ready.
 
 const READY_MS_MAX = 90_000;
 
@@ -36,7 +36,7 @@ export async function requestOnce(slot: ManagedProcess, path: string): Promise<S
 // A `sextant` command that ends by itself, run to its end.
 
 const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
-// An audit of half an hour's economy takes seconds; one that hangs must not hold up the summary.
+// An audit after half an hour of simulation takes seconds; one that hangs must not delay the summary.
 const RUN_MS_MAX = 300_000;
 
 export function runSextant(
@@ -70,9 +70,9 @@ export type Services = {
   readonly portfolios: readonly ManagedProcess[];
   readonly facilitator: ManagedProcess;
   readonly all: readonly ManagedProcess[];
-  /** Those that people ask; of the indexers one stands by and is never ready. */
+  /** Those that clients call; of the indexers one stands by and is never ready. */
   readonly serving: readonly ManagedProcess[];
-  /** Resolves once all listen and those that people ask are ready: nobody is sent to one that is not. */
+  /** Resolves once all listen and those that clients call are ready. */
   start(): Promise<void>;
   close(): Promise<void>;
 };
@@ -82,14 +82,14 @@ export type ServiceOptions = Pick<ManagedProcessOptions, "observations" | "outag
   readonly network: string;
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
-  /** In the order in which most ask them; the facilitator asks them the other way round, as another operator would. */
+  /** In order of preference; the facilitator uses the reverse order, as another operator would. */
   readonly protocolNodes: readonly string[];
   readonly wsUrl: string;
   readonly marketNodes: readonly string[];
   readonly facilitatorUrl: string;
 };
 
-/** What clients are told to pay for, whichever process they reach. */
+/** The paid resource's URL, the same for every process. */
 const PUBLIC_URL = "https://portfolio.example";
 
 export function openServices(options: ServiceOptions): Services {
@@ -143,18 +143,18 @@ export function openServices(options: ServiceOptions): Services {
     FACILITATOR_PRIVATE_KEY: protocol.facilitator.privateKey,
     FACILITATOR_PAYEES: protocol.payTo,
   });
-  const answering = [...apis, ...portfolios, facilitator];
-  const all = [...indexers, ...answering];
+  const serving = [...apis, ...portfolios, facilitator];
+  const all = [...indexers, ...serving];
   return {
     indexers,
     apis,
     portfolios,
     facilitator,
     all,
-    serving: answering,
+    serving,
     async start() {
       await Promise.all(all.map((each) => each.start()));
-      await Promise.all(answering.map(waitUntilReady));
+      await Promise.all(serving.map(waitUntilReady));
     },
     async close() {
       await Promise.all(all.map((each) => each.end("SIGKILL")));

@@ -1,35 +1,67 @@
-// One PostgreSQL for the whole test run: TEST_DATABASE_URL, or else an embedded one in a temporary folder.
+// One PostgreSQL for the whole test run: TEST_DATABASE_URL if given, otherwise an embedded one in a temporary folder.
 import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProcessAlive } from "@sextant/embedded-postgres/processes";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import type { TestProject } from "vitest/node";
-import { createLog } from "../../../src/lib/log.ts";
-import "./test-database.ts";
+import { createLog, type Log } from "../../../src/lib/log.ts";
+import { openDatabase } from "../../../src/store/postgres/database.ts";
+import { migrate } from "../../../src/store/postgres/migrate.ts";
+import { migrations } from "../../../src/store/postgres/migrations.ts";
+import { createDatabaseOn, type TestDatabase, type TestServer } from "./test-database.ts";
 
 const PREFIX = "sextant-test-";
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const url = process.env.TEST_DATABASE_URL;
-  if (url) {
-    project.provide("postgres", { kind: "given", url });
-    return async () => undefined;
-  }
-  await removeAbandonedFolders();
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // As root, the server runs as another account, which must be able to pass.
-  await chmod(folder, 0o711);
   const log = createLog({ level: "error", terminal: true, name: "test-postgres" });
-  const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
-  project.provide("postgres", { kind: "embedded", ...server.connection });
+  const { server, stop } = await startServer(log);
+  project.provide("postgres", server);
+  const template = await createMigratedTemplate(server, log);
+  project.provide("migratedTemplate", template.name);
   return async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    await template.drop();
+    await stop();
   };
 }
 
-// A killed run leaves its folder behind; its server has stopped with it.
+async function startServer(log: Log): Promise<{ server: TestServer; stop(): Promise<void> }> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return { server: { kind: "given", url }, stop: async () => undefined };
+  await removeAbandonedFolders();
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  // The server runs as another account when the tests run as root, and must be able to pass.
+  await chmod(folder, 0o711);
+  const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
+  return {
+    server: { kind: "embedded", ...server.connection },
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Copying it is cheaper than migrating each test database. No one may stay connected to it. */
+async function createMigratedTemplate(server: TestServer, log: Log): Promise<TestDatabase> {
+  const template = await createDatabaseOn(server);
+  const { connection } = template;
+  const database = await openDatabase({
+    connection,
+    schema: "sextant",
+    poolMax: 1,
+    log,
+    applicationName: "test",
+  });
+  try {
+    await migrate(database, migrations, log);
+  } finally {
+    await database.close();
+  }
+  return template;
+}
+
+/** A killed run could not clean up: its server ended with it, its folder is still there. */
 async function removeAbandonedFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split("-")[0]) : Number.NaN;

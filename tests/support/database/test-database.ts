@@ -1,19 +1,18 @@
-// A fresh, empty database for one test file, on the server that the whole run shares.
-
+// A database for one test file, on the server that the whole run shares.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { Secret } from "../../../src/lib/secret.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 
-/** The connection as DATABASE_URL, for processes that read it from their environment. */
+/** As DATABASE_URL writes it, for processes that read it from their environment. */
 export function formatConnectionUrl(connection: DatabaseConnection): string {
   if ("url" in connection) return connection.url.reveal();
   const { user, database, host } = connection;
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** Provided to every test file by the global setup. */
+/** Provided by the run's global setup. */
 export type TestServer =
   | { readonly kind: "embedded"; readonly host: string; readonly user: string }
   | { readonly kind: "given"; readonly url: string };
@@ -21,23 +20,41 @@ export type TestServer =
 declare module "vitest" {
   interface ProvidedContext {
     postgres: TestServer;
+    /** Name of a database with every migration in the schema `sextant`. */
+    migratedTemplate: string;
   }
 }
 
 export type TestDatabase = {
   readonly connection: DatabaseConnection;
   readonly name: string;
-  /** Drops it even with open connections. */
+  /** Drops it and ends the connections it still has. */
   drop(): Promise<void>;
 };
 
-/** `template` is the name of a database without connections; without it the new one is empty. */
-export async function createTestDatabase(options: { template?: string } = {}): Promise<TestDatabase> {
-  const server = inject("postgres");
+type DatabaseOptions = {
+  /** Name of a database to copy, without connections; by default the new one is empty. */
+  readonly template?: string;
+};
+
+export function createTestDatabase(options: DatabaseOptions = {}): Promise<TestDatabase> {
+  return createDatabaseOn(inject("postgres"), options);
+}
+
+/** With every migration in the schema `sextant`. */
+export function createMigratedDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({ template: inject("migratedTemplate") });
+}
+
+/** For the global setup, which cannot inject. */
+export async function createDatabaseOn(
+  server: TestServer,
+  options: DatabaseOptions = {},
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await administer(
     server,
-    // Explicit encoding and collation, so that any server behaves as the embedded one.
+    // Explicit encoding and collation: a given server behaves like the embedded one.
     options.template
       ? `CREATE DATABASE "${name}" TEMPLATE "${options.template}"`
       : `CREATE DATABASE "${name}" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`,
@@ -51,7 +68,7 @@ export async function createTestDatabase(options: { template?: string } = {}): P
 
 export function connectionTo(server: TestServer, database: string): DatabaseConnection {
   if (server.kind === "embedded") return { host: server.host, user: server.user, database };
-  // Not with URL, which rejects a socket without a host.
+  // By hand: URL rejects one that names a socket and no host.
   return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };
 }
 

@@ -4,9 +4,7 @@ import { tables } from "../../../src/protocol/domains.ts";
 import { createRowTables } from "../../../src/store/index/row-tables.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
-import { migrate } from "../../../src/store/postgres/migrate.ts";
-import { migrations } from "../../../src/store/postgres/migrations.ts";
-import { createTestDatabase } from "../database/test-database.ts";
+import { createMigratedDatabase } from "../database/test-database.ts";
 import { silentLog } from "../quiet-log.ts";
 
 export type EmptyIndex = {
@@ -21,9 +19,8 @@ export function openTestConnection(connection: DatabaseConnection): Promise<Data
 }
 
 export async function openEmptyIndex(): Promise<EmptyIndex> {
-  const { connection, drop } = await createTestDatabase();
+  const { connection, drop } = await createMigratedDatabase();
   const database = await openTestConnection(connection);
-  await migrate(database, migrations, silentLog);
   await database.transaction(async (session) => {
     await createRowTables(session, tables);
     const contracts = JSON.stringify({ PolicyModule: `0x${"11".repeat(20)}` });

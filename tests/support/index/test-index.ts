@@ -10,9 +10,7 @@ import { type Deployment, parseDeployment } from "../../../src/protocol/deployme
 import { tables } from "../../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
-import { migrate } from "../../../src/store/postgres/migrate.ts";
-import { migrations } from "../../../src/store/postgres/migrations.ts";
-import { createTestDatabase } from "../database/test-database.ts";
+import { createMigratedDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
 import { silentLog } from "../quiet-log.ts";
 
@@ -37,18 +35,15 @@ export function toDeployment({ network, chainId, startBlock, contracts }: LocalD
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");
 }
 
-export async function openTestDatabase(
-  schema = "sextant",
-): Promise<{ database: Database; drop(): Promise<void> }> {
-  const place = await createTestDatabase();
+export async function openTestDatabase(): Promise<{ database: Database; drop(): Promise<void> }> {
+  const place = await createMigratedDatabase();
   const database = await openDatabase({
     connection: place.connection,
-    schema,
+    schema: "sextant",
     poolMax: 4,
     log: silentLog,
     applicationName: "test",
   });
-  await migrate(database, migrations, silentLog);
   return {
     database,
     async drop() {

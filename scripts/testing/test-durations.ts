@@ -1,0 +1,36 @@
+// Recorded durations of the slow test files: the longest start first, so that none runs alone at the end.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import type { TimedFile } from "./run-report.ts";
+
+// Committed, because a clean checkout has no durations of its own.
+const FILE = "tests/durations.json";
+
+// Shorter files fit in anywhere.
+const SECONDS_MIN = 1;
+
+type Durations = Readonly<Record<string, number>>;
+
+export class LongestFirstSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const durations = readDurations();
+    const secondsOf = ({ moduleId }: TestSpecification) => durations[relative(process.cwd(), moduleId)] ?? 0;
+    return [...files].sort(
+      (left, right) => secondsOf(right) - secondsOf(left) || left.moduleId.localeCompare(right.moduleId),
+    );
+  }
+}
+
+/** Replaces the durations of the files that ran; those of deleted files go. */
+export function recordDurations(files: readonly TimedFile[]): void {
+  const measured = Object.fromEntries(files.map(({ file, seconds }) => [file, seconds]));
+  const durations = Object.entries({ ...readDurations(), ...measured })
+    .filter(([file, seconds]) => seconds >= SECONDS_MIN && existsSync(file))
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(durations), null, 2)}\n`);
+}
+
+function readDurations(): Durations {
+  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as Durations) : {};
+}
