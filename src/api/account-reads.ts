@@ -2,9 +2,8 @@
 
 import { RpcError } from "../chain/rpc/errors.ts";
 import { readData } from "../chain/rpc/hex-values.ts";
-import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
+import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
-import type { Hex } from "../lib/hex.ts";
 import type { AccountReader } from "./writes/verify-signature.ts";
 
 // Several signers and a passkey verified in Solidity stay below it; a contract that burns more is not worth waiting for.
@@ -16,25 +15,26 @@ export function createAccountReads(rpc: Rpc): AccountReader {
   return {
     readCode: (account) =>
       reading(() =>
-        rpc.request("eth_getCode", [account, "latest"], {
-          parse: (code) => readData(code, "the code of an account"),
-          signal: AbortSignal.timeout(READ_MS_MAX),
-        }),
+        rpc.request(
+          {
+            method: "eth_getCode",
+            params: [account, "latest"],
+            parse: (code) => readData(code, "the code of an account"),
+          },
+          { signal: AbortSignal.timeout(READ_MS_MAX) },
+        ),
       ),
     call: (to, data) =>
       reading(async () => {
-        const [answer] = await rpc.batch<Hex>(
-          [
-            {
-              method: "eth_call",
-              params: [{ to, data, gas: GAS_MAX }, "latest"],
-              parse: (result) => readData(result, "the answer of an account"),
-            },
-          ],
-          { signal: AbortSignal.timeout(READ_MS_MAX) },
-        );
-        if (answer && "error" in answer && answer.error.kind === "reverted") return null;
-        return unwrapResults(answer ? [answer] : [])[0] ?? null;
+        const call = {
+          method: "eth_call",
+          params: [{ to, data, gas: GAS_MAX }, "latest"],
+          parse: (result: unknown) => readData(result, "the result of an account"),
+        };
+        const [result] = await rpc.batch([call], { signal: AbortSignal.timeout(READ_MS_MAX) });
+        if ("ok" in result) return result.ok;
+        if (result.error.kind === "reverted") return null;
+        throw result.error;
       }),
   };
 }

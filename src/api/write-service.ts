@@ -1,5 +1,6 @@
 // Everything the API lets people write, put together: documents, and what the configured mode asks signatures for.
 import { createRpc } from "../chain/rpc/client.ts";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import { splitRpcUrls } from "../config/node-urls.ts";
 import type { Config } from "../config/read-config.ts";
 import type { writeSettings } from "../config/settings.ts";
@@ -27,6 +28,8 @@ export type WriteServiceOptions = {
   readonly config: Config<typeof writeSettings>;
   /** Nodes of the deployment's chain, for accounts that are contracts. */
   readonly urls: readonly Secret<string>[];
+  /** For the metrics of the calls to these nodes. */
+  readonly onCall: CallObserver | null;
   /** Where we listen, once we do: clients that know no better address reach us there. */
   readonly listenUrl: () => string;
 };
@@ -54,7 +57,7 @@ export function openWriteService(
 }
 
 function openAuthority(
-  { config, deployment, urls }: WriteServiceOptions,
+  { config, deployment, urls, onCall }: WriteServiceOptions,
   audience: () => string,
   log: Log,
 ): { authority: WriteAuthority; close(): void } {
@@ -72,7 +75,7 @@ function openAuthority(
       close: () => undefined,
     };
   }
-  const rpc = createRpc({ urls: nodes, chainId, log });
+  const rpc = createRpc({ urls: nodes, chainId, log, onCall });
   return {
     authority: createSignedWriteAuthority({ domain, audience, reads: createAccountReads(rpc) }),
     close: () => rpc.close(),

@@ -7,8 +7,9 @@ import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/suppor
 import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
-import { callContracts, readTransactions } from "./contract-calls.ts";
+import { callContracts } from "./contract-calls.ts";
 import { readHeader } from "./headers.ts";
+import { readTransactions } from "./transactions.ts";
 
 /** Answers with the block number: NUMBER, MSTORE, RETURN. */
 const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";

@@ -9,9 +9,12 @@ import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../lib/fault.ts";
 import type { BlockHeader, ChainLog } from "../schema/chain-log.ts";
 import { readHeaders } from "./headers.ts";
-import { readBlockLogs } from "./logs/read-block-logs.ts";
+import { readBlockLogsWithProvider } from "./logs/read-block-logs.ts";
 import { streamLogs } from "./logs/stream-logs.ts";
 import type { Rpc } from "./rpc/types.ts";
+
+const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvider>) =>
+  (await readBlockLogsWithProvider(...given)).logs;
 
 const HEAD = 40;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];

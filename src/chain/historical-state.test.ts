@@ -96,7 +96,7 @@ describe("calls at their block", () => {
     const rpc = rpcTo(await pruned(), await failing({ kind: "reset" }));
     const calls = [await callAt(150), await callAt(20)];
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
-    expect(rpc.providers()[1]?.state).toBe("resting");
+    expect(rpc.providers()[1]?.state).toBe("cooling-down");
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
   });
 

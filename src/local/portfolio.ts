@@ -1,6 +1,7 @@
 // The portfolio service of a local run: the two local markets behind a gate that is paid on the local chain.
 import type { FastifyInstance } from "fastify";
-import { Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { gasSettings, paymentSettings, paywallSettings, portfolioSettings } from "../config/settings.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
@@ -37,11 +38,12 @@ export async function serveLocalPortfolio(
     readonly facilitator: string;
     readonly database: Database;
     readonly log: Log;
+    readonly registry: Registry;
+    readonly onCall: CallObserver | null;
     readonly listensAt: () => string;
   },
 ): Promise<LocalPortfolioService> {
-  const { config, economy, markets, database, log, listensAt } = needs;
-  const registry = new Registry();
+  const { config, economy, markets, database, log, registry, onCall, listensAt } = needs;
   const counted = countPaymentOutcomes(registry);
   let settled = 0;
   const count: typeof counted = (outcome) => {
@@ -53,7 +55,7 @@ export async function serveLocalPortfolio(
     ...createLocalPaymentConfig(economy),
     facilitatorUrl: new Secret(needs.facilitator),
   };
-  const seller = await openPortfolioPaywall(paid, { database, log, count, listenUrl: listensAt });
+  const seller = await openPortfolioPaywall(paid, { database, log, count, onCall, listenUrl: listensAt });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
     chains: markets.map(({ access: port }) => port),

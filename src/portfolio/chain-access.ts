@@ -4,10 +4,9 @@ import { contractCall } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
-import { type Rpc, type RpcCall, unwrapResults } from "../chain/rpc/types.ts";
+import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
 import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
-import type { BlockHeader } from "../schema/chain-log.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, WalletTransferQuery } from "./types.ts";
 
 // Enough for any single read of an honest protocol; a reader that needs more says so.
@@ -50,10 +49,14 @@ function readsAt(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Omit<PinnedC
       });
     },
     nativeBalance: (wallet, signal) =>
-      rpc.request("eth_getBalance", [wallet, at], {
-        signal,
-        parse: (answer) => readBigQuantity(answer, "the balance"),
-      }),
+      rpc.request(
+        {
+          method: "eth_getBalance",
+          params: [wallet, at],
+          parse: (balance) => readBigQuantity(balance, "the balance"),
+        },
+        { signal },
+      ),
     async transfers(question, signal) {
       requireWithin(block, question.toBlock);
       const found = await rpc.pinned((node) => readTransfers(node, block, question, signal), {
@@ -88,17 +91,16 @@ async function readTransfers(
   signal: AbortSignal,
 ): Promise<readonly TokenTransfer[]> {
   // The header in the same batch shows that the node has the range: one that lags would answer with less.
-  const calls: RpcCall<TokenTransfer[] | BlockHeader>[] = [
-    transfersCall(question),
-    canonicalHeaderCall(block.number, block.hash),
-  ];
-  const [transfers, header] = await node.batch(calls, { signal });
+  const [transfers, header] = await node.batch(
+    [transfersCall(question), canonicalHeaderCall(block.number, block.hash)],
+    { signal },
+  );
   // A slow range and a slow node look the same; a smaller question is right for both.
-  if (transfers && "error" in transfers && transfers.error.kind === "timeout") {
+  if ("error" in transfers && transfers.error.kind === "timeout") {
     throw new Fault("LOGS_TOO_LARGE", transfers.error.message, { cause: transfers.error });
   }
-  const [found] = unwrapResults([transfers, header].filter((answer) => answer !== undefined));
-  return found as TokenTransfer[];
+  const [found] = unwrapResults([transfers, header]);
+  return found;
 }
 
 function requireWithin(block: PinnedBlock, number: number): void {

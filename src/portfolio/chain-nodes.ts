@@ -2,7 +2,7 @@
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { portfolioSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
@@ -60,8 +60,7 @@ const NODES = [
 
 export async function openPortfolioChains(
   config: PortfolioConfig,
-  log: Log,
-  signal: AbortSignal,
+  { log, onCall, signal }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal },
 ): Promise<PortfolioChains> {
   const served = NODES.flatMap(([slug, urlsOf]) => {
     const facts = findChainBySlug(slug);
@@ -81,7 +80,7 @@ export async function openPortfolioChains(
     signal,
   });
   const opened = served.map(({ facts, urls }) => {
-    const rpc = createRpc({ urls, chainId: facts.chainId, log });
+    const rpc = createRpc({ urls, chainId: facts.chainId, log, onCall });
     return {
       rpc,
       port: createChainAccess(rpc, createChainConfig(facts, { lists, stablecoinsOf: getStablecoins })),
@@ -107,5 +106,5 @@ function alchemyUrls(
 }
 
 function isSilent(rpc: Rpc): boolean {
-  return rpc.providers().every(({ state }) => state === "resting");
+  return rpc.providers().every(({ state }) => state === "cooling-down");
 }

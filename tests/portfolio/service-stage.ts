@@ -58,7 +58,10 @@ const RPC_LIMITS = { attemptsMax: 3, pauseMsBase: 20, pauseMsMax: 60, requestTim
 const LIES_MAX = 1_000_000;
 
 export async function openServiceStage(): Promise<ServiceStage> {
-  const [paid, markets] = await Promise.all([openPaidStage("in process"), startLocalMarkets(silentLog)]);
+  const [paid, markets] = await Promise.all([
+    openPaidStage("in process"),
+    startLocalMarkets(silentLog, null),
+  ]);
   const staged = await Promise.all(markets.markets.map(stageMarket));
   const [base, ethereum] = staged;
   if (!base || !ethereum) throw new Error("there are two local markets");
@@ -77,6 +80,7 @@ export async function openServiceStage(): Promise<ServiceStage> {
     const seller = await openPortfolioPaywall(config, {
       database,
       log: silentLog,
+      onCall: null,
       count: countPaymentOutcomes(registry),
       listenUrl: () => url,
     });
@@ -96,7 +100,13 @@ export async function openServiceStage(): Promise<ServiceStage> {
     if (nodesMixedUp) nodes.reverse();
     const ports = staged.map(({ chainId, access: port, ...own }, index) => {
       const node = nodes[index] ?? own.node;
-      const rpc = createRpc({ urls: [new Secret(node.url)], chainId, log: silentLog, limits: RPC_LIMITS });
+      const rpc = createRpc({
+        urls: [new Secret(node.url)],
+        chainId,
+        log: silentLog,
+        onCall: null,
+        limits: RPC_LIMITS,
+      });
       return { rpc, port: createChainAccess(rpc, port.chain) };
     });
     const service = servePortfolio(server.app, {

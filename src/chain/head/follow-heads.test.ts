@@ -41,7 +41,12 @@ async function startProxy(
 function follow(url: string, options: Partial<FollowHeadsOptions> = {}) {
   const { log, logged } = createTestLog();
   const controller = new AbortController();
-  const rpc = createRpc({ urls: [new Secret(url)], log, limits: { pauseMsBase: 5, attemptsMax: 2 } });
+  const rpc = createRpc({
+    urls: [new Secret(url)],
+    log,
+    onCall: null,
+    limits: { pauseMsBase: 5, attemptsMax: 2 },
+  });
   const heads: BlockHeader[] = [];
   const { signal } = controller;
   const running = (async () => {
@@ -93,7 +98,7 @@ describe("heads by polling", () => {
     const node = await startProxy(chain);
     const { log } = createTestLog();
     const controller = new AbortController();
-    const rpc = createRpc({ urls: [new Secret(node.url)], log });
+    const rpc = createRpc({ urls: [new Secret(node.url)], log, onCall: null });
     const stream = followHeads(rpc, { pollMsMin: 2, pollMsMax: 4, signal: controller.signal, log });
     expect((await stream.next()).value?.number).toBe(0);
     for (let i = 1; i <= 5; i += 1) {

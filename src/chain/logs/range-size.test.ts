@@ -1,9 +1,9 @@
 // How the size of a log query finds its way.
 import { describe, expect, it } from "vitest";
-import { createRangeSize } from "./range-size.ts";
+import { RangeSize } from "./range-size.ts";
 
-const sizes = (options: Partial<Parameters<typeof createRangeSize>[0]> = {}) =>
-  createRangeSize({ rangeMax: 10_000, rangeFirst: 500, logsAim: 1_000, ...options });
+const sizes = (options: Partial<ConstructorParameters<typeof RangeSize>[0]> = {}) =>
+  new RangeSize({ rangeMax: 10_000, rangeInitial: 500, logsTarget: 1_000, ...options });
 
 describe("the size of a range", () => {
   it("doubles with light answers up to its limit", () => {
@@ -25,7 +25,7 @@ describe("the size of a range", () => {
   });
 
   it("keeps to what a provider states, and forgets it with another provider", () => {
-    const size = sizes({ rangeFirst: 8_000 });
+    const size = sizes({ rangeInitial: 8_000 });
     size.recordRejection(8_000, 1, 50);
     expect(size.blocks).toBe(50);
     size.recordSuccess(50, 0, 1);
@@ -43,7 +43,7 @@ describe("the size of a range", () => {
   });
 
   it("never falls below one block", () => {
-    const size = sizes({ rangeFirst: 1 });
+    const size = sizes({ rangeInitial: 1 });
     size.recordRejection(1, 0, null);
     size.recordSuccess(1, 1_000_000, 0);
     expect(size.blocks).toBe(1);

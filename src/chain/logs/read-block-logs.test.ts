@@ -19,7 +19,10 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
-import { readBlockLogs, readCrossCheckedBlockLogs } from "./read-block-logs.ts";
+import { readBlockLogsWithProvider, readCrossCheckedBlockLogs } from "./read-block-logs.ts";
+
+const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvider>) =>
+  (await readBlockLogsWithProvider(...given)).logs;
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;

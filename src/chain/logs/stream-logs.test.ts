@@ -16,9 +16,13 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { createSecondaryProviders } from "./confirm-range.ts";
-import { readBlockLogs } from "./read-block-logs.ts";
+import { rawCall } from "../rpc/types.ts";
+import { SecondaryProviders } from "./confirm-range.ts";
+import { readBlockLogsWithProvider } from "./read-block-logs.ts";
 import { type BlockRange, type LogBatch, type StreamLogsOptions, streamLogs } from "./stream-logs.ts";
+
+const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvider>) =>
+  (await readBlockLogsWithProvider(...given)).logs;
 
 const HEAD = 60;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
@@ -310,7 +314,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const liar = await omitting(log, true);
     const { rpc, logged } = createTestRpc([liar.url, logs.chain.rpcUrl, `${logs.chain.rpcUrl}/`]);
     expectWhole(await collect(rpc, { filters, rangeInitial: 1_000, prefetch: 1 }));
-    expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from what other nodes have`);
+    expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from those of other nodes`);
   });
 
   it("stops with a fault when one other node contradicts it and nothing shows which is wrong", async () => {
@@ -335,7 +339,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 2 } });
       await expect(collect(rpc, { filters, rangeInitial: 1_000 })).rejects.toMatchObject({
         kind: "malformed",
-        message: expect.stringContaining(`the logs of block ${log.blockNumber} were left out`),
+        message: expect.stringContaining(`the logs of block ${log.blockNumber} were omitted`),
       });
       await liar.stop();
     }
@@ -411,7 +415,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       const message = "exceed maximum block range: 2";
       const narrow = await node(planFaults([{ kind: "member-error", code: -32602, message }]));
       const { rpc } = createTestRpc([first.url, narrow.url]);
-      const others = createSecondaryProviders();
+      const others = new SecondaryProviders();
       const begins: number[] = [];
       for (let pass = 0; pass < 2; pass += 1) {
         await collect(rpc, {
@@ -432,8 +436,10 @@ describe("a node that always omits one log in the middle of a range", () => {
       const liar = await omitting(log as ChainLog);
       const flaky = await node(planFaults([UNAVAILABLE]));
       const { rpc } = createTestRpc([liar.url, flaky.url]);
-      await rpc.pinned((only) => only.request("eth_chainId", []), { only: 1, attemptsMax: 1 }).catch(() => 0);
-      expect(rpc.providers()[1]?.state).toBe("resting");
+      await rpc
+        .pinned((only) => only.request(rawCall("eth_chainId")), { only: 1, attemptsMax: 1 })
+        .catch(() => 0);
+      expect(rpc.providers()[1]?.state).toBe("cooling-down");
       expectWhole(await collect(rpc, blind));
     });
 
@@ -477,7 +483,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       const { batches, unconfirmed } = await collectWith(rpc, blind);
       expectWhole(batches);
       expect(unconfirmed).toEqual([]);
-      expect(rpc.providers()[1]?.state).toBe("resting");
+      expect(rpc.providers()[1]?.state).toBe("cooling-down");
       expect(clock.sleptMs).toEqual([]);
     });
   });

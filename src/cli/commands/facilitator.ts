@@ -2,6 +2,8 @@
 import { Counter, Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
@@ -69,9 +71,10 @@ export async function createFacilitatorServer(
   const { database, log, signal } = needs;
   const place = resolvePaymentAsset(config);
   const { privateKey, urls } = checkFacilitator(config);
-  const token = await verifyToken(config, place, log, signal);
-  const payer = openLocalFacilitator(config, token, { privateKey, urls, database, log });
   const registry = new Registry();
+  const onCall = createRpcMetrics(registry);
+  const token = await verifyToken(config, place, { log, onCall, signal });
+  const payer = openLocalFacilitator(config, token, { privateKey, urls, database, log, onCall });
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",
     help: "Payments verified and settled, by outcome.",
@@ -138,10 +141,13 @@ function checkFacilitator(config: FacilitatorConfig) {
 async function verifyToken(
   { paymentRpcUrls: urls }: FacilitatorConfig,
   place: PaymentAssetConfig,
-  log: Log,
-  signal: AbortSignal | undefined,
+  {
+    log,
+    onCall,
+    signal,
+  }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal | undefined },
 ): Promise<PaymentToken> {
-  const rpc = createRpc({ urls, chainId: place.chainId, log });
+  const rpc = createRpc({ urls, chainId: place.chainId, log, onCall });
   try {
     return await readPaymentToken(rpc, place, { log, signal });
   } finally {

@@ -1,6 +1,8 @@
 // `sextant local`: everything on this machine, with a chain, a database and an economy of its own.
 
+import { Registry } from "prom-client";
 import { serveApi } from "../../api/serve.ts";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
@@ -59,6 +61,8 @@ export const localCommand: RunCommand = async (context) => {
   const payAddress = { host: config.host, port: config.facilitatorPort, portVariable: "FACILITATOR_PORT" };
   for (const address of [apiAddress, portfolioAddress, payAddress])
     await refuseBusyPort(newServer(), address);
+  const portfolioRegistry = new Registry();
+  const portfolioCalls = createRpcMetrics(portfolioRegistry);
   const closers: (() => Promise<void>)[] = [];
   try {
     say("Starting three chains, a database and an economy …\n");
@@ -66,7 +70,7 @@ export const localCommand: RunCommand = async (context) => {
     const [opened, populated, traded] = await Promise.allSettled([
       openLocalDatabase(config, options.data as string | undefined, log),
       startLocalSimulation({ seed, signal: stop }),
-      startLocalMarkets(log),
+      startLocalMarkets(log, portfolioCalls),
     ]);
     if (opened.status === "fulfilled") closers.push(opened.value.close);
     if (populated.status === "fulfilled") closers.push(populated.value.stop);
@@ -81,7 +85,14 @@ export const localCommand: RunCommand = async (context) => {
     const server = newServer();
     addStatusRoutes(server.app, status.registry);
     const nodes = [new Secret(economy.rpcUrl)];
-    const writing = { deployment: economy.deployment, config, urls: nodes, listenUrl: () => urls.api };
+    const { onCall } = status;
+    const writing = {
+      deployment: economy.deployment,
+      config,
+      urls: nodes,
+      onCall,
+      listenUrl: () => urls.api,
+    };
     const api = serveApi(server, { database, log, writes: writing });
     closers.push(api.close, server.close);
     urls.api = await server.listen(apiAddress);
@@ -99,6 +110,8 @@ export const localCommand: RunCommand = async (context) => {
       facilitator: urls.facilitator,
       database,
       log,
+      registry: portfolioRegistry,
+      onCall: portfolioCalls,
       listensAt: () => urls.portfolio,
     });
     closers.push(() => closeWithDeadline(sold.close, shop.close));

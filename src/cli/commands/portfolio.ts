@@ -1,5 +1,7 @@
 // `sextant portfolio`: the wallet snapshot service, paid per request.
 import { Registry } from "prom-client";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
@@ -41,16 +43,17 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   // What is configured wrongly is told before anything is started for it.
   checkPaywallConfig(config);
   refuseNowhere(config);
-  const provider = openProvider(config);
+  const onCall = createRpcMetrics(registry);
+  const provider = openProvider(config, onCall);
   let url = `http://${config.host}:${config.portfolioPort}`;
   const closers: (() => Promise<void> | void)[] = [];
   try {
-    const nodes = await openPortfolioChains(config, log, stop);
+    const nodes = await openPortfolioChains(config, { log, onCall, signal: stop });
     closers.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     closers.push(close);
     const count = countPaymentOutcomes(registry);
-    const needs = { database, log, count, listenUrl: () => url, signal: stop };
+    const needs = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const seller = await openPortfolioPaywall(config, needs);
     closers.push(seller.close);
     const server = createHttpServer({
@@ -62,7 +65,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
       provider,
-      priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+      priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,
       gate: seller.gate,
       devBypass: seller.devBypass,
@@ -84,12 +87,12 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   return 0;
 };
 
-function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {
+function openProvider(config: Config<typeof portfolioSettings>, onCall: CallObserver): HoldingsProvider {
   if (config.portfolioProvider === "rpc") return rpcHoldingsProvider;
   if (config.alchemyApiKey === null) {
     throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
   }
-  return createAlchemyProvider({ key: config.alchemyApiKey, fetch });
+  return createAlchemyProvider({ key: config.alchemyApiKey, onCall });
 }
 
 /** "Everywhere" is no address that a client could be told to come to. */

@@ -1,8 +1,7 @@
 // What the indexer's own audit compares first: history that one node alone has shown although several are configured.
 
-import { findFirstDifferingBlock } from "../../chain/logs/filter.ts";
-import type { NodeLog } from "../../chain/logs/log.ts";
-import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
+import type { BlockLogQuery } from "../../chain/logs/get-logs.ts";
+import { findFirstDifferingBlock, type NodeLog } from "../../chain/logs/log.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -41,7 +40,7 @@ export function createUnconfirmedAudit(
     // One that rests after a failure has its turn next time.
     const shown = await Promise.all(
       rpc.providers().map(({ state }, only) => {
-        if (state === "resting") return null;
+        if (state === "cooling-down") return null;
         return readNodeWindow(rpc, only, query, window, signal).catch(withoutLogs);
       }),
     );

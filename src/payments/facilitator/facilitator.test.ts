@@ -118,6 +118,7 @@ describe("trouble of our own facilitator", () => {
       store: openRecordStore(database),
       gas: LOCAL_GAS,
       log: silentLog,
+      onCall: null,
     });
     const verdict = await requestVerify(facilitator, payload, terms);
     expect(verdict.kind).toBe("trouble");

@@ -17,22 +17,21 @@ export async function readTransactionLogs(
   transaction: Hex,
   options: RpcCallOptions,
 ): Promise<readonly NodeLog[] | null> {
-  return rpc.request("eth_getTransactionReceipt", [transaction], {
-    ...options,
-    parse: (answer) => {
-      if (answer === null) return null;
-      const { logs, transactionHash } = readObject(answer, "the receipt");
-      if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
-        throw malformedResponse("the receipt is of another transaction");
-      }
-      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
-      const parsed = logs.map(parseLog);
-      if (parsed.some(({ transactionHash: hash }) => hash !== transaction)) {
-        throw malformedResponse("a log of a receipt is of another transaction");
-      }
-      return parsed.sort((a, b) => a.logIndex - b.logIndex);
-    },
-  });
+  const parse = (receipt: unknown) => (receipt === null ? null : parseReceiptLogs(receipt, transaction));
+  return rpc.request({ method: "eth_getTransactionReceipt", params: [transaction], parse }, options);
+}
+
+function parseReceiptLogs(receipt: unknown, transaction: Hex): NodeLog[] {
+  const { logs, transactionHash } = readObject(receipt, "the receipt");
+  if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
+    throw malformedResponse("the receipt is of another transaction");
+  }
+  if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
+  const parsed = logs.map(parseLog);
+  if (parsed.some(({ transactionHash: hash }) => hash !== transaction)) {
+    throw malformedResponse("a log of a receipt is of another transaction");
+  }
+  return parsed.sort((a, b) => a.logIndex - b.logIndex);
 }
 
 /** The log by which the token says that it took the authorization; null if it did not. */

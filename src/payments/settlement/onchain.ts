@@ -3,6 +3,7 @@ import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
+import { getLogsCall } from "../../chain/logs/get-logs.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
@@ -168,15 +169,12 @@ async function readLogs(
     fromBlock: toQuantity(from),
     toBlock: toQuantity(to),
   };
-  return node.request("eth_getLogs", [filter], {
-    ...options,
-    parse: (answer) => {
-      if (!Array.isArray(answer)) throw malformedResponse("the logs are not a list");
-      const logs = answer.map(parseLog);
-      const asked = (log: NodeLog) =>
-        log.address === asset && log.topics[1] === addressTopic(payer) && log.topics[2] === nonce;
-      if (!logs.every(asked)) throw malformedResponse("a log was not asked for");
-      return logs;
-    },
+  const call = getLogsCall(filter, (list) => {
+    const logs = list.map(parseLog);
+    const isRequested = (log: NodeLog) =>
+      log.address === asset && log.topics[1] === addressTopic(payer) && log.topics[2] === nonce;
+    if (!logs.every(isRequested)) throw malformedResponse("a log was not requested");
+    return logs;
   });
+  return node.request(call, options);
 }

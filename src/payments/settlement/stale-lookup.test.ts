@@ -40,7 +40,7 @@ afterEach(async () => {
 /** A service whose own nodes are these; the facilitator keeps the node that is not behind. */
 async function serveOver(urls: readonly string[], facilitator: PaymentFacilitator = stage.inProcess) {
   const limits = { pauseMsBase: 1, pauseMsMax: 20, attemptsMax: 4 };
-  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, limits });
+  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, onCall: null, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
     chain: createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),

@@ -1,7 +1,7 @@
 // The gate of the portfolio service as configured: what is asked for a snapshot, who carries payments out, and the ledger.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
-import type { Rpc } from "../../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type {
   gasSettings,
@@ -44,6 +44,7 @@ export type PortfolioPaywallOptions = {
   readonly database: Database;
   readonly log: Log;
   readonly count: (outcome: PaymentOutcome) => void;
+  readonly onCall: CallObserver | null;
   /** The address listened on, known once it is. */
   readonly listenUrl: () => string;
   /** Ends the start while a node does not respond. */
@@ -82,7 +83,8 @@ export async function openPortfolioPaywall(
   const place = resolvePaymentAsset(config);
   const { decimals } = place;
   if (config.devBypass && decimals !== null) return giveAway(config, { ...place, decimals }, needs);
-  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log: needs.log });
+  const { log, onCall } = needs;
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: place.chainId, log, onCall });
   try {
     const token = await readPaymentToken(rpc, place, needs);
     if (!config.devBypass) return sell(config, token, needs, rpc);
@@ -162,7 +164,7 @@ function offerOf(config: PaywallConfig, place: PaymentToken, listensAt: () => st
 function openFacilitator(
   config: PaywallConfig,
   place: PaymentToken,
-  { database, log }: PortfolioPaywallOptions,
+  { database, log, onCall }: PortfolioPaywallOptions,
 ): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
@@ -172,7 +174,7 @@ function openFacilitator(
     });
   }
   if (privateKey === null) throw nobodySettles();
-  return openLocalFacilitator(config, place, { urls, privateKey, database, log });
+  return openLocalFacilitator(config, place, { urls, privateKey, database, log, onCall });
 }
 
 function nobodySettles(): Fault {

@@ -37,7 +37,7 @@ async function open(
 ) {
   const server = await startVendorServer(typeof answer === "function" ? answer : () => answer);
   started.push(server);
-  return { server, source: createDefiLlamaSource({ fetch, baseUrl: server.url, ...options }) };
+  return { server, source: createDefiLlamaSource({ baseUrl: server.url, ...options }) };
 }
 
 // The node is never asked: it may as well be gone.

@@ -56,17 +56,17 @@ describe("the operator's lists", () => {
   });
 
   it.each([
-    ["a file that is not there", join(folder, "none.json"), /none\.json can not be used: it can not be read/],
-    ["a folder", folder, /can not be read/],
-    ["a file without end", "/dev/zero", /\/dev\/zero can not be used: it is larger than 16 MiB/],
+    ["a file that is not there", join(folder, "none.json"), /none\.json cannot be used: it cannot be read/],
+    ["a folder", folder, /cannot be read/],
+    ["a file without end", "/dev/zero", /\/dev\/zero cannot be used: it is larger than 16 MiB/],
     [
       "an address that is not there",
       `${origin}/none?key=sesame`,
-      /at 127\.0\.0\.1:\d+ can not be used: .+404/,
+      /at 127\.0\.0\.1:\d+ cannot be used: .+404/,
     ],
     ["a web page", `${origin}/page`, /it is not JSON/],
     ["an answer without end", `${origin}/endless`, /larger than 16 MiB/],
-    ["a host that is not there", "http://127.0.0.1:1/?key=sesame", /it can not be read/],
+    ["a host that is not there", "http://127.0.0.1:1/?key=sesame", /it cannot be read/],
     ["another scheme", "ftp://example.org/sesame", /http\(s\) address; ftp:\/\/ is neither/],
     ["a file address", `file://${file}`, /file:\/\/ is neither/],
   ])("that are %s are refused by name, without a secret", async (_, source, words) => {

@@ -1,13 +1,18 @@
-// Questions to Alchemy: the key goes into the address and nowhere else, and what may work again is asked again.
+// Requests to Alchemy: the key goes into the address and nowhere else, and temporary failures are retried.
+import { createJsonRpcRequest } from "../../../chain/rpc/transport.ts";
+import type { CallObserver, ObservedCall } from "../../../chain/rpc/types.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { HttpExchange } from "../../../lib/http-client.ts";
 import { isJsonObject } from "../../../lib/json.ts";
+import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-endpoint.ts";
 import { retry } from "../../../lib/retry.ts";
-import type { Secret } from "../../../lib/secret.ts";
-import { type FetchFunction, redactSecrets, sendVendorRequest, VendorError } from "../../vendor-request.ts";
+import { Secret } from "../../../lib/secret.ts";
+import { sendVendorRequest, VendorError } from "../../vendor-request.ts";
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;
-  readonly fetch: FetchFunction;
+  /** For the metrics of the calls to nodes. */
+  readonly onCall: CallObserver | null;
   /** Where the data interface is; `/data/v1/` and the key follow. */
   readonly dataUrl?: string;
   /** Where the JSON-RPC nodes are; `{network}` stands for the chain, `/v2/` and the key follow. */
@@ -16,16 +21,20 @@ export type AlchemyOptions = {
   readonly clock?: Clock;
 };
 
-/** Reads an answer with its numbers as text; throws a VendorError for one that is not what was promised. */
-type ReadAnswer<T> = (answer: unknown) => T;
+/** Reads a response with its numbers as text; throws a VendorError for one of another shape. */
+type ReadResponse<T> = (response: unknown) => T;
+type AlchemyRequest = Pick<
+  Parameters<typeof sendVendorRequest>[0],
+  "endpoint" | "path" | "body" | "onExchange"
+>;
 
 export type AlchemyClient = {
-  callDataApi<T>(path: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T>;
+  callDataApi<T>(path: string, body: unknown, read: ReadResponse<T>, signal: AbortSignal): Promise<T>;
   callRpc<T>(
     network: string,
     method: string,
-    params: unknown,
-    read: ReadAnswer<T>,
+    params: readonly unknown[],
+    read: ReadResponse<T>,
     signal: AbortSignal,
   ): Promise<T>;
 };
@@ -35,20 +44,25 @@ const RPC_URL = "https://{network}.g.alchemy.com";
 // Pages of a large wallet take the vendor a few seconds.
 const TIMEOUT_MS = 10_000;
 // A page holds about a hundred tokens of a few hundred bytes; names and logos are strangers' texts.
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-// Three tries within some seconds: longer than that nobody waits for an answer.
+const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
+// Three attempts within a few seconds: clients do not wait longer for a snapshot.
 const ATTEMPTS_MAX = 3;
 const DELAY_MS_BASE = 250;
 const DELAY_MS_MAX = 5_000;
 
 export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
-  const { fetch, timeoutMs = TIMEOUT_MS } = options;
-  const secrets = [options.key.reveal()];
-  const keyPath = encodeURIComponent(options.key.reveal());
+  const { timeoutMs = TIMEOUT_MS, onCall } = options;
+  const key = encodeURIComponent(options.key.reveal());
+  const endpointAt = (url: string) => createRemoteEndpoint(new Secret(url), { secrets: [options.key] });
+  const dataApi = endpointAt(`${options.dataUrl ?? DATA_URL}/data/v1/${key}`);
 
-  function ask<T>(url: string, body: unknown, read: ReadAnswer<T>, signal: AbortSignal): Promise<T> {
-    const question = { fetch, url, body, timeoutMs, responseBytesMax: ANSWER_BYTES_MAX, secrets };
-    return retry(async () => read(refuseError(await sendVendorRequest(question, signal), secrets)), {
+  function send<T>(request: AlchemyRequest, read: ReadResponse<T>, signal: AbortSignal): Promise<T> {
+    const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX };
+    const attempt = async () => {
+      const response = await sendVendorRequest({ ...request, ...limits }, signal);
+      return read(rejectError(response, request.endpoint));
+    };
+    return retry(attempt, {
       attemptsMax: ATTEMPTS_MAX,
       delayMsBase: DELAY_MS_BASE,
       delayMsMax: DELAY_MS_MAX,
@@ -61,34 +75,47 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
 
   return {
     callDataApi: (path, body, read, signal) =>
-      ask(`${options.dataUrl ?? DATA_URL}/data/v1/${keyPath}/${path}`, body, read, signal),
+      send({ endpoint: dataApi, path: `/${path}`, body }, read, signal),
     callRpc: (network, method, params, read, signal) => {
-      const url = `${(options.rpcUrl ?? RPC_URL).replaceAll("{network}", network)}/v2/${keyPath}`;
-      const body = { jsonrpc: "2.0", id: 1, method, params };
-      return ask(url, body, (answer) => read(isJsonObject(answer) ? answer.result : undefined), signal);
+      const url = (options.rpcUrl ?? RPC_URL).replaceAll("{network}", network);
+      const endpoint = endpointAt(`${url}/v2/${key}`);
+      const body = createJsonRpcRequest(method, params);
+      const onExchange = ({ host, outcome, ms }: HttpExchange) =>
+        onCall?.({ provider: host, method, outcome: callOutcome(outcome), ms });
+      const readResult = (response: unknown) => read(isJsonObject(response) ? response.result : undefined);
+      return send({ endpoint, body, onExchange }, readResult, signal);
     },
   };
 }
 
-// Coming back earlier than asked would only be refused again.
+/** As the metrics of the calls to nodes name it. */
+function callOutcome(outcome: HttpExchange["outcome"]): ObservedCall["outcome"] {
+  if (outcome === "connection") return "transient";
+  if (typeof outcome === "string") return outcome;
+  if (outcome >= 200 && outcome <= 299) return "ok";
+  if (outcome === 429) return "rate-limited";
+  return outcome >= 500 ? "transient" : "refused";
+}
+
+// A retry before the requested time would only be rejected again.
 function isRetryable(error: unknown): boolean {
   return (
     error instanceof VendorError && error.kind !== "refused" && (error.retryAfterMs ?? 0) <= DELAY_MS_MAX
   );
 }
 
-// Both interfaces put errors into answers with status 200; what only concerns a part has no message of its own.
-function refuseError(answer: unknown, secrets: readonly string[]): unknown {
-  const error = isJsonObject(answer) ? answer.error : undefined;
-  if (error === undefined || error === null) return answer;
-  if (isJsonObject(error) && Array.isArray(error.partialErrors)) return answer;
+// Both interfaces put errors into responses with status 200; an error about a part of the response has no message.
+function rejectError(response: unknown, endpoint: RemoteEndpoint): unknown {
+  const error = isJsonObject(response) ? response.error : undefined;
+  if (error === undefined || error === null) return response;
+  if (isJsonObject(error) && Array.isArray(error.partialErrors)) return response;
   const { code, message } = isJsonObject(error) ? error : { code: undefined, message: error };
-  const said = typeof message === "string" ? redactSecrets(message, secrets) : "no reason";
-  throw new VendorError(failureOf(code), `The answer is an error: ${said}.`);
+  const reason = typeof message === "string" ? endpoint.redact(message) : "no reason";
+  throw new VendorError(failureOf(code), `The response is an error: ${reason}.`);
 }
 
 function failureOf(code: unknown): VendorError["kind"] {
   if (code === "429" || code === "-32005") return "limited";
-  // What JSON-RPC reserves for a question that is wrong in itself.
+  // What JSON-RPC reserves for a request that is wrong in itself.
   return code === "-32600" || code === "-32601" || code === "-32602" ? "refused" : "unreliable";
 }
