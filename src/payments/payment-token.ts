@@ -1,12 +1,13 @@
 // The token that is paid with, compared at the start with what the contract says: decimals, and the domain payers sign.
 
-import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
+import { domainSeparator, toFunctionSelector } from "viem";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { paymentSettings } from "../config/settings.ts";
+import { createParametersCodec } from "../lib/abi/codec.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -197,10 +198,12 @@ function numberIn(result: ContractCallResult | undefined): number | null {
   return word === null || BigInt(word) > 255n ? null : Number(BigInt(word));
 }
 
+const textResult = createParametersCodec([{ type: "string" }]);
+
 function textIn(result: ContractCallResult | undefined): string | null {
   if (!result || !("ok" in result)) return null;
   try {
-    return decodeAbiParameters(parseAbiParameters("string"), result.ok)[0];
+    return String(textResult.decode(result.ok)[0]);
   } catch {
     // Whatever the contract returned, it is no text: the same as not offering one.
     return null;

@@ -11,8 +11,8 @@ import {
   getAbiItem,
   toFunctionSelector,
 } from "viem";
+import { createArgumentsDecoder } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createArgumentsDecoder } from "./call-arguments.ts";
 import type { EventRecord } from "./event.ts";
 
 export type DetailsReader<T> = {
@@ -86,7 +86,7 @@ export function defineDetails<
   if (item?.type !== "function") throw new Error(`${String(declared.call)} is not a function`);
   const selector = toFunctionSelector(item);
   const readArguments = createArgumentsDecoder(item.inputs);
-  const argsOf = (input: Hex) => readArguments(input.slice(10)) as CallArgs<A, Call>;
+  const argsOf = (input: Hex) => readArguments(input) as CallArgs<A, Call>;
   const resultOf = (output: Hex) =>
     decodeFunctionResult({ abi, functionName, data: output }) as ViewResult<A, View>;
   const fromCall = (input: Hex) => (input.startsWith(selector) ? declared.fromCall(argsOf(input)) : null);

@@ -1,5 +1,5 @@
 // Rows held against what the contracts answer at a block and against the events they say they come from.
-import { BaseError } from "viem";
+import { MalformedAbiError } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { DecodedEvent } from "../../protocol/decode/logs.ts";
 import { formatKey, type Row } from "../../schema/table.ts";
@@ -117,7 +117,7 @@ function callOf(view: ViewCheck, row: Row, reads: AuditReads): AuditCall | null 
   try {
     return { to, data: view.callData(row), untrusted: stranger };
   } catch (cause) {
-    if (cause instanceof BaseError) return null;
+    if (cause instanceof MalformedAbiError) return null;
     throw cause;
   }
 }

@@ -1,5 +1,5 @@
 // Token transfers of one account: logs of any contract by sender or receiver, checked against the filter.
-import { addressToTopic, topicToAddress } from "../../lib/abi/topics.ts";
+import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { malformedResponse } from "../rpc/errors.ts";
 import { toQuantity } from "../rpc/hex-values.ts";

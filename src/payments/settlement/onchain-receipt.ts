@@ -5,6 +5,8 @@ import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import type { Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
+import { createParametersCodec } from "../../lib/abi/codec.ts";
+import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ExpectedTransfer, TransferFound } from "./lookup.ts";
 
@@ -42,7 +44,7 @@ export function findAuthorizationUse(
   const isUse = ({ address, topics }: NodeLog) =>
     address === asset &&
     topics[0] === AUTHORIZATION_USED_TOPIC &&
-    topics[1] === addressTopic(from) &&
+    topics[1] === addressToTopic(from) &&
     topics[2] === nonce;
   return logs.find(isUse) ?? null;
 }
@@ -64,18 +66,16 @@ export function findAuthorizedTransfer(
   return { kind: "transferred", transaction: used.transactionHash, block };
 }
 
+const amount = createParametersCodec([{ type: "uint256" }]);
+
 export function isAuthorizedTransfer(
   { topics, data }: NodeLog,
   { from, to, value }: ExpectedTransfer,
 ): boolean {
   return (
     topics[0] === TRANSFER_TOPIC &&
-    topics[1] === addressTopic(from) &&
-    topics[2] === addressTopic(to) &&
-    data === `0x${value.toString(16).padStart(64, "0")}`
+    topics[1] === addressToTopic(from) &&
+    topics[2] === addressToTopic(to) &&
+    data === amount.encode([value])
   );
-}
-
-export function addressTopic(address: Hex): Hex {
-  return `0x${address.slice(2).padStart(64, "0")}`;
 }

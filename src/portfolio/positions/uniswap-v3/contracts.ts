@@ -1,5 +1,6 @@
 // What the Uniswap v3 position manager and pools answer, decoded and checked for what a pool can not say.
-import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
+import { getContractAddress, keccak256 } from "viem";
+import { createParametersCodec } from "../../../lib/abi/codec.ts";
 import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
@@ -75,19 +76,14 @@ export function decodeTickFees(answer: Hex | null | undefined): TickFees | null 
   return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
 }
 
-/** The address that the factory gives a pool, so that it need not be asked. */
+const poolKey = createParametersCodec([{ type: "address" }, { type: "address" }, { type: "uint24" }]);
+
+/** The address that the factory gives a pool, computed instead of read. */
 export function computePoolAddress(
   { factory, poolCodeHash }: UniswapV3Deployment,
   { token0, token1, fee }: Pick<NftPosition, "token0" | "token1" | "fee">,
 ): Hex {
-  const salt = keccak256(
-    concatHex([
-      encodeAbiParameters(
-        [{ type: "address" }, { type: "address" }, { type: "uint24" }],
-        [token0, token1, fee],
-      ),
-    ]),
-  );
+  const salt = keccak256(poolKey.encode([token0, token1, fee]));
   const address = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecodeHash: poolCodeHash });
   return address.toLowerCase() as Hex;
 }

@@ -3,7 +3,7 @@ import {
   balanceScannerAbi as abi,
   balanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/balance-scanner";
-import { decodeFunctionResult, toFunctionSelector } from "viem";
+import { createFunctionCodec } from "../../../lib/abi/codec.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { PinnedChain } from "../../types.ts";
@@ -26,7 +26,7 @@ const TOKENS_PER_CALL_MAX = 2_500;
 // Every call asks dozens of tokens at the very least; only an endless row of gas burners comes near this.
 const CALLS_MAX = 200;
 
-const SELECTOR = toFunctionSelector("scan(address,address[],uint256)");
+const scan = createFunctionCodec(abi, "scan");
 
 /** Null where the node does not lend. */
 export async function readBalancesByScan(
@@ -58,7 +58,7 @@ async function scanPart(
   const failed: Hex[] = [];
   let rest = question.tokens;
   for (let calls = 0; rest.length > 0; calls += 1) {
-    const data = encode({ ...question, tokens: rest });
+    const data = scan.encodeCall([question.wallet, rest, BigInt(question.gasPerToken)]);
     const answer = await at.callWithOverride({ code, data }, signal);
     if (answer === null) return null;
     const found = decode(answer, rest);
@@ -71,25 +71,10 @@ async function scanPart(
   return { held, failed };
 }
 
-// By hand: an encoder that looks at every address again takes longer than the node takes to answer.
-function encode({ wallet, tokens, gasPerToken }: BalanceQuery): Hex {
-  const head = [wallet.slice(2), TOKENS_OFFSET, gasPerToken.toString(16), tokens.length.toString(16)];
-  // No digit is an x: every 0x is the beginning of an address.
-  return `${SELECTOR}${head.map(word).join("")}${tokens.join("").replaceAll("0x", ADDRESS_PADDING)}`;
-}
-
-// Three words in: after the wallet, this offset itself, and the gas.
-const TOKENS_OFFSET = (3 * 32).toString(16);
-const ADDRESS_PADDING = "0".repeat(24);
-
-function word(digits: string): string {
-  return digits.padStart(64, "0");
-}
-
 function decode(answer: Hex, asked: readonly Hex[]): TokenBalances & { readonly next: number } {
-  let decoded: ReturnType<typeof decodeScan>;
+  let decoded: ReturnType<typeof scan.decodeResult>;
   try {
-    decoded = decodeScan(answer);
+    decoded = scan.decodeResult(answer);
   } catch (cause) {
     throw untrue(cause);
   }
@@ -105,10 +90,6 @@ function decode(answer: Hex, asked: readonly Hex[]): TokenBalances & { readonly 
     failed: failed.map(known),
     next: Number(next),
   };
-}
-
-function decodeScan(data: Hex) {
-  return decodeFunctionResult({ abi, functionName: "scan", data });
 }
 
 function untrue(cause?: unknown): Fault {

@@ -1,4 +1,4 @@
-// The arguments of calls, read fast, are what a general decoder reads: also from calldata that is not in plain form.
+// The arguments of calls are decoded as viem decodes them, also from calldata that is not canonical.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import fc from "fast-check";
 import {
@@ -9,7 +9,7 @@ import {
   parseAbiParameters,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { createArgumentsDecoder } from "./call-arguments.ts";
+import { createArgumentsDecoder } from "./codec.ts";
 
 const hex = (bytes: number) =>
   fc
@@ -17,12 +17,12 @@ const hex = (bytes: number) =>
     .map((some) => `0x${Buffer.from(some).toString("hex")}`);
 const anyBytes = fc.uint8Array({ maxLength: 100 }).map((some) => `0x${Buffer.from(some).toString("hex")}`);
 
-/** Addresses are compared in lower case, which is how ours are; bigints as what they are. */
+/** Compares addresses in lower case, as ours are. */
 const plain = (values: unknown) =>
   JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value)).toLowerCase();
 
 function agrees(inputs: readonly AbiParameter[], payload: string): void {
-  expect(plain(createArgumentsDecoder(inputs)(payload))).toBe(
+  expect(plain(createArgumentsDecoder(inputs)(`0xabcdef01${payload}`))).toBe(
     plain(decodeAbiParameters(inputs, `0x${payload}`)),
   );
 }
@@ -32,7 +32,7 @@ const rare = parseAbiParameters("int8 a, bool b, bytes4 c, uint256[] d, (string 
 const submission = getAbiItem({ abi: intentBookAbi, name: "submitIntent" }).inputs;
 
 describe("arguments of a call", () => {
-  it("are read where they are dynamic", () => {
+  it("are decoded where they are dynamic", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), anyBytes, hex(32), (text, bytes, hash) => {
         agrees(
@@ -43,7 +43,7 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("are read where they are structs", () => {
+  it("are decoded where they are structs", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -75,11 +75,11 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("of kinds that are rare are read all the same", () => {
+  it("of rare types are decoded, too", () => {
     agrees(rare, encodeAbiParameters(rare, [-3, true, "0x12345678", [1n, 2n], { x: "é", y: 9 }]).slice(2));
   });
 
-  it("are read, or refused, as the general decoder does when the calldata is broken", () => {
+  it("are decoded, or rejected, as viem does when the calldata is broken", () => {
     const whole = encodeAbiParameters(registration, ["ipfs://a", "0x0401", `0x${"ca".repeat(32)}`]).slice(2);
     fc.assert(
       fc.property(
@@ -98,7 +98,7 @@ describe("arguments of a call", () => {
               return (error as Error).name;
             }
           };
-          expect(attempt(() => createArgumentsDecoder(registration)(broken))).toBe(
+          expect(attempt(() => createArgumentsDecoder(registration)(`0xabcdef01${broken}`))).toBe(
             attempt(() => decodeAbiParameters(registration, `0x${broken}`)),
           );
         },
