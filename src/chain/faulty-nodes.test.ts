@@ -76,14 +76,12 @@ const plans = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 3, nil: nul
 async function withNodes(
   lists: readonly (readonly (NodeFaultInjection | null)[])[],
   work: (rpc: Rpc) => Promise<void>,
-  liesPerQuestion = 1,
+  liesPerCall = 1,
 ): Promise<void> {
   const nodes: FaultyNode[] = [];
   try {
     for (const list of lists) {
-      nodes.push(
-        await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planFaults(list), liesPerQuestion }),
-      );
+      nodes.push(await startFaultyNode({ upstream: logs.chain.rpcUrl, plan: planFaults(list), liesPerCall }));
     }
     const { rpc } = createTestRpc(
       nodes.map((node) => node.url),

@@ -23,7 +23,7 @@ export type HttpClientRequest = {
 
 export type HttpExchange = {
   readonly host: string;
-  /** The HTTP status, or why there is none. */
+  /** The HTTP status, or why no response arrived. */
   readonly outcome: number | HttpFailure;
   readonly ms: number;
 };
@@ -129,7 +129,7 @@ function send({ endpoint, path, body }: HttpClientRequest, signal: AbortSignal):
   const method = body === undefined ? "GET" : "POST";
   return new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = request(url, { method, headers, agent, signal }, resolve);
-    // Stays attached: an error after the response has begun is reported by its body.
+    // Stays attached: an error after the response has started is reported by its body.
     outgoing.on("error", reject);
     outgoing.end(body);
   });
@@ -151,7 +151,7 @@ async function readText(body: Readable, bytesMax: number, status: number): Promi
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > bytesMax) {
-      // Leaving the loop closes the connection.
+      // Throwing inside the loop closes the connection.
       throw new HttpClientError("response-too-large", `the response exceeds ${bytesMax} bytes`, { status });
     }
     chunks.push(chunk);
@@ -172,7 +172,7 @@ export type HttpJsonResponse = Omit<HttpClientResponse, "text"> & {
   readonly text: string;
 };
 
-// Enough of a page or a sentence to tell what responded.
+// Enough of a page or a sentence to recognise what responded.
 const TEXT_SHOWN_MAX = 2_000;
 
 /** Like sendHttpRequest. A body that is not JSON is no error here: the caller knows what each status means. */

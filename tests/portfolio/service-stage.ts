@@ -155,7 +155,7 @@ async function stageMarket(market: LocalMarket): Promise<StagedMarket> {
   const node = await startFaultyNode({
     upstream: market.rpcUrl,
     plan: (_, calls) => staged.plan(calls),
-    liesPerQuestion: LIES_MAX,
+    liesPerCall: LIES_MAX,
   });
   const staged: StagedMarket = { ...market, node, plan: () => null };
   return staged;

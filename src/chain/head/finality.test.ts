@@ -22,8 +22,8 @@ afterAll(() => chain.stop());
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 99): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 99): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }

@@ -24,7 +24,7 @@ const SILENCE_MS_MIN = 5_000;
 
 /**
  * Yields each head that differs from the one before, only the newest when the consumer is slow. A lower number may
- * follow a higher one, after a reorg or when another provider lags: the hashes tell which.
+ * follow a higher one, after a reorg or when another provider lags: compare the hashes.
  * Ends when the signal aborts. A failing node never ends it: the poll is repeated, and the provider's health shows it.
  *
  * A head pushed by a socket only triggers a poll: the header comes from the providers that the logs will come from, so

@@ -40,7 +40,7 @@ export class SecondaryProviders {
     this.#skipped.set(provider, RANGES_SKIPPED);
   }
 
-  /** Runs the work on a provider that is neither excluded nor skipped; null where there is none, or none responds. */
+  /** Runs the work on a provider that is neither excluded nor skipped; null where no such provider exists or responds. */
   async runOnAnother<T>(
     rpc: Rpc,
     excluded: readonly number[],

@@ -68,8 +68,8 @@ async function honestLogs(header: BlockHeader): Promise<ChainLog[]> {
     }));
 }
 
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 2): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 2): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }

@@ -44,8 +44,8 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 1): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 1): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }

@@ -136,7 +136,7 @@ class RangePrefetcher {
     }
   }
 
-  /** Starts reads while there is room. */
+  /** Starts reads up to the limits. */
   fill(): void {
     const { toBlock: end } = this.#options;
     while (this.#slots.length < this.#prefetch && this.#plannedFrom <= end) {

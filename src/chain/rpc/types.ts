@@ -33,7 +33,7 @@ export const RPC_LIMITS: RpcLimits = {
   pauseMsBase: 250,
   // Two attempts per minute notice soon that a provider is back, and cost it nothing while it is down.
   pauseMsMax: 30_000,
-  // Some vendors ask for an hour when a daily plan is used up; then the caller should get the error instead of waiting.
+  // Some vendors request an hour when a daily plan is used up; then the caller should get the error instead of waiting.
   retryAfterMsMax: 60_000,
   // The longest wait for the cooldown of a provider when there is no other.
   waitMsMax: 65_000,

@@ -251,7 +251,7 @@ describe("a node that leaves the transfer out of a receipt", () => {
       upstream: stage.chain.rpcUrl,
       plan: (_number, calls) =>
         hidden !== null && calls.some(({ method }) => method === "eth_getTransactionReceipt") ? hidden : null,
-      liesPerQuestion: Number.POSITIVE_INFINITY,
+      liesPerCall: Number.POSITIVE_INFINITY,
     });
     closing.push(() => void omitting.stop());
     let hidden: NodeFaultInjection | null = null;
