@@ -11,7 +11,7 @@ import { callContracts } from "./contract-calls.ts";
 import { readHeader } from "./headers.ts";
 import { readTransactions } from "./transactions.ts";
 
-/** Answers with the block number: NUMBER, MSTORE, RETURN. */
+/** Returns the block number: NUMBER, MSTORE, RETURN. */
 const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";
 /** Reverts with the first word of the calldata. */
 const REVERTER: Hex = "0x000000000000000000000000000000000005a1d0";
@@ -52,7 +52,7 @@ describe("transactions", () => {
     });
   });
 
-  it("that are not there are missing, and lies are asked again", async () => {
+  it("that no node has are missing, and wrong results are requested again", async () => {
     const hash = await emitLog(chain, 3);
     const rpc = await through({ kind: "null-result" }, { kind: "garbage" });
     expect((await readTransactions(rpc, [hash])).get(hash)?.input).toBe(encodeTopic(3));
@@ -63,7 +63,7 @@ describe("transactions", () => {
 });
 
 describe("contract calls", () => {
-  it("are answered in order, at their block, with reverts as values", async () => {
+  it("return results in order, at their block, with reverts as values", async () => {
     await chain.mine(3);
     const rpc = await through({ kind: "reversed" });
     const block = await readHeader(rpc, 1);

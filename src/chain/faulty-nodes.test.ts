@@ -19,7 +19,7 @@ const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvid
 const HEAD = 40;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 const NUMBERS = Array.from({ length: HEAD + 1 }, (_, i) => i);
-// Hanging costs real time; everything honest is answered in a few milliseconds.
+// Hanging costs real time; every honest response takes a few milliseconds.
 const LIMITS = { requestTimeoutMs: 250, batchMax: 20 };
 
 let logs: LogChain;
@@ -162,7 +162,7 @@ describe("with faults of every kind", () => {
       fc.asyncProperty(plans, fc.integer({ min: 0, max: HEAD - 10 }), (plan, from) =>
         withNodes([plan], async (rpc) => {
           const found = await readHeaders(rpc, NUMBERS.slice(from, from + 10));
-          // The hash of the last one is vouched for by no child; whoever reads its logs by hash finds out.
+          // No child confirms the hash of the last one; reading its logs by hash shows it.
           expect(found.slice(0, -1)).toEqual(headers.slice(from, from + 9));
           expect(found.at(-1)?.parentHash).toBe(headers[from + 8]?.hash);
         }),

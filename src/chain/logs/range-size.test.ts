@@ -6,7 +6,7 @@ const sizes = (options: Partial<ConstructorParameters<typeof RangeSize>[0]> = {}
   new RangeSize({ rangeMax: 10_000, rangeInitial: 500, logsTarget: 1_000, ...options });
 
 describe("the size of a range", () => {
-  it("doubles with light answers up to its limit", () => {
+  it("doubles after light responses up to its limit", () => {
     const size = sizes();
     const seen: number[] = [];
     for (let i = 0; i < 7; i += 1) {
@@ -16,7 +16,7 @@ describe("the size of a range", () => {
     expect(seen).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
   });
 
-  it("halves when refused, and grows slowly near what was refused", () => {
+  it("halves after a rejection, and grows slowly near the rejected size", () => {
     const size = sizes();
     size.recordRejection(500, 0, null);
     expect(size.blocks).toBe(250);
@@ -49,7 +49,7 @@ describe("the size of a range", () => {
     expect(size.blocks).toBe(1);
   });
 
-  it("ignores the success of a range shorter than it asks for", () => {
+  it("ignores the success of a range shorter than its size", () => {
     const size = sizes();
     size.recordSuccess(3, 0, 0);
     expect(size.blocks).toBe(500);

@@ -55,7 +55,7 @@ describe("a request", () => {
     { kind: "error", code: -32011, message: "no backend is currently healthy to serve traffic", status: 503 },
   ];
 
-  it.each(PASSING)("gets over $kind $status $message", async (injection) => {
+  it.each(PASSING)("recovers from $kind $status $message", async (injection) => {
     const only = await node(planFaults([injection]));
     const { rpc } = createTestRpc([only.url], {
       limits: { requestTimeoutMs: injection.kind === "hang" ? 500 : 5_000 },
@@ -86,7 +86,7 @@ describe("a request", () => {
     expect(only.requests).toHaveLength(4);
   });
 
-  it("waits as long as Retry-After asks, but not longer than the bound", async () => {
+  it("waits as long as Retry-After says, but not longer than the limit", async () => {
     const only = await node(
       planFaults([
         { kind: "status", status: 429, retryAfter: "7" },
@@ -110,21 +110,21 @@ describe("a request", () => {
     }
   });
 
-  it("refuses an answer that is longer than the limit", async () => {
+  it("rejects a response that exceeds the limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 300 } });
     const failed = rpc.request(rawCall("eth_getBlockByNumber", ["0x1", false]));
     await expect(failed).rejects.toMatchObject({ kind: "response-too-large", code: "LOGS_TOO_LARGE" });
   });
 
-  it("asks again when the caller's own reading of the answer fails", async () => {
+  it("retries when the caller's parser rejects the result", async () => {
     const only = await honest();
     const { rpc, calls } = createTestRpc([only.url]);
     let reads = 0;
-    const parse = (answer: unknown) => {
+    const parse = (result: unknown) => {
       reads += 1;
-      if (reads < 3) throw malformedResponse("not what was asked for");
-      return answer;
+      if (reads < 3) throw malformedResponse("not the requested block");
+      return result;
     };
     expect(await rpc.request({ method: "eth_chainId", params: [], parse })).toBe("0x7a69");
     expect(calls.map((call) => call.outcome)).toEqual(["malformed", "malformed", "ok"]);
@@ -165,7 +165,7 @@ describe("several providers", () => {
     expect([first.requests.length, second.requests.length]).toEqual([5, 0]);
   });
 
-  it("goes on to the next at once, leaves the failing one alone, and returns when it is well", async () => {
+  it("fails over at once, leaves the failing one alone, and returns when it recovers", async () => {
     let broken = true;
     const [first, second] = [await node(() => (broken ? DOWN : null)), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url]);
@@ -213,14 +213,14 @@ describe("several providers", () => {
     { kind: "error", code: -32601, message: "the method eth_chainId does not exist/is not available" },
     { kind: "status", status: 401, body: "invalid project id" },
     { kind: "error", code: -32000, message: "header not found" },
-  ] as const)("asks another one about $kind $message $status", async (injection) => {
+  ] as const)("tries another one after $kind $message $status", async (injection) => {
     const [first, second] = [await always(injection), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url]);
     expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
     expect(clock.sleptMs).toEqual([]);
   });
 
-  it("says at once when nobody supports a method", async () => {
+  it("fails at once when no provider supports a method", async () => {
     const [first, second] = [await honest(), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
     await expect(rpc.request(rawCall("eth_foo"))).rejects.toMatchObject({
@@ -230,7 +230,7 @@ describe("several providers", () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
   });
 
-  it("never believes a provider on another chain", async () => {
+  it("never trusts a provider on another chain", async () => {
     const other = await startLocalChain({ chainId: 84532 });
     try {
       const right = await honest();
@@ -247,7 +247,7 @@ describe("several providers", () => {
     }
   });
 
-  it("asks a provider who it is again after it was away", async () => {
+  it("checks the chain of a provider again after an outage", async () => {
     const only = await node(planFaults([null, null, { kind: "reset" }]));
     const { rpc } = createTestRpc([only.url], { chainId: 31337 });
     await rpc.request(rawCall("eth_blockNumber"));
@@ -277,7 +277,7 @@ describe("several providers", () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it("gives a second opinion where there is a second, and the first again where there is none", async () => {
+  it("pins another provider where there is one, and the first again otherwise", async () => {
     const [first, second] = [await honest(), await honest()];
     const pair = createTestRpc([first.url, second.url]).rpc;
     expect(await pair.pinned(async ({ host }) => host, { avoid: [0] })).toBe(second.host);
@@ -290,25 +290,25 @@ describe("a batch", () => {
   const many = Array.from({ length: 25 }, (_, i) =>
     rawCall("eth_getBlockByNumber", [`0x${(i % 6).toString(16)}`, false]),
   );
-  const numbers = (answers: readonly unknown[]) =>
-    answers.map((answer) => Number((answer as { ok: { number: string } }).ok.number));
+  const numbers = (results: readonly unknown[]) =>
+    results.map((result) => Number((result as { ok: { number: string } }).ok.number));
   const expected = many.map((_, i) => i % 6);
 
-  it("is split at its limit and answered in the order of the calls", async () => {
+  it("is split at its limit and returns results in the order of the calls", async () => {
     const only = await always({ kind: "reversed" });
     const { rpc } = createTestRpc([only.url], { limits: { batchMax: 10 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);
     expect(only.requests.map((calls) => calls.length).sort()).toEqual([10, 10, 5]);
   });
 
-  it.each(["left-out", "doubled"] as const)("asks again for a member that is %s", async (kind) => {
+  it.each(["left-out", "doubled"] as const)("retries a member that is %s", async (kind) => {
     const only = await node(planFaults([{ kind }]));
     const { rpc } = createTestRpc([only.url]);
     expect(numbers(await rpc.batch(many))).toEqual(expected);
     expect(only.requests.map((calls) => calls.length)).toEqual([25, 1]);
   });
 
-  it("asks alone for what batches keep leaving out", async () => {
+  it("sends members alone that batches keep omitting", async () => {
     const only = await node((_, calls) => (calls.length > 1 ? { kind: "left-out" } : null));
     const { rpc } = createTestRpc([only.url]);
     expect(numbers(await rpc.batch(many))).toEqual(expected);
@@ -320,7 +320,7 @@ describe("a batch", () => {
     { kind: "error", code: -32700, message: "parse error" },
     { kind: "error", code: -32000, message: "Batch limit of 10 exceeded", status: 413 },
     { kind: "error", code: -32005, message: "batch size too large" },
-  ] as const)("becomes smaller where a node refuses it: $message $body", async (injection) => {
+  ] as const)("becomes smaller where a node rejects it: $message $body", async (injection) => {
     const only = await node((_, calls) =>
       calls.length > 10 || ("status" in injection && injection.status === 400 && calls.length > 1)
         ? injection
@@ -334,13 +334,13 @@ describe("a batch", () => {
     expect(Math.max(...later.map((calls) => calls.length))).toBeLessThanOrEqual(12);
   });
 
-  it("is halved when its answer is too long for us", async () => {
+  it("is halved when its response exceeds our limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 4_000 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);
   });
 
-  it("tells the failure of a member beside the answers of the others", async () => {
+  it("returns the failure of a member beside the results of the others", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url]);
     const [good, bad] = await rpc.batch([chainId, rawCall("eth_getBlockByNumber", ["zero", false])]);
@@ -358,11 +358,11 @@ describe("a batch", () => {
     expect(second.requests.map((calls) => calls.length)).toEqual([1]);
   });
 
-  it("answers every member with the failure when no provider can", async () => {
+  it("returns the failure for every member when all providers fail", async () => {
     const only = await always({ kind: "page" });
     const { rpc } = createTestRpc([only.url]);
-    const answers = await rpc.batch([head, chainId]);
-    expect(answers).toHaveLength(2);
-    for (const answer of answers) expect("error" in answer && answer.error).toBeInstanceOf(RpcError);
+    const results = await rpc.batch([head, chainId]);
+    expect(results).toHaveLength(2);
+    for (const result of results) expect("error" in result && result.error).toBeInstanceOf(RpcError);
   });
 });

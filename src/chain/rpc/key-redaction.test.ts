@@ -1,4 +1,4 @@
-// The key in a node's address: used, and never shown, whatever the node answers.
+// The key in a node's address: used, and never shown, whatever the node responds.
 import { inspect } from "node:util";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -50,12 +50,12 @@ describe("a key in the address of a node", () => {
     const url = only.url.replace("http://", `http://user:${KEY}-pass@`);
     const test = createTestRpc([url], { limits: { requestTimeoutMs: 100, attemptsMax: 2 } });
     const error = await test.rpc.request(rawCall("eth_chainId")).catch((thrown: unknown) => thrown);
-    const answers = await test.rpc.batch([head, chainId]);
+    const results = await test.rpc.batch([head, chainId]);
     const shown = [
       inspect(error, { depth: 9 }),
       (error as Error).stack,
       JSON.stringify(error),
-      inspect(answers, { depth: 9 }),
+      inspect(results, { depth: 9 }),
       test.logged(),
       JSON.stringify(test.rpc.providers()),
       JSON.stringify(test.calls),
@@ -72,7 +72,7 @@ describe("a key in the address of a node", () => {
     expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
   });
 
-  it.each(["not a url", "ftp://host/key-in-path", ""])("is not shown by the refusal of %j", (url) => {
+  it.each(["not a url", "ftp://host/key-in-path", ""])("is not shown by the rejection of %j", (url) => {
     const { log } = createTestRpc([chain.rpcUrl]);
     const create = () => createRpc({ urls: [new Secret(url)], log, onCall: null });
     expect(create).toThrow("A node address must be a full URL that begins with http:// or https://.");

@@ -170,6 +170,11 @@ describe("a gift for developers, where nothing is worth money", () => {
     expect((await fetch(`${url}/portfolio?address=${address}&chains=ethereum`)).status).toBe(400);
   });
 
+  it("counts its calls to nodes", async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_getBalance",outcome="ok"\} 1/);
+  });
+
   it("leaves in time, also with a request that waits for a node which says nothing", async () => {
     let silent = false;
     const node = await startFaultyNode({
