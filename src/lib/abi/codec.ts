@@ -1,5 +1,6 @@
-// The ABI codec: functions, events and parameter lists, compiled once. It takes a fifth to a fiftieth of the time of
-// viem's general codec (codec.bench.ts), which an index of millions of logs and a wallet of thousands of tokens need.
+// The ABI codec: functions, events and parameter lists, each compiled once and used many times.
+// It takes a fifth to a fiftieth of the time of viem's general codec (codec.bench.ts); an index of millions of logs and
+// a wallet of thousands of tokens need that.
 import {
   type Abi,
   type AbiEvent,
