@@ -19,7 +19,12 @@ export type ReadReport = { readonly events: number; readonly ms: number; readonl
 
 const task = JSON.parse(process.argv[2] ?? "") as ReadTask;
 const { deployment } = historyChain(task.seed);
-const rpc = createRpc({ urls: [new Secret(task.url)], chainId: deployment.chainId, log: benchLog });
+const rpc = createRpc({
+  urls: [new Secret(task.url)],
+  chainId: deployment.chainId,
+  log: benchLog,
+  onCall: null,
+});
 const chain = createChainSource(rpc, {
   facts: findChainById(deployment.chainId) ?? localChain,
   decoder: createLogDecoder(deployment),

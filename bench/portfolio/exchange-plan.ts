@@ -1,5 +1,7 @@
 // The HTTP exchanges of a piece of work, and the same ones again with nothing between them but waiting and parsing.
 import { sendHttpRequest } from "../../src/lib/http-client.ts";
+import { createRemoteEndpoint } from "../../src/lib/remote-endpoint.ts";
+import { Secret } from "../../src/lib/secret.ts";
 import type { CachedExchange } from "./caching-node.ts";
 
 export type RecordedExchange = CachedExchange & { readonly url: string };
@@ -53,15 +55,12 @@ export async function replayExchanges(plan: readonly PlannedExchange[]): Promise
   await Promise.all(sent);
 }
 
+// Longer than any exchange takes.
+const TIMEOUT_MS = 60_000;
+
 async function exchange(url: string, body: string): Promise<void> {
-  const headers = { "content-type": "application/json", accept: "application/json" };
-  const signal = new AbortController().signal;
-  const { text } = await sendHttpRequest({
-    url,
-    headers,
-    body,
-    signal,
-    responseBytesMax: RESPONSE_BYTES_MAX,
-  });
-  JSON.parse(text ?? "");
+  const endpoint = createRemoteEndpoint(new Secret(url));
+  const limits = { timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX };
+  const { text } = await sendHttpRequest({ endpoint, body, ...limits });
+  JSON.parse(text);
 }

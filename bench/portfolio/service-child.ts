@@ -28,7 +28,7 @@ const { chain, ...place } = JSON.parse(process.argv[2] ?? "") as ServiceTask;
 const database = await openBenchDatabase(place);
 const urls = [new Secret(chain.url)];
 const network = `eip155:${chain.chainId}` as const;
-const rpc = createRpc({ urls, chainId: chain.chainId, log: benchLog });
+const rpc = createRpc({ urls, chainId: chain.chainId, log: benchLog, onCall: null });
 const { asset, payTo } = chain;
 const book = {
   ...localChain,
@@ -51,6 +51,7 @@ const gate = createGate({
     store: openRecordStore(database),
     gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
     log: benchLog,
+    onCall: null,
   }),
   lookup: createSettlementLookup(rpc, localChain),
   log: benchLog,

@@ -43,7 +43,7 @@ const WARM_ROUNDS = 6;
 const task = JSON.parse(process.argv[2] ?? "") as SnapshotTask;
 const feeds = new Map(task.nodes.map((node) => [node.chainId, node.feeds]));
 const rpcs = task.nodes.map(({ url, chainId }) =>
-  createRpc({ urls: [new Secret(url)], chainId, log: benchLog }),
+  createRpc({ urls: [new Secret(url)], chainId, log: benchLog, onCall: null }),
 );
 const progress = createProgressReporter();
 

@@ -1,8 +1,10 @@
 // Reconciliation as a process of its own: rows of the ledger against a chain, before and after the blocks are final.
 import { toEventSelector } from "viem";
 import { localChain } from "../../src/chain/chains/local.ts";
+import { getLogsCall } from "../../src/chain/logs/get-logs.ts";
 import { parseLog } from "../../src/chain/logs/log.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
+import { rawCall } from "../../src/chain/rpc/types.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
@@ -47,16 +49,17 @@ const filter = {
   topics: [toEventSelector("AuthorizationUsed(address,bytes32)")],
   fromBlock: "0x0",
 };
-const payments = await rpc.request("eth_getLogs", [filter], {
-  parse: (logs) =>
-    (logs as unknown[]).map(parseLog).map(({ topics, transactionHash, blockNumber, blockHash }) => ({
+const payments = await rpc.request(
+  getLogsCall(filter, (logs) =>
+    logs.map(parseLog).map(({ topics, transactionHash, blockNumber, blockHash }) => ({
       payer: `0x${topics[1]?.slice(26)}`,
       nonce: topics[2] ?? "",
       transaction: transactionHash,
       blockNumber,
       blockHash,
     })),
-});
+  ),
+);
 const gate = createGate({
   offer: {
     ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo },
@@ -74,6 +77,7 @@ const gate = createGate({
     store: openRecordStore(database),
     gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
     log: benchLog,
+    onCall: null,
   }),
   lookup: createSettlementLookup(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
   log: benchLog,
@@ -120,7 +124,7 @@ async function measure(isDone: () => Promise<boolean>): Promise<Measured> {
 
 await fill("settled");
 const watched = await measure(async () => true);
-await rpc.request("hardhat_mine", ["0x40"]);
+await rpc.request(rawCall("hardhat_mine", ["0x40"]));
 const finalized = await measure(async () => (await count("not final")) === 0);
 await fill("settling");
 const found = await measure(async () => (await count("state = 'settling'")) === 0);

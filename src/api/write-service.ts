@@ -1,5 +1,6 @@
 // Composes the write endpoints: documents, and the writes that the configured mode may require signatures for.
 import { createRpc } from "../chain/rpc/client.ts";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import { splitRpcUrls } from "../config/node-urls.ts";
 import type { Config } from "../config/read-config.ts";
 import type { writeSettings } from "../config/settings.ts";
@@ -21,6 +22,8 @@ export type WriteServiceOptions = {
   readonly config: Config<typeof writeSettings>;
   /** Nodes of the deployment's chain, to verify signatures of contract accounts. */
   readonly urls: readonly Secret<string>[];
+  /** Observes the calls to these nodes, for metrics. */
+  readonly onCall: CallObserver | null;
   /** URL the server listens on, once it does; the public URL unless one is configured. */
   readonly listenUrl: () => string;
 };
@@ -48,7 +51,7 @@ export function openWriteService(
 }
 
 function openAuthority(
-  { config, deployment, urls }: WriteServiceOptions,
+  { config, deployment, urls, onCall }: WriteServiceOptions,
   audience: () => string,
   log: Log,
 ): { authority: WriteAuthority; close(): void } {
@@ -68,7 +71,7 @@ function openAuthority(
       close: () => undefined,
     };
   }
-  const rpc = createRpc({ urls: nodes, chainId, log });
+  const rpc = createRpc({ urls: nodes, chainId, log, onCall });
   return {
     authority: createSignedWriteAuthority({ domain, audience, reads: createAccountReads(rpc) }),
     close: () => rpc.close(),

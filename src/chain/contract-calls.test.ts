@@ -7,10 +7,11 @@ import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/suppor
 import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../lib/hex.ts";
-import { callContracts, readTransactions } from "./contract-calls.ts";
+import { callContracts } from "./contract-calls.ts";
 import { readHeader } from "./headers.ts";
+import { readTransactions } from "./transactions.ts";
 
-/** Answers with the block number: NUMBER, MSTORE, RETURN. */
+/** Returns the block number: NUMBER, MSTORE, RETURN. */
 const CLOCK: Hex = "0x00000000000000000000000000000000000c10c0";
 /** Reverts with the first word of the calldata. */
 const REVERTER: Hex = "0x000000000000000000000000000000000005a1d0";
@@ -51,7 +52,7 @@ describe("transactions", () => {
     });
   });
 
-  it("that are not there are missing, and lies are asked again", async () => {
+  it("that no node has are missing, and wrong results are requested again", async () => {
     const hash = await emitLog(chain, 3);
     const rpc = await through({ kind: "null-result" }, { kind: "garbage" });
     expect((await readTransactions(rpc, [hash])).get(hash)?.input).toBe(encodeTopic(3));
@@ -62,7 +63,7 @@ describe("transactions", () => {
 });
 
 describe("contract calls", () => {
-  it("are answered in order, at their block, with reverts as values", async () => {
+  it("return results in order, at their block, with reverts as values", async () => {
     await chain.mine(3);
     const rpc = await through({ kind: "reversed" });
     const block = await readHeader(rpc, 1);

@@ -19,7 +19,7 @@ async function through(...injections: (NodeFaultInjection | null)[]) {
   const node = await startFaultyNode({
     upstream: logs.chain.rpcUrl,
     plan: planFaults(injections),
-    liesPerQuestion: 9,
+    liesPerCall: 9,
   });
   nodes.push(node);
   return { node, rpc: createTestRpc([node.url]).rpc };

@@ -1,14 +1,14 @@
-// Block headers, read by number, tag or hash, and never another block than the one asked for.
+// Block headers, read by number, tag or hash, and checked to be the requested block.
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { malformedResponse, missingResult } from "./rpc/errors.ts";
 import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
-export type BlockTag = "latest" | "safe" | "finalized" | "earliest";
+type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
-function parseHeader(answer: unknown): BlockHeader {
-  const block = readObject(answer, "the block");
+function parseHeader(result: unknown): BlockHeader {
+  const block = readObject(result, "the block");
   return {
     number: readQuantity(block.number, "the block number"),
     hash: readHash(block.hash, "the block hash"),
@@ -18,32 +18,31 @@ function parseHeader(answer: unknown): BlockHeader {
   };
 }
 
-/** The call that reads one header; for callers who put it into a batch of their own. */
+/** The call that reads one header; for callers that put it into a batch of their own. */
 export function headerCall(at: BlockTag | number): RpcCall<BlockHeader> {
   const block = typeof at === "number" ? toQuantity(at) : at;
   return {
     method: "eth_getBlockByNumber",
     params: [block, false],
-    parse: (answer) => {
-      if (answer === null) throw missingResult(`block ${at} is not there`);
-      const header = parseHeader(answer);
+    parse: (result) => {
+      if (result === null) throw missingResult(`block ${at} not found`);
+      const header = parseHeader(result);
       if (typeof at === "number" && header.number !== at) {
-        throw malformedResponse(`asked for block ${at}, the answer is block ${header.number}`);
+        throw malformedResponse(`requested block ${at}, got block ${header.number}`);
       }
       return header;
     },
   };
 }
 
-/** The header under a number, missing when a reorg has put another block there than the one of this hash. */
+/** The header under a number; missing when a reorg has put another block there than the one with this hash. */
 export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHeader> {
-  const { method, params, parse } = headerCall(number);
+  const call = headerCall(number);
   return {
-    method,
-    params,
-    parse: (answer) => {
-      const header = parse?.(answer);
-      if (header?.hash !== hash) throw missingResult(`block ${hash} is not part of the chain`);
+    ...call,
+    parse: (result) => {
+      const header = call.parse(result);
+      if (header.hash !== hash) throw missingResult(`block ${hash} is not part of the chain`);
       return header;
     },
   };
@@ -53,11 +52,12 @@ function headerByHashCall(hash: Hex): RpcCall<BlockHeader> {
   return {
     method: "eth_getBlockByHash",
     params: [hash, false],
-    parse: (answer) => {
-      if (answer === null) throw missingResult(`block ${hash} is not there`);
-      const header = parseHeader(answer);
-      if (header.hash !== hash)
-        throw malformedResponse(`asked for block ${hash}, the answer is block ${header.hash}`);
+    parse: (result) => {
+      if (result === null) throw missingResult(`block ${hash} not found`);
+      const header = parseHeader(result);
+      if (header.hash !== hash) {
+        throw malformedResponse(`requested block ${hash}, got block ${header.hash}`);
+      }
       return header;
     },
   };
@@ -69,8 +69,7 @@ export async function readHeader(
   at: BlockTag | number,
   options: RpcCallOptions = {},
 ): Promise<BlockHeader> {
-  const { method, params, parse } = headerCall(at);
-  return rpc.request(method, params, parse ? { ...options, parse } : options);
+  return rpc.request(headerCall(at), options);
 }
 
 export async function readHeaderByHash(
@@ -78,13 +77,12 @@ export async function readHeaderByHash(
   hash: Hex,
   options: RpcCallOptions = {},
 ): Promise<BlockHeader> {
-  const { method, params, parse } = headerByHashCall(hash);
-  return rpc.request(method, params, parse ? { ...options, parse } : options);
+  return rpc.request(headerByHashCall(hash), options);
 }
 
 /**
  * Headers in the order of the numbers, from one provider. Neighbours must be linked by hash: a wrong hash, or a
- * reorg between two answers, shows as a broken link and the whole group is read again.
+ * reorg between two responses, shows as a broken link, and the whole group is read again.
  */
 export async function readHeaders(
   rpc: Rpc,
@@ -94,12 +92,12 @@ export async function readHeaders(
   if (numbers.length === 0) return [];
   return rpc.pinned(async (node) => {
     const headers = unwrapResults(await node.batch(numbers.map(headerCall), options));
-    requireLinks(headers);
+    assertLinked(headers);
     return headers;
   }, options);
 }
 
-function requireLinks(headers: readonly BlockHeader[]): void {
+function assertLinked(headers: readonly BlockHeader[]): void {
   const byNumber = new Map(headers.map((header) => [header.number, header]));
   for (const header of headers) {
     const parent = byNumber.get(header.number - 1);
@@ -107,7 +105,7 @@ function requireLinks(headers: readonly BlockHeader[]): void {
       throw malformedResponse(`block ${header.number} does not name block ${parent.number} as its parent`);
     }
     if (byNumber.get(header.number)?.hash !== header.hash) {
-      throw malformedResponse(`block ${header.number} was answered with two hashes`);
+      throw malformedResponse(`block ${header.number} was reported with two hashes`);
     }
   }
 }

@@ -96,14 +96,14 @@ describe("calls at their block", () => {
     const rpc = rpcTo(await pruned(), await failing({ kind: "reset" }));
     const calls = [await callAt(150), await callAt(20)];
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
-    expect(rpc.providers()[1]?.state).toBe("resting");
+    expect(rpc.providers()[1]?.state).toBe("cooling-down");
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
   });
 
-  it("do not wait for a node that refuses our key", async () => {
+  it("do not wait for a node that rejects our key", async () => {
     const rpc = rpcTo(await pruned(), await failing({ kind: "status", status: 401 }));
     const calls = [await callAt(150), await callAt(20)];
-    for (const _ of ["asked", "resting"]) {
+    for (const _ of ["requested", "cooling down"]) {
       expect((await callAtBlocks(rpc, calls)).map(numberOf)).toEqual([150, null]);
     }
   });
@@ -189,7 +189,7 @@ describe("logs since a block", () => {
     ]);
   });
 
-  it("are unknown where the node refuses the range", async () => {
+  it("are unknown where the node rejects the range", async () => {
     const message = "eth_getLogs is limited to a 10,000 range";
     const node = await startFaultyNode({
       upstream: chain.rpcUrl,

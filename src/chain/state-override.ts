@@ -1,4 +1,4 @@
-// Calls to code that a node lends to an empty address for one call, in the way the node allows.
+// Calls to code at an empty address by state override, with the strategy that the node supports.
 
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -6,87 +6,87 @@ import type { BlockHeader } from "../schema/chain-log.ts";
 import { contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall } from "./headers.ts";
 import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
-import type { Rpc, RpcCall } from "./rpc/types.ts";
+import type { Rpc } from "./rpc/types.ts";
 
 type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
 
 export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
 export type OverrideCaller = {
-  /** Null when the node does not lend, or can not finish this call. */
+  /** Null when the node does not support state overrides, or cannot finish this call. */
   callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };
 
-// Made up, so nothing is deployed there: the code that is lent meets no state.
-const BORROWER: Hex = "0x5e87a9705ca99e12c0de1e97000000000000c0de";
+// Made up, so nothing is deployed there: the code runs without any state.
+const OVERRIDE_ADDRESS: Hex = "0x5e87a9705ca99e12c0de1e97000000000000c0de";
 
-// The block gas of Ethereum for years: no node refuses a call for asking as much, and most allow more.
-const LENT_GAS_MAX = 30_000_000;
+// The block gas limit of Ethereum for years: no node rejects a call for requesting as much, and most allow more.
+const OVERRIDE_GAS_MAX = 30_000_000;
 
-// A refusal is a property of the node's software or plan; asked again this often, an upgrade is soon noticed.
-const REFUSAL_MS = 10 * 60_000;
+// Support is a property of the node's software or plan: this often, an upgrade is noticed soon.
+const RECHECK_MS = 10 * 60_000;
 
-const REFUSALS: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invalid-request"]);
+const UNSUPPORTED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invalid-request"]);
 
 // This call was too much for the contract or the node (its gas, its size, its time); the next may be fine.
-const FAILURES_OF_THE_CALL: ReadonlySet<RpcFailureKind> = new Set([
-  "reverted",
-  "internal",
-  "response-too-large",
-]);
+const CALL_FAILURES: ReadonlySet<RpcFailureKind> = new Set(["reverted", "internal", "response-too-large"]);
 
-type Ask = (rpc: Rpc, block: BlockToCallAt, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
+type OverrideStrategy = (
+  rpc: Rpc,
+  block: BlockToCallAt,
+  call: OverrideCall,
+  signal: AbortSignal,
+) => Promise<Hex>;
 
 export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
-  // Some nodes lend code only at a block that is named by its number.
-  const manners: { readonly ask: Ask; refusedUntilMs: number }[] = [
-    { ask: askByHash, refusedUntilMs: 0 },
-    { ask: askByNumber, refusedUntilMs: 0 },
+  // Some nodes support overrides only at a block that is named by its number.
+  const strategies: { readonly call: OverrideStrategy; rejectedUntilMs: number }[] = [
+    { call: callByHash, rejectedUntilMs: 0 },
+    { call: callByNumber, rejectedUntilMs: 0 },
   ];
   return {
     async callWithOverride(block, call, signal) {
-      for (const manner of manners) {
-        if (clock.nowMs() < manner.refusedUntilMs) continue;
-        const answer = await orKind(manner.ask(rpc, block, call, signal));
-        if (answer === "failed") return null;
-        // A node that does not know the third parameter may ignore it: then an empty account was called.
-        if (answer !== "refused" && answer !== "0x") return answer;
-        manner.refusedUntilMs = clock.nowMs() + REFUSAL_MS;
+      for (const strategy of strategies) {
+        if (clock.nowMs() < strategy.rejectedUntilMs) continue;
+        const result = await resultOrFailure(strategy.call(rpc, block, call, signal));
+        if (result === "failed") return null;
+        // A node that does not know the third parameter may ignore it and call an empty account.
+        if (result !== "rejected" && result !== "0x") return result;
+        strategy.rejectedUntilMs = clock.nowMs() + RECHECK_MS;
       }
       return null;
     },
   };
 }
 
-async function orKind(asked: Promise<Hex>): Promise<Hex | "refused" | "failed"> {
+async function resultOrFailure(call: Promise<Hex>): Promise<Hex | "rejected" | "failed"> {
   try {
-    return await asked;
+    return await call;
   } catch (error) {
-    if (error instanceof RpcError && REFUSALS.has(error.kind)) return "refused";
-    if (error instanceof RpcError && FAILURES_OF_THE_CALL.has(error.kind)) return "failed";
+    if (error instanceof RpcError && UNSUPPORTED.has(error.kind)) return "rejected";
+    if (error instanceof RpcError && CALL_FAILURES.has(error.kind)) return "failed";
     throw error;
   }
 }
 
-const askByHash: Ask = (rpc, block, call, signal) =>
-  ask(rpc, lentCall(call, { blockHash: block.hash }), signal);
+const callByHash: OverrideStrategy = (rpc, block, call, signal) =>
+  rpc.request(overrideCall(call, { blockHash: block.hash }), { signal });
 
-// A reorg may put another block under the number, so the header is looked at afterwards. Not in a batch with the call:
-// a gateway that refuses a whole batch for one member would be taken for one that takes no batches at all.
-const askByNumber: Ask = (rpc, block, call, signal) =>
+// A reorg may put another block under the number, so the header is checked afterwards. Not in a batch with the call: a
+// gateway that rejects a whole batch for one member would seem to support no batches at all.
+const callByNumber: OverrideStrategy = (rpc, block, call, signal) =>
   rpc.pinned(
     async (node) => {
-      const answer = await ask(node, lentCall(call, block.number), signal);
-      await ask(node, canonicalHeaderCall(block.number, block.hash), signal);
-      return answer;
+      const result = await node.request(overrideCall(call, block.number), { signal });
+      await node.request(canonicalHeaderCall(block.number, block.hash), { signal });
+      return result;
     },
     { signal },
   );
 
-function ask<T>(rpc: Rpc, { method, params, parse }: RpcCall<T>, signal: AbortSignal): Promise<T> {
-  return rpc.request(method, params, parse ? { signal, parse } : { signal });
-}
-
-function lentCall({ code, data, gasMax = LENT_GAS_MAX }: OverrideCall, block: number | { blockHash: Hex }) {
-  return contractCall({ to: BORROWER, data, gasMax, codeOverride: code, block });
+function overrideCall(
+  { code, data, gasMax = OVERRIDE_GAS_MAX }: OverrideCall,
+  block: number | { blockHash: Hex },
+) {
+  return contractCall({ to: OVERRIDE_ADDRESS, data, gasMax, codeOverride: code, block });
 }

@@ -16,7 +16,7 @@ const SINK: Hex = "0x00000000000000000000000000000000000051c0";
 /** Calls the sink with its own calldata, then reverts. */
 const REGRETTER: Hex = "0x00000000000000000000000000000000000de6e7";
 /** Runs the code of the sink in its own name. */
-const BORROWER: Hex = "0x0000000000000000000000000000000000b02200";
+const DELEGATOR: Hex = "0x0000000000000000000000000000000000b02200";
 const SINK_DIGITS = SINK.slice(2);
 
 let chain: LocalChain;
@@ -31,7 +31,7 @@ beforeAll(async () => {
       "73",
     ) as Hex,
     // CALLDATACOPY(0, 0, size); DELEGATECALL(gas, sink, 0, size, 0, 0)
-    [BORROWER]: `0x3660006000376000600036600073${SINK_DIGITS}5af400`,
+    [DELEGATOR]: `0x3660006000376000600036600073${SINK_DIGITS}5af400`,
   };
   chain = await startLocalChain({ chainId: 31337, code });
 });
@@ -59,13 +59,13 @@ const tracesIn = ({ requests }: FaultyNode) =>
 
 describe("a trace", () => {
   it("has the calls that took effect, in order, and not those that were undone or borrowed", async () => {
-    const hash = await multicall([SINK, "0x01"], [REGRETTER, "0x02"], [BORROWER, "0x03"], [SINK, "0x04"]);
+    const hash = await multicall([SINK, "0x01"], [REGRETTER, "0x02"], [DELEGATOR, "0x03"], [SINK, "0x04"]);
     const traces = await createCallTracer(createTestRpc([chain.rpcUrl]).rpc)([hash]);
     const inner = traces.get(hash)?.slice(1);
     expect(traces.get(hash)?.[0]?.to).toBe(MULTICALL3_ADDRESS);
     expect(inner).toEqual([
       { to: SINK, input: "0x01" },
-      { to: BORROWER, input: "0x03" },
+      { to: DELEGATOR, input: "0x03" },
       { to: SINK, input: "0x04" },
     ]);
   });
@@ -82,9 +82,9 @@ describe("a trace", () => {
     ],
     ["has no such tracer", { kind: "error", code: -32_602, message: "tracer not found" }],
     ["wants a better plan", { kind: "error", code: -32_600, message: "not available on your plan" }],
-  ])("is requested once from a node that %s, and then from the next", async (_, refusal) => {
+  ])("is requested once from a node that %s, and then from the next", async (_, rejection) => {
     const hashes = [await multicall([SINK, "0x05"]), await multicall([SINK, "0x06"])];
-    const without = await through(([call]) => (call?.method === "debug_traceTransaction" ? refusal : null));
+    const without = await through(([call]) => (call?.method === "debug_traceTransaction" ? rejection : null));
     const tracer = createCallTracer(createTestRpc([without.url, chain.rpcUrl]).rpc);
     expect((await tracer(hashes)).size).toBe(2);
     expect((await tracer(hashes)).size).toBe(2);

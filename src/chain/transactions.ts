@@ -1,18 +1,60 @@
-// The calls that a transaction made, as a node traces them (debug_traceTransaction with geth's callTracer).
+// Transactions by hash, and the calls that they made as a node traces them (geth's callTracer).
 import type { Hex } from "../lib/hex.ts";
-import { malformedResponse, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
-import { readAddress, readData, readObject } from "./rpc/hex-values.ts";
-import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
+import { malformedResponse, missingResult, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
+import { readAddress, readData, readHash, readObject, readQuantity } from "./rpc/hex-values.ts";
+import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
-export type TracedCall = { readonly to: Hex; readonly input: Hex };
+type Transaction = {
+  readonly from: Hex;
+  /** Null for a deployment. */
+  readonly to: Hex | null;
+  readonly input: Hex;
+  readonly blockHash: Hex;
+  readonly blockNumber: number;
+};
 
-/** The calls of each transaction that took effect, in the order they were made; absent where no provider traces it. */
-export type CallTracer = (
+/** Mined transactions by hash; throws BLOCK_MISSING, which may be retried, when a node lacks one. */
+export async function readTransactions(
+  rpc: Rpc,
+  hashes: readonly Hex[],
+  options: RpcCallOptions = {},
+): Promise<Map<Hex, Transaction>> {
+  const distinct = [...new Set(hashes.map((hash) => hash.toLowerCase() as Hex))];
+  return new Map(unwrapResults(await rpc.batch(distinct.map(transactionCall), options)));
+}
+
+function transactionCall(hash: Hex): RpcCall<readonly [Hex, Transaction]> {
+  return {
+    method: "eth_getTransactionByHash",
+    params: [hash],
+    parse: (result) => {
+      if (result === null) throw missingResult(`transaction ${hash} not found`);
+      const fields = readObject(result, "the transaction");
+      if (readHash(fields.hash, "the transaction hash") !== hash) {
+        throw malformedResponse(`requested transaction ${hash}, got another one`);
+      }
+      if (fields.blockHash === null) throw missingResult(`transaction ${hash} is not in a block`);
+      const transaction = {
+        from: readAddress(fields.from, "the sender"),
+        to: fields.to === null || fields.to === undefined ? null : readAddress(fields.to, "the receiver"),
+        input: readData(fields.input ?? fields.data, "the calldata"),
+        blockHash: readHash(fields.blockHash, "the block hash of a transaction"),
+        blockNumber: readQuantity(fields.blockNumber, "the block number of a transaction"),
+      };
+      return [hash, transaction];
+    },
+  };
+}
+
+type TracedCall = { readonly to: Hex; readonly input: Hex };
+
+/** The calls of each transaction that took effect, in order; absent where no provider traces the transaction. */
+type CallTracer = (
   hashes: readonly Hex[],
   options?: RpcCallOptions,
 ) => Promise<ReadonlyMap<Hex, readonly TracedCall[]>>;
 
-// What a provider says that does not have the method, or not for us. Another transaction would get the same.
+// The provider does not have the method, or not for us: another transaction would fail the same way.
 const NOT_OFFERED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "refused", "invalid-request"]);
 
 /** Remembers which providers do not offer traces, and does not call them again. */
@@ -24,10 +66,8 @@ export function createCallTracer(rpc: Rpc): CallTracer {
     hash: Hex,
     options: RpcCallOptions,
   ): Promise<readonly TracedCall[] | null> {
-    const { method, params, parse } = traceCall(hash);
-    const read = parse ? { ...options, parse } : options;
     try {
-      return await rpc.pinned((node) => node.request(method, params, read), {
+      return await rpc.pinned((node) => node.request(traceCall(hash), options), {
         ...options,
         only,
         attemptsMax: 1,
@@ -43,7 +83,7 @@ export function createCallTracer(rpc: Rpc): CallTracer {
   return async (hashes, options = {}) => {
     const found = new Map<Hex, readonly TracedCall[]>();
     for (const only of rpc.providers().keys()) {
-      // The first one shows whether the provider offers traces at all.
+      // The first transaction shows whether the provider offers traces at all.
       const open = hashes.filter((hash) => !found.has(hash));
       for (const group of [open.slice(0, 1), open.slice(1)]) {
         if (withoutTraces.has(only)) break;
@@ -66,13 +106,13 @@ function traceCall(hash: Hex): RpcCall<readonly TracedCall[]> {
   };
 }
 
-/** Depth first, as they were made. What a failed call did, and all that it called, was undone. */
+/** Depth first, in order of execution. A failed call took no effect, nor did the calls below it. */
 function* effectiveCalls(trace: unknown): Generator<TracedCall> {
   const open: unknown[] = [trace];
   while (open.length > 0) {
     const frame = readObject(open.pop(), "a traced call");
     if (frame.error !== undefined && frame.error !== null) continue;
-    // Code that is borrowed (DELEGATECALL) emits in the name of the borrower: it is no call to the contract.
+    // A DELEGATECALL runs foreign code in the caller's name: it is no call to that contract.
     if (frame.type === "CALL") {
       yield {
         to: readAddress(frame.to, "a called contract"),

@@ -13,11 +13,11 @@ afterAll(() => logs.chain.stop());
 
 const [AgentRegistry, IntentBook] = EMITTERS as [Hex, Hex];
 const deployment = { chainId: 31337, contracts: { AgentRegistry, IntentBook } };
-const NOBODY: Hex = `0x${"5e".repeat(20)}`;
+const UNDEPLOYED: Hex = `0x${"5e".repeat(20)}`;
 const DOWN = "http://127.0.0.1:1";
 
 describe("a deployment", () => {
-  it("is verified on every provider that answers", async () => {
+  it("is verified on every provider that responds", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl, DOWN]);
     const host = new URL(logs.chain.rpcUrl).host;
     expect(await verifyDeployment(rpc, deployment)).toEqual({
@@ -26,7 +26,7 @@ describe("a deployment", () => {
     });
   });
 
-  it("on another chain is refused, with both chain ids", async () => {
+  it("is rejected on another chain, with both chain ids", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     await expect(verifyDeployment(rpc, { ...deployment, chainId: 8453 })).rejects.toMatchObject({
       code: "CHAIN_MISMATCH",
@@ -38,7 +38,7 @@ describe("a deployment", () => {
     });
   });
 
-  it("is refused when only a fallback is on another chain", async () => {
+  it("is rejected when only a fallback is on another chain", async () => {
     const other = await startLogChain({ blocks: 1, seed: 1, chainId: 8453 });
     try {
       const { rpc } = createTestRpc([logs.chain.rpcUrl, other.chain.rpcUrl]);
@@ -48,16 +48,16 @@ describe("a deployment", () => {
     }
   });
 
-  it("without code is refused, with the name and the address", async () => {
+  it("is rejected without code, with the name and the address", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
-    const contracts = { AgentRegistry, IntentBook: NOBODY };
+    const contracts = { AgentRegistry, IntentBook: UNDEPLOYED };
     await expect(verifyDeployment(rpc, { chainId: 31337, contracts })).rejects.toMatchObject({
       code: "CHAIN_MISMATCH",
-      message: `The node at ${new URL(logs.chain.rpcUrl).host} has no code for IntentBook at ${NOBODY} on chain 31337.`,
+      message: `The node at ${new URL(logs.chain.rpcUrl).host} has no code for IntentBook at ${UNDEPLOYED} on chain 31337.`,
     });
   });
 
-  it("can not be verified when nobody answers", async () => {
+  it("cannot be verified when no provider responds", async () => {
     const { rpc } = createTestRpc([DOWN]);
     await expect(verifyDeployment(rpc, deployment)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",

@@ -1,16 +1,15 @@
 // The chain as the indexing loop reads it: heads, headers and logs over the JSON-RPC client.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
-import { readTransactions } from "../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../chain/head/finality.ts";
 import { followHeads } from "../chain/head/follow-heads.ts";
 import { readHeaderByHash, readHeaders } from "../chain/headers.ts";
 import { callAtBlocks, callAtLaterBlock, hasLogsSince } from "../chain/historical-state.ts";
-import { createSecondaryProviders } from "../chain/logs/confirm-range.ts";
+import { SecondaryProviders } from "../chain/logs/confirm-range.ts";
 import type { LogFilter } from "../chain/logs/filter.ts";
 import { readCrossCheckedBlockLogs } from "../chain/logs/read-block-logs.ts";
 import { type BlockRange, streamLogs } from "../chain/logs/stream-logs.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
-import { createCallTracer } from "../chain/transactions.ts";
+import { createCallTracer, readTransactions } from "../chain/transactions.ts";
 import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { LogDecoder } from "../protocol/decode/logs.ts";
@@ -38,7 +37,7 @@ export type ChainSource = ReturnType<typeof createChainSource>;
 export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
   const { facts } = options;
   const filters = createLogFilters(options.decoder);
-  const secondaryProviders = createSecondaryProviders();
+  const secondaryProviders = new SecondaryProviders();
   return {
     /** The newest block that cannot be undone. */
     readFinalized: (signal: AbortSignal) =>

@@ -1,6 +1,7 @@
 // The indexer's status: progress for the log, metrics, and readiness for other processes.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ObservedCall } from "../chain/rpc/types.ts";
+import { createRpcMetrics } from "../chain/rpc/metrics.ts";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Readiness } from "../http/status-routes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
@@ -33,7 +34,7 @@ export type IndexerStatus = IndexingReporter &
   AuditReporter &
   LeadershipReporter & {
     readonly registry: Registry;
-    onCall(call: ObservedCall): void;
+    readonly onCall: CallObserver;
     report(): IndexerReport;
     readiness(): Readiness;
   };
@@ -75,10 +76,7 @@ export function createIndexerStatus(parentLog: Log, clock: Clock): IndexerStatus
       log.info({ event: "lock-acquired" }, "This process writes the index");
     },
     ...createIndexingReporter(state, metrics, log, clock),
-    onCall({ provider, method, outcome, ms }) {
-      metrics.calls.inc({ provider, method, outcome });
-      metrics.callSeconds.observe({ provider }, ms / 1000);
-    },
+    onCall: metrics.onCall,
     onAudited: audit.onAudited,
     onNotCompared: audit.onNotCompared,
     onAuditFailed: audit.onAuditFailed,
@@ -225,18 +223,6 @@ function createMetrics() {
       buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
       registers,
     }),
-    calls: new Counter({
-      name: "sextant_rpc_calls_total",
-      help: "Calls to nodes by provider, method and outcome",
-      labelNames: ["provider", "method", "outcome"] as const,
-      registers,
-    }),
-    callSeconds: new Histogram({
-      name: "sextant_rpc_call_seconds",
-      help: "Time of calls to nodes",
-      labelNames: ["provider"] as const,
-      buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
-      registers,
-    }),
+    onCall: createRpcMetrics(registry),
   };
 }

@@ -19,7 +19,7 @@ describe("amounts", () => {
     expect(parseAmount("7", 0, "amount")).toBe(7n);
   });
 
-  it("refuses text finer than the smallest unit instead of rounding", () => {
+  it("rejects text finer than the smallest unit instead of rounding", () => {
     expect(() => parseAmount("0.0000001", 6, "price")).toThrow(
       new Fault("INPUT_INVALID", "price must have at most 6 decimal places."),
     );

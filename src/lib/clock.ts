@@ -1,4 +1,4 @@
-// Time as a dependency: whoever waits or measures is handed a clock, so that tests can own it.
+// Time as a dependency, so that tests can control it.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Clock = {

@@ -1,8 +1,7 @@
-// A concurrency limit: at most so many tasks run at once, at most so many wait, the rest are refused.
+// Concurrency limits: at most so many tasks run at once, at most so many wait, and further ones are rejected.
 import { Fault } from "./fault.ts";
 
-// A concurrency limit that is shared out by key: no key has all places, and keys that wait take turns.
-
+/** Shared by keys: no key gets all slots, and waiting keys take turns. */
 export type FairLimit = { run<T>(key: string, task: () => Promise<T>): Promise<T> };
 
 export type FairLimitOptions = {
@@ -14,12 +13,12 @@ export type FairLimitOptions = {
 
 export function createFairLimit(options: FairLimitOptions): FairLimit {
   const running = new Map<string, number>();
-  /** Waiting tasks by key; the key whose turn is next comes first. A key without any is not here. */
+  /** Waiting tasks by key, the next key first; without keys that have none. */
   const queues = new Map<string, (() => void)[]>();
   let runningAll = 0;
   let waitingAll = 0;
 
-  const hasRoom = (key: string) =>
+  const hasFreeSlot = (key: string) =>
     runningAll < options.runningMax && (running.get(key) ?? 0) < options.runningPerKeyMax;
 
   function begin(key: string): void {
@@ -33,8 +32,8 @@ export function createFairLimit(options: FairLimitOptions): FairLimit {
     if (left > 0) running.set(key, left);
     else running.delete(key);
     for (const [next, queue] of queues) {
-      if (!hasRoom(next)) continue;
-      // To the end of the line, so that the other keys come before its next task.
+      if (!hasFreeSlot(next)) continue;
+      // To the end of the queue, so that the other keys come before its next task.
       queues.delete(next);
       const start = queue.shift();
       if (queue.length > 0) queues.set(next, queue);
@@ -59,7 +58,7 @@ export function createFairLimit(options: FairLimitOptions): FairLimit {
 
   return {
     async run(key, task) {
-      if (hasRoom(key)) begin(key);
+      if (hasFreeSlot(key)) begin(key);
       else await wait(key);
       try {
         return await task();
@@ -81,7 +80,7 @@ export function createConcurrencyLimit(options: {
   waitingMax: number;
 }): ConcurrencyLimit {
   let running = 0;
-  // First come, first served: a task handed a place by its predecessor never races with a newcomer.
+  // First come, first served: a task that gets its slot from a finished one never races with a new one.
   const queue: (() => void)[] = [];
 
   return {

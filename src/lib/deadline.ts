@@ -1,4 +1,4 @@
-// A deadline for somebody else's work: told by a signal, and kept even when the signal is not heard.
+// A deadline for work: signalled to it, and enforced even when it ignores the signal.
 import type { Clock } from "./clock.ts";
 
 export class DeadlineExceededError extends Error {
@@ -20,7 +20,7 @@ export async function withDeadline<T>(
       late.abort(reason);
       throw reason;
     },
-    // The work was quicker; the race is over and nobody looks at this.
+    // The work was faster: the race is decided.
     () => new Promise<never>(() => undefined),
   );
   try {

@@ -56,7 +56,7 @@ describe("decimal text", () => {
     "Infinity",
     "1".repeat(601),
     "--1",
-  ])("refuses %j", (text) => expect(() => parseDecimal(text, "n")).toThrow(Fault));
+  ])("rejects %j", (text) => expect(() => parseDecimal(text, "n")).toThrow(Fault));
 });
 
 describe("decimal arithmetic", () => {
@@ -113,7 +113,7 @@ describe("decimal arithmetic", () => {
     expect(formatDecimal(roundDecimal(parseDecimal(text, "n"), 6, "half-up"))).toBe(expected);
   });
 
-  it("refuses to divide by zero or a negative", () => {
+  it("rejects division by zero or a negative", () => {
     expect(() => divide(1n, 0n, "down")).toThrow(RangeError);
     expect(() => divide(1n, -1n, "down")).toThrow(RangeError);
   });

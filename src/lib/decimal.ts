@@ -3,7 +3,7 @@ import { Fault } from "./fault.ts";
 
 // Token amounts: whole smallest units on one side, exact decimal text on the other.
 
-/** `"1.5"` with 6 decimals is `1500000n`; text finer than the smallest unit is refused, never rounded. */
+/** `"1.5"` with 6 decimals is `1500000n`; text finer than the smallest unit is rejected, never rounded. */
 export function parseAmount(text: string, decimals: number, name: string): bigint {
   const { units, scale } = parseDecimal(text, name);
   if (scale <= decimals) return units * 10n ** BigInt(decimals - scale);

@@ -19,7 +19,7 @@ describe("exact JSON", () => {
   });
 
   it.each(['{"a": 01}', '{"a": 1.}', '{"a": 1 2}', "{1: 2}", '{"a": NaN}', '{"a": 1', "", "<html>"])(
-    "refuses %s",
+    "rejects %s",
     (text) => {
       expect(() => parseExactJson(text)).toThrow(SyntaxError);
     },
@@ -69,11 +69,11 @@ describe("decimalOf", () => {
     "1e-511",
     "1e10000",
     "9".repeat(121),
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseExactDecimal(text)).toBeNull();
   });
 
-  it.each([1.5, null, undefined, {}, ["1"]])("refuses %j, which is no text", (value) => {
+  it.each([1.5, null, undefined, {}, ["1"]])("rejects %j, which is no text", (value) => {
     expect(parseExactDecimal(value)).toBeNull();
   });
 

@@ -10,41 +10,41 @@ function harness(options: Partial<Parameters<typeof createFairLimit>[0]> = {}) {
     waitingPerKeyMax: 3,
     ...options,
   });
-  const begun: string[] = [];
+  const started: string[] = [];
   const finish = new Map<string, () => void>();
   const run = (key: string, name: string) =>
     limit.run(key, () => {
-      begun.push(name);
+      started.push(name);
       return new Promise<string>((resolve) => finish.set(name, () => resolve(name)));
     });
-  return { run, begun, end: (name: string) => finish.get(name)?.() };
+  return { run, started, end: (name: string) => finish.get(name)?.() };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a fair limit", () => {
   it("never gives all places to one key", async () => {
-    const { run, begun, end } = harness();
+    const { run, started, end } = harness();
     const all = [run("a", "a1"), run("a", "a2"), run("b", "b1")];
-    expect(begun).toEqual(["a1", "b1"]);
+    expect(started).toEqual(["a1", "b1"]);
     end("b1");
     await settled();
-    expect(begun).toEqual(["a1", "b1"]);
+    expect(started).toEqual(["a1", "b1"]);
     end("a1");
     await settled();
-    expect(begun).toEqual(["a1", "b1", "a2"]);
+    expect(started).toEqual(["a1", "b1", "a2"]);
     end("a2");
     expect(await Promise.all(all)).toEqual(["a1", "a2", "b1"]);
   });
 
   it("lets keys take turns, whichever came with more", async () => {
-    const { run, begun, end } = harness({ runningMax: 1 });
+    const { run, started, end } = harness({ runningMax: 1 });
     const all = [run("a", "a1"), run("a", "a2"), run("a", "a3"), run("b", "b1"), run("c", "c1")];
     for (let n = 0; n < all.length; n += 1) {
-      end(begun.at(-1) ?? "");
+      end(started.at(-1) ?? "");
       await settled();
     }
-    expect(begun).toEqual(["a1", "a2", "b1", "c1", "a3"]);
+    expect(started).toEqual(["a1", "a2", "b1", "c1", "a3"]);
     await Promise.all(all);
   });
 
@@ -58,11 +58,11 @@ describe("a fair limit", () => {
   });
 
   it("frees the place of a task that fails", async () => {
-    const { run, begun } = harness({ runningMax: 1 });
+    const { run, started } = harness({ runningMax: 1 });
     const limit = createFairLimit({ runningMax: 1, runningPerKeyMax: 1, waitingMax: 1, waitingPerKeyMax: 1 });
     await expect(limit.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await limit.run("a", async () => "yes")).toBe("yes");
     void run("a", "a1");
-    expect(begun).toEqual(["a1"]);
+    expect(started).toEqual(["a1"]);
   });
 });

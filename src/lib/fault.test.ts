@@ -10,13 +10,13 @@ describe("faults", () => {
     expect(exit).toBeGreaterThan(0);
     expect(exit).toBeLessThan(126);
     expect(description).toMatch(/^[A-Z].*\.$/);
-    // A client that made a mistake is never told to send it again, except when it only came too often or too early.
+    // A client that made a mistake must not retry, except when the request was only too frequent or too early.
     if (retry) expect([408, 409, 425, 429, 503]).toContain(status);
   });
 
   it("carries its row and its cause", () => {
     const cause = new Error("socket hang up");
-    const fault = new Fault("DATABASE_UNREACHABLE", "The database does not answer.", { cause });
+    const fault = new Fault("DATABASE_UNREACHABLE", "The database does not respond.", { cause });
     expect(fault).toMatchObject({ status: 503, retry: true, exit: 69, cause, name: "Fault" });
   });
 

@@ -1,6 +1,6 @@
-// Every way Sextant can fail, in one table, and the one error class that carries a row of it.
+// Every way Sextant can fail, in one table, and the error class that carries a row of it.
 
-/** What a failure means to the outside: an HTTP status, whether trying again can help, and a process exit code. */
+/** What a failure means to a caller: an HTTP status, whether a retry can help, and a process exit code. */
 export type FaultKind = {
   readonly status: number;
   readonly retry: boolean;
@@ -20,7 +20,7 @@ export const FAULTS = {
     status: 402,
     retry: false,
     exit: 70,
-    description: "The answer has a price, and no acceptable payment came with the request.",
+    description: "The resource requires payment, and the request carries no acceptable one.",
   },
   PAYMENT_CONFLICT: {
     status: 409,
@@ -33,19 +33,19 @@ export const FAULTS = {
     retry: true,
     exit: 69,
     description:
-      "The outcome of a payment is not known yet; the same signature gets the answer and is charged once.",
+      "The outcome of a payment is not known yet; the same signature gets the response and is charged once.",
   },
   FACILITATOR_UNAVAILABLE: {
     status: 503,
     retry: true,
     exit: 69,
-    description: "Payments can not be checked at the moment; nothing was charged.",
+    description: "Payments cannot be checked at the moment; nothing was charged.",
   },
   WRITE_UNAUTHENTICATED: {
     status: 401,
     retry: false,
     exit: 70,
-    description: "The write is not signed, or its signature, version or deadline can not be accepted.",
+    description: "The write is not signed, or its signature, version or deadline is not acceptable.",
   },
   WRITE_FORBIDDEN: {
     status: 403,
@@ -102,7 +102,7 @@ export const FAULTS = {
     status: 429,
     retry: true,
     exit: 70,
-    description: "The client has sent more than it may; Retry-After says when to come back.",
+    description: "The client has sent more than it may; Retry-After says when to try again.",
   },
   HEADERS_TOO_LARGE: {
     status: 431,
@@ -114,26 +114,25 @@ export const FAULTS = {
     status: 500,
     retry: false,
     exit: 70,
-    description: "A defect of ours; it is in the log with its cause.",
+    description: "A defect in the service; the log has its cause.",
   },
   PROVIDER_FAILED: {
     status: 500,
     retry: false,
     exit: 69,
-    description:
-      "The balances of a requested chain could not be read in full; there is no answer, and no charge.",
+    description: "The balances of a requested chain could not be read completely; nothing was charged.",
   },
   OVERLOADED: {
     status: 503,
     retry: true,
     exit: 69,
-    description: "More work is waiting than we are willing to queue.",
+    description: "Too much work is queued already.",
   },
   SHUTTING_DOWN: {
     status: 503,
     retry: true,
     exit: 69,
-    description: "The process is leaving; another one will answer.",
+    description: "The process is shutting down; another one will respond.",
   },
   TIMED_OUT: {
     status: 503,
@@ -145,14 +144,14 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    description: "PostgreSQL does not answer or refuses the connection.",
+    description: "PostgreSQL does not respond or rejects the connection.",
   },
   DATABASE_BUSY: {
     status: 503,
     retry: true,
     exit: 69,
     description:
-      "PostgreSQL gave up this transaction in favour of another one; the same work may succeed when repeated.",
+      "PostgreSQL aborted this transaction in favour of another one; the same work may succeed when repeated.",
   },
   DATABASE_FULL: {
     status: 503,
@@ -164,8 +163,7 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    description:
-      "The room for what people write is used up; nothing was written, and everything can still be read.",
+    description: "The storage for written data is full; nothing was written, and reads still work.",
   },
   DATABASE_LOCK_LOST: {
     status: 503,
@@ -196,13 +194,14 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    description: "No configured node gave a usable answer.",
+    description: "No configured node gave a usable response.",
   },
   NODE_REFUSED: {
     status: 500,
     retry: false,
     exit: 70,
-    description: "A node refused a request as invalid, unsupported or reverted; asking again gives the same.",
+    description:
+      "A node rejected a request as invalid, unsupported or reverted; a repeated request fails the same way.",
   },
   NODES_DISAGREE: {
     status: 503,
@@ -215,7 +214,7 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    description: "A node does not have a block or transaction that was asked for, yet or any more.",
+    description: "A node does not have a requested block or transaction, not yet or no longer.",
   },
   NODE_STATE_MISSING: {
     status: 503,
@@ -228,7 +227,7 @@ export const FAULTS = {
     status: 500,
     retry: false,
     exit: 69,
-    description: "An answer can not be made smaller and is still more than a node or our own limit allows.",
+    description: "A response cannot be made smaller and still exceeds the limit of a node or our own.",
   },
   CHAIN_MISMATCH: {
     status: 500,
@@ -240,7 +239,7 @@ export const FAULTS = {
     status: 503,
     retry: true,
     exit: 69,
-    description: "The process serves, but what it would serve can not be trusted yet or any more.",
+    description: "The index is not ready or no longer reliable.",
   },
   INDEX_EMPTY: { status: 503, retry: true, exit: 69, description: "Nothing is indexed yet." },
   REORG_TOO_DEEP: {
@@ -272,13 +271,13 @@ export const FAULTS = {
     retry: false,
     exit: 69,
     description:
-      "The configured address or port can not be listened on, mostly because another process holds it.",
+      "The configured address or port cannot be listened on, usually because another process uses it.",
   },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** The one error we throw on purpose. The message is a clear sentence, safe to show to whoever caused it. */
+/** The error that we throw on purpose. The message is a clear sentence, safe to show to the caller. */
 export class Fault extends Error {
   readonly code: FaultCode;
   /** When to try again, where that is known: the Retry-After of the response. */
@@ -308,15 +307,15 @@ export class Fault extends Error {
   }
 }
 
-// Their messages are for whoever runs us: they name hosts, users and settings that are no stranger's business.
-const OF_OUR_SURROUNDINGS = /^(?:DATABASE|NODE|CHAIN|DEPLOYMENT|CONFIG|LISTEN)_/;
+// Their messages are for the operator: they name hosts, users and settings that a client must not see.
+const OPERATOR_ONLY = /^(?:DATABASE|NODE|CHAIN|DEPLOYMENT|CONFIG|LISTEN)_/;
 
-/** What a stranger may be told about a fault. */
+/** The message that a client may see. */
 export function publicMessage(fault: Fault): string {
-  return OF_OUR_SURROUNDINGS.test(fault.code) ? FAULTS[fault.code].description : fault.message;
+  return OPERATOR_ONLY.test(fault.code) ? FAULTS[fault.code].description : fault.message;
 }
 
-/** Wraps anything thrown into a Fault; what is not ours becomes INTERNAL and shows nothing of its text. */
+/** Wraps anything thrown into a Fault; a foreign error becomes INTERNAL and shows nothing of its text. */
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   return new Fault("INTERNAL", "Something went wrong on our side.", { cause: thrown });

@@ -1,4 +1,4 @@
-// Hex and integers from outside: right ones are normalized, wrong ones refused with the caller's name for them.
+// Untrusted hex and integers: valid ones are normalized, others rejected with the caller's name for them.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "./fault.ts";
@@ -9,7 +9,7 @@ const digits = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: length, maxLength: length });
 
 describe("hex", () => {
-  it("accepts any case and answers lower case", () => {
+  it("accepts any case and returns lower case", () => {
     fc.assert(
       fc.property(digits(40), (text) => parseAddress(`0x${text}`, "a") === `0x${text.toLowerCase()}`),
     );
@@ -29,7 +29,7 @@ describe("hex", () => {
     "0".repeat(42),
     `0x${"٠".repeat(40)}`,
     `0X${"0".repeat(40)}`,
-  ])("refuses %j as an address", (value) =>
+  ])("rejects %j as an address", (value) =>
     expect(() => parseAddress(value, "owner")).toThrow(/^owner must be an address/),
   );
 
@@ -66,7 +66,7 @@ describe("unsigned integers", () => {
     `1${"0".repeat(100)}`,
     1,
     null,
-  ])("refuses %j", (value) => expect(() => parseUint(value, "id")).toThrow(Fault));
+  ])("rejects %j", (value) => expect(() => parseUint(value, "id")).toThrow(Fault));
 
   it("names the range it was given", () => {
     expect(() => parseUint("101", "limit", 100n)).toThrow(

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { cspSourceHash, escapeHtml, jsonForHtml } from "./html.ts";
 
 describe("text in a page", () => {
-  it("can not open a tag, end an attribute or make an entity", () => {
+  it("cannot open a tag, end an attribute or make an entity", () => {
     expect(escapeHtml(`<b a="1" c='2'>&amp;`)).toBe("&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;");
     expect(escapeHtml(null)).toBe("null");
   });
 
-  it("can not end a data block", () => {
+  it("cannot end a data block", () => {
     const value = { name: "</script><script>alert(1)</script><!--" };
     const text = jsonForHtml(value);
     expect(text).not.toContain("<");

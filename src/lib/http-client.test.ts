@@ -1,10 +1,12 @@
-// A POST against real servers that behave, and against those that do not.
+// The HTTP client against real servers that behave, and against those that do not.
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { sendHttpRequest } from "./http-client.ts";
+import { type HttpClientError, type HttpExchange, sendHttpRequest, sendJsonRequest } from "./http-client.ts";
+import { createRemoteEndpoint } from "./remote-endpoint.ts";
+import { Secret } from "./secret.ts";
 
 const servers: Server[] = [];
 
@@ -23,48 +25,57 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-const ask = (url: string, more: { answerBytesMax?: number; signal?: AbortSignal } = {}) =>
-  sendHttpRequest({
-    url,
-    headers: { "content-type": "application/json" },
-    body: '"ü"',
-    signal: new AbortController().signal,
-    responseBytesMax: 1_000,
-    ...more,
-  });
+type Given = Partial<Parameters<typeof sendHttpRequest>[0]>;
 
-describe("a POST", () => {
-  it("sends its body and gives back status, text and what the server says about waiting", async () => {
+const requestTo = (url: string, given: Given = {}) => ({
+  endpoint: createRemoteEndpoint(new Secret(url)),
+  body: '"ü"',
+  timeoutMs: 5_000,
+  responseBytesMax: 1_000,
+  ...given,
+});
+const post = (url: string, given?: Given) => sendHttpRequest(requestTo(url, given));
+const failureOf = (sent: Promise<unknown>) => sent.catch((error: unknown) => error as HttpClientError);
+
+describe("a request", () => {
+  it("sends its body and returns status, text and Retry-After", async () => {
     const url = await serve(async (request, response) => {
       let body = "";
       for await (const chunk of request.setEncoding("utf8")) body += chunk;
       response.writeHead(503, { "retry-after": "7" });
       response.end(`${request.method} ${request.headers["content-type"]} ${body}`);
     });
-    expect(await ask(url)).toEqual({ status: 503, retryAfter: "7", text: 'POST application/json "ü"' });
+    expect(await post(url)).toEqual({
+      status: 503,
+      retryAfterMs: 7_000,
+      text: 'POST application/json "ü"',
+    });
   });
 
-  it("uses a connection again", async () => {
+  it("reuses a connection", async () => {
     const ports = new Set<number | undefined>();
     const url = await serve((request, response) => {
       ports.add(request.socket.remotePort);
       request.resume();
       response.end("{}");
     });
-    for (let i = 0; i < 3; i += 1) await ask(url);
+    for (let i = 0; i < 3; i += 1) await post(url);
     expect(ports.size).toBe(1);
   });
 
-  it("unpacks what was packed, and counts what it unpacks", async () => {
+  it("decompresses a response, and limits the decompressed size", async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
       response.end(gzipSync("y".repeat(900)));
     });
-    expect((await ask(url)).text).toBe("y".repeat(900));
-    expect((await ask(url, { answerBytesMax: 899 })).text).toBeNull();
+    expect((await post(url)).text).toBe("y".repeat(900));
+    await expect(post(url, { responseBytesMax: 899 })).rejects.toMatchObject({
+      reason: "response-too-large",
+      status: 200,
+    });
   });
 
-  it("stops reading an answer that is longer than allowed", async () => {
+  it("stops reading a response that exceeds the limit", async () => {
     const url = await serve((_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write("x".repeat(10_000)));
@@ -72,47 +83,105 @@ describe("a POST", () => {
       response.on("drain", more);
       more();
     });
-    expect((await ask(url)).text).toBeNull();
+    await expect(post(url)).rejects.toMatchObject({ reason: "response-too-large" });
     await expect
       .poll(() => new Promise((resolve) => servers[0]?.getConnections((_, count) => resolve(count))))
       .toBe(0);
   });
 
   it("does not follow a redirect", async () => {
-    let asked = 0;
+    let requests = 0;
     const url = await serve((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(307, { location: "/elsewhere" }).end();
     });
-    expect(await ask(url)).toMatchObject({ status: 307, text: "" });
-    expect(asked).toBe(1);
+    expect(await post(url)).toMatchObject({ status: 307, text: "" });
+    expect(requests).toBe(1);
   });
 
-  it.each(["before it answers", "in the middle of its answer"])(
+  it.each(["before it responds", "in the middle of its response"])(
     "fails when the server dies %s",
     async (when) => {
       const url = await serve((_request, response) => {
-        if (when === "before it answers") return void response.destroy();
+        if (when === "before it responds") return void response.destroy();
         response.writeHead(200, { "content-length": "500" });
         response.write("half", () => response.destroy());
       });
-      await expect(ask(url)).rejects.toMatchObject({ code: "ECONNRESET" });
+      const failure = await failureOf(post(url));
+      expect(failure).toMatchObject({ reason: "connection" });
+      expect(String((failure as Error).cause)).toContain("ECONNRESET");
     },
   );
 
-  it("fails when what claims to be packed is not", async () => {
+  it("fails when a response that claims to be compressed is not", async () => {
     const url = await serve((_request, response) => {
-      response.writeHead(200, { "content-encoding": "gzip" }).end("not packed");
+      response.writeHead(200, { "content-encoding": "gzip" }).end("not compressed");
     });
-    await expect(ask(url)).rejects.toMatchObject({ code: "Z_DATA_ERROR" });
+    const failure = await failureOf(post(url));
+    expect(failure).toMatchObject({ reason: "connection" });
+    expect(String((failure as Error).cause)).toContain("Z_DATA_ERROR");
   });
 
-  it.each(["before it answers", "in the middle of its answer"])("ends when told to, %s", async (when) => {
-    const giveUp = new AbortController();
-    const url = await serve((_request, response) => {
-      if (when !== "before it answers") response.write("half");
-      setTimeout(() => giveUp.abort(new Error("enough")), 50);
+  it.each(["before it responds", "in the middle of its response"])(
+    "ends with the caller's reason when aborted %s",
+    async (when) => {
+      const caller = new AbortController();
+      const url = await serve((_request, response) => {
+        if (when !== "before it responds") response.write("half");
+        setTimeout(() => caller.abort(new Error("enough")), 50);
+      });
+      await expect(post(url, { signals: [caller.signal] })).rejects.toThrow("enough");
+    },
+  );
+
+  it("times out when the response is not complete in time", async () => {
+    const url = await serve((_request, response) => void response.write("half"));
+    await expect(post(url, { timeoutMs: 50 })).rejects.toMatchObject({ reason: "timeout" });
+  });
+
+  it("without a body is a GET of the path behind the endpoint", async () => {
+    const url = await serve((request, response) => response.end(`${request.method} ${request.url}`));
+    const endpoint = createRemoteEndpoint(new Secret(`${url}base/`));
+    const request = { endpoint, path: "/sub?q=1", timeoutMs: 5_000, responseBytesMax: 1_000 };
+    expect((await sendHttpRequest(request)).text).toBe("GET /base/sub?q=1");
+  });
+
+  it("sends the credentials of the address as a header", async () => {
+    const url = await serve((request, response) => response.end(request.headers.authorization));
+    const { text } = await post(url.replace("http://", "http://user:pass@"));
+    expect(text).toBe(`Basic ${Buffer.from("user:pass").toString("base64")}`);
+  });
+
+  it("reports its outcome once", async () => {
+    const exchanges: HttpExchange[] = [];
+    const onExchange = (exchange: HttpExchange) => void exchanges.push(exchange);
+    const url = await serve((request, response) => {
+      if (request.url === "/reset") return void response.destroy();
+      response.writeHead(503).end();
     });
-    await expect(ask(url, { signal: giveUp.signal })).rejects.toThrow();
+    await post(url, { onExchange });
+    await failureOf(post(url, { onExchange, path: "/reset" }));
+    expect(exchanges).toMatchObject([
+      { host: new URL(url).host, outcome: 503, ms: expect.any(Number) },
+      { outcome: "connection" },
+    ]);
+  });
+});
+
+describe("a JSON request", () => {
+  it("returns the parsed body", async () => {
+    const url = await serve((_request, response) => response.end('{"a":[1]}'));
+    expect(await sendJsonRequest(requestTo(url))).toMatchObject({
+      status: 200,
+      payload: { a: [1] },
+      text: "",
+    });
+  });
+
+  it("returns the redacted beginning of a body that is not JSON", async () => {
+    const url = await serve((request, response) => response.end(`{"cut": "${request.url}`));
+    const { payload, text } = await sendJsonRequest(requestTo(`${url}s3cr3t-k3y`));
+    expect(payload).toBeUndefined();
+    expect(text).toBe('{"cut": "[secret]');
   });
 });

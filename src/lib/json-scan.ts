@@ -1,4 +1,4 @@
-// One pass over the characters of a JSON text that enforces limits and finds what two readers could read differently.
+// One pass over a JSON text that enforces limits and finds what two parsers could read differently.
 
 export type JsonLimits = {
   /** Most arrays and objects inside one another. */
@@ -176,7 +176,7 @@ class JsonScan {
     this.#at = at;
     if (!this.#limits.unambiguous || (isInteger && at - start <= EXACT_DIGITS)) return;
     if (losesDigits(text.slice(start, at), isInteger)) {
-      this.#objectTo("has a number that cannot be kept exactly; send it as a string.");
+      this.#objectTo("has a number that cannot be represented exactly; send it as a string.");
     }
   }
 

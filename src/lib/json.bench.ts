@@ -1,4 +1,4 @@
-// How long strict JSON takes for bodies of the largest size, beside JSON.parse: `npx vitest bench src/kit`.
+// How long strict JSON takes for bodies of the largest size, beside JSON.parse: `npx vitest bench --run src/lib`.
 import { bench, describe } from "vitest";
 import { parseStrictJson } from "./json.ts";
 

@@ -1,4 +1,4 @@
-// Strict JSON: everything unambiguous is read as JSON.parse reads it, everything else is refused in a sentence.
+// Strict JSON: everything unambiguous is read as JSON.parse reads it, everything else is rejected in a sentence.
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_TOKENS_MAX, parseStrictJson } from "./json.ts";
@@ -115,11 +115,11 @@ describe("strict JSON", () => {
       /an object with more than 1000 keys/,
     ],
     ["too many values of what is no JSON either", "[1".repeat(100_000), /deeper than 32/],
-  ])("refuses %s", (_name, text, sentence) => {
+  ])("rejects %s", (_name, text, sentence) => {
     expect(() => read(text)).toThrow(sentence);
   });
 
-  it("refuses what is not UTF-8", () => {
+  it("rejects bytes that are not UTF-8", () => {
     expect(() => parseStrictJson(Buffer.from([0x22, 0xc3, 0x28, 0x22]), "The body")).toThrow(
       /not valid UTF-8/,
     );

@@ -1,8 +1,6 @@
-// JSON from outside, read without any doubt about what it says: what two readers could understand differently is refused.
+// Strict JSON for untrusted text: rejects everything that two parsers could read differently.
 import { Fault } from "./fault.ts";
 import { type JsonLimits, scanJson } from "./json-scan.ts";
-
-// JSON objects, told apart from everything else that JSON can be.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -27,7 +25,7 @@ const LIMITS: JsonLimits = {
   unambiguous: true,
 };
 
-/** The value of a JSON text in UTF-8. `what` begins the sentence when it is refused, for example "The body". */
+/** The value of a JSON text in UTF-8. `what` begins the sentence of a rejection, for example "The body". */
 export function parseStrictJson(bytes: Uint8Array, what: string): unknown {
   const text = decode(bytes, what);
   // Before the text is parsed: a value that is over a limit is never built.

@@ -18,9 +18,9 @@ function limited() {
     close: limit.close,
     report: (key: string) => limit.report(key, (repeated) => void lines.push(`${key} ${repeated}`)),
     async passInterval() {
-      for (const wake of sleeping) {
-        sleeping.delete(wake);
-        wake();
+      for (const resume of sleeping) {
+        sleeping.delete(resume);
+        resume();
       }
       await nextTurn();
     },

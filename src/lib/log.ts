@@ -4,8 +4,7 @@ import { type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
 import pretty from "pino-pretty";
 import { type Clock, systemClock } from "./clock.ts";
 
-// Log lines that could repeat thousands of times a second: the first at once, the others as one line with their count.
-
+/** For log lines that could repeat thousands of times a second: the first at once, the others as one with a count. */
 export type LogThrottle = {
   /** Calls `write` at once with 0, or, while the same key repeats, once per interval with how many more came. */
   report(key: string, write: (repeated: number) => void): void;
@@ -26,7 +25,7 @@ export function createLogThrottle(clock: Pick<Clock, "sleep"> = systemClock): Lo
   const closing = new AbortController();
   let isWatching = false;
 
-  /** What was not repeated since the last time is forgotten, so that the next of it is written at once. */
+  /** A key that did not repeat in the interval is dropped, so that its next line is written at once. */
   function flush(): void {
     for (const [key, each] of counted) {
       if (each.count === 0) counted.delete(key);
@@ -71,7 +70,7 @@ export type Log = Logger;
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Logs go to standard error, so that standard output stays free for what a command answers. */
+/** Logs go to standard error, so that standard output stays free for a command's result. */
 export function createLog(options: { level: LogLevel; terminal: boolean; name: string }): Log {
   const settings = {
     name: options.name,

@@ -1,4 +1,4 @@
-// Retry-After in both of its forms, and what is none.
+// Retry-After in both of its forms, and values that are neither.
 import { expect, it } from "vitest";
 import { parseRetryAfter } from "./retry.ts";
 

@@ -48,7 +48,7 @@ describe("retry", () => {
     await expect(failing).rejects.toThrow("failure 5");
   });
 
-  it("does not repeat what can not succeed", async () => {
+  it("does not retry work that cannot succeed", async () => {
     let calls = 0;
     const operation = async () => {
       calls += 1;
@@ -60,19 +60,19 @@ describe("retry", () => {
     expect(calls).toBe(1);
   });
 
-  it("waits at least as long as the other side asked, but never beyond its own bound", async () => {
+  it("waits at least as long as the other side requests, but never beyond its own limit", async () => {
     const clock = recordingClock();
-    let asked = 700;
+    let requested = 700;
     const operation = async (attempt: number) => {
       if (attempt <= 2) throw new Error("429");
       return "done";
     };
-    const delayMsAsked = () => {
-      const wanted = asked;
-      asked = 60_000;
+    const delayMsRequested = () => {
+      const wanted = requested;
+      requested = 60_000;
       return wanted;
     };
-    await retry(operation, { ...base, clock, random: () => 0, delayMsRequested: delayMsAsked });
+    await retry(operation, { ...base, clock, random: () => 0, delayMsRequested });
     expect(clock.slept).toEqual([700, 1_000]);
   });
 
@@ -85,13 +85,13 @@ describe("retry", () => {
       random: () => 0.99,
       signal: controller.signal,
     });
-    setTimeout(() => controller.abort(new Error("leaving")), 10);
-    await expect(waiting).rejects.toThrow("leaving");
+    setTimeout(() => controller.abort(new Error("stopping")), 10);
+    await expect(waiting).rejects.toThrow("stopping");
   });
 });
 
 describe("systemClock", () => {
-  it("tells the time and sleeps", async () => {
+  it("returns the time and sleeps", async () => {
     const before = systemClock.nowMs();
     await systemClock.sleep(15);
     expect(systemClock.nowMs() - before).toBeGreaterThanOrEqual(10);
@@ -132,7 +132,7 @@ describe("createLimit", () => {
     );
   });
 
-  it("refuses what would have to wait too long, retryably", async () => {
+  it("rejects a task when too many wait, with a fault that may be retried", async () => {
     const limit = createConcurrencyLimit({ runningMax: 1, waitingMax: 0 });
     const held = limit.run(() => new Promise((resolve) => setTimeout(resolve, 20)));
     await expect(limit.run(async () => 1)).rejects.toMatchObject({

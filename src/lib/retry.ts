@@ -1,10 +1,7 @@
-// Bounded retry with full jitter, for work that may succeed when tried again.
+// Bounded retry with full jitter, for work that may succeed when repeated.
 import { type Clock, systemClock } from "./clock.ts";
 
-// The Retry-After header of an answer.
-
-/** Seconds or an HTTP date, as RFC 9110 allows, as milliseconds from now; null when there is none or it can not be read. */
-
+/** The Retry-After header (RFC 9110: seconds or a date) in milliseconds from now; null when absent or unreadable. */
 export function parseRetryAfter(header: string | null): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
@@ -13,21 +10,21 @@ export function parseRetryAfter(header: string | null): number | null {
 }
 
 export type RetryPolicy = {
-  /** Tries in all, the first one included. */
+  /** All attempts, the first one included. */
   readonly attemptsMax: number;
   /** Upper bound of the wait after the first failure; it doubles with every further one. */
   readonly delayMsBase: number;
   /** No wait is longer than this, however many failures came before. */
   readonly delayMsMax: number;
   readonly isRetryable: (error: unknown) => boolean;
-  /** A wait the other side asked for (Retry-After); null when it asked for none. */
+  /** The wait that the other side requests (Retry-After); null without one. */
   readonly delayMsRequested?: (error: unknown) => number | null;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly signal?: AbortSignal;
 };
 
-/** Runs the operation until it succeeds, fails for good, or the attempts are used up; throws the last error. */
+/** Runs the operation until it succeeds, fails permanently, or the attempts are used up; throws the last error. */
 export async function retry<T>(operation: (attempt: number) => Promise<T>, policy: RetryPolicy): Promise<T> {
   const clock = policy.clock ?? systemClock;
   for (let attempt = 1; ; attempt += 1) {
@@ -45,6 +42,6 @@ export async function retry<T>(operation: (attempt: number) => Promise<T>, polic
 function delayMs(attempt: number, error: unknown, policy: RetryPolicy): number {
   const bound = Math.min(policy.delayMsMax, policy.delayMsBase * 2 ** Math.min(attempt - 1, 30));
   const drawn = Math.floor((policy.random ?? Math.random)() * bound);
-  const asked = policy.delayMsRequested?.(error) ?? 0;
-  return Math.max(drawn, Math.min(asked, policy.delayMsMax));
+  const requested = policy.delayMsRequested?.(error) ?? 0;
+  return Math.max(drawn, Math.min(requested, policy.delayMsMax));
 }

@@ -1,8 +1,8 @@
-// Leaving waits for what is in flight, and not for ever.
+// Shutdown waits for work in flight, within its deadline.
 import { describe, expect, it } from "vitest";
 import { closeWithDeadline } from "./shutdown.ts";
 
-describe("leaving", () => {
+describe("shutdown", () => {
   it("waits for what is in flight, but not longer than a process may", async () => {
     const started = Date.now();
     let closed = 0;
@@ -15,7 +15,7 @@ describe("leaving", () => {
     expect([closed, Date.now() - started < 9_500]).toEqual([3, true]);
   });
 
-  it("tells of what could not be closed", async () => {
+  it("reports what could not be closed", async () => {
     const broken = new Error("it is stuck");
     await expect(closeWithDeadline(() => Promise.reject(broken))).rejects.toBe(broken);
   });

@@ -1,8 +1,8 @@
-// Leaving in time: what is in flight is waited for, but not longer than a process has.
+// Shutdown with a deadline: waits for work in flight, but no longer than the process has.
 import { systemClock } from "./clock.ts";
 
-// Within the ten seconds a process has to leave, with some left for what is closed afterwards. What is still waited for
-// then is a node, or a transaction on its way: whoever asked hears nothing, takes the outcome for unknown, and asks again.
+// A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
+// or a transaction: the client gets no response, treats the outcome as unknown, and retries.
 const LEAVE_MS = 7_000;
 
 export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {

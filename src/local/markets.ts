@@ -3,7 +3,7 @@ import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import type { ChainPriceFeeds } from "../chain/price-feeds/price-feed.ts";
 import { createRpc } from "../chain/rpc/client.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
@@ -28,8 +28,8 @@ const SLUGS = ["base", "ethereum"];
 // Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 
-export async function startLocalMarkets(log: Log): Promise<LocalMarkets> {
-  const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log)));
+export async function startLocalMarkets(log: Log, onCall: CallObserver | null): Promise<LocalMarkets> {
+  const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log, onCall)));
   const markets = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const stop = async () => {
     for (const { rpc, chain } of markets) {
@@ -45,7 +45,11 @@ export async function startLocalMarkets(log: Log): Promise<LocalMarkets> {
   return { markets, stop };
 }
 
-async function startMarket(slug: string, log: Log): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
+async function startMarket(
+  slug: string,
+  log: Log,
+  onCall: CallObserver | null,
+): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
   const chainInfo = findChainBySlug(slug);
   if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
   const { chainId } = chainInfo;
@@ -76,7 +80,7 @@ async function startMarket(slug: string, log: Log): Promise<LocalMarket & { rpc:
         [addressOf("UsdCoin")]: priceFeed(addressOf("UsdcUsdFeed")),
       },
     };
-    const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log });
+    const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log, onCall });
     const { rpcUrl, wsUrl } = chain;
     return { slug, chainId, rpcUrl, wsUrl, feeds, access: createChainAccess(rpc, config), rpc, chain };
   } catch (error) {

@@ -1,6 +1,7 @@
 // The portfolio service of a local run: snapshots of the two local markets, paid on the local chain.
 import type { FastifyInstance } from "fastify";
-import { Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { gasSettings, paymentSettings, paywallSettings, portfolioSettings } from "../config/settings.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
@@ -36,11 +37,12 @@ export async function serveLocalPortfolio(
     readonly facilitatorUrl: string;
     readonly database: Database;
     readonly log: Log;
+    readonly registry: Registry;
+    readonly onCall: CallObserver | null;
     readonly listenUrl: () => string;
   },
 ): Promise<LocalPortfolioService> {
-  const { config, simulation, markets, database, log, listenUrl } = dependencies;
-  const registry = new Registry();
+  const { config, simulation, markets, database, log, registry, onCall, listenUrl } = dependencies;
   const countOutcome = countPaymentOutcomes(registry);
   let settled = 0;
   const count: typeof countOutcome = (outcome) => {
@@ -52,7 +54,7 @@ export async function serveLocalPortfolio(
     ...createLocalPaymentConfig(simulation),
     facilitatorUrl: new Secret(dependencies.facilitatorUrl),
   };
-  const paywall = await openPortfolioPaywall(paymentConfig, { database, log, count, listenUrl });
+  const paywall = await openPortfolioPaywall(paymentConfig, { database, log, count, onCall, listenUrl });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
     chains: markets.map(({ access }) => access),

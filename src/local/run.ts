@@ -1,5 +1,8 @@
 // Runs everything on this machine: chains, simulator, database, indexer, API, facilitator and portfolio service.
+import { Registry } from "prom-client";
 import { serveApi } from "../api/serve.ts";
+import { createRpcMetrics } from "../chain/rpc/metrics.ts";
+import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type {
   apiSettings,
@@ -99,6 +102,9 @@ type Backends = {
   readonly database: Database;
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
+  /** Metrics of the portfolio service; the calls to the nodes of its chains are among them. */
+  readonly portfolioRegistry: Registry;
+  readonly portfolioCalls: CallObserver;
 };
 
 /** Starts the independent parts concurrently: each takes seconds. */
@@ -107,10 +113,12 @@ async function startBackends(
   { seed, keepFolder, log, stop }: LocalRunOptions,
   opened: CloseStack,
 ): Promise<Backends> {
+  const portfolioRegistry = new Registry();
+  const portfolioCalls = createRpcMetrics(portfolioRegistry);
   const [database, simulation, markets] = await Promise.allSettled([
     openLocalDatabase(config, keepFolder, log),
     startLocalSimulation({ seed, signal: stop }),
-    startLocalMarkets(log),
+    startLocalMarkets(log, portfolioCalls),
   ]);
   if (database.status === "fulfilled") opened.push(database.value.close);
   if (simulation.status === "fulfilled") opened.push(simulation.value.stop);
@@ -119,6 +127,8 @@ async function startBackends(
     database: unwrapSettled(database).database,
     simulation: unwrapSettled(simulation),
     markets: unwrapSettled(markets).markets,
+    portfolioRegistry,
+    portfolioCalls,
   };
 }
 
@@ -142,6 +152,8 @@ async function startServices(
   const portfolio = await serveLocalPortfolio(server.app, {
     ...dependencies,
     config,
+    registry: dependencies.portfolioRegistry,
+    onCall: dependencies.portfolioCalls,
     facilitatorUrl: facilitator,
     listenUrl: () => portfolioUrl,
   });
@@ -163,6 +175,7 @@ async function startApi(
     deployment: simulation.deployment,
     config,
     urls: [new Secret(simulation.rpcUrl)],
+    onCall: status.onCall,
     listenUrl: () => url,
   };
   const api = serveApi(server, { database, log, writes });

@@ -1,12 +1,13 @@
 // The payment token: configured, and compared at start with what its contract reports (decimals, EIP-712 domain).
 
-import { decodeAbiParameters, domainSeparator, parseAbiParameters, toFunctionSelector } from "viem";
+import { domainSeparator, toFunctionSelector } from "viem";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { paymentSettings } from "../config/settings.ts";
+import { createParametersCodec } from "../lib/abi/codec.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -201,10 +202,12 @@ function numberIn(result: ContractCallResult | undefined): number | null {
   return word === null || BigInt(word) > 255n ? null : Number(BigInt(word));
 }
 
+const textResult = createParametersCodec([{ type: "string" }]);
+
 function textIn(result: ContractCallResult | undefined): string | null {
   if (!result || !("ok" in result)) return null;
   try {
-    return decodeAbiParameters(parseAbiParameters("string"), result.ok)[0];
+    return String(textResult.decode(result.ok)[0]);
   } catch {
     // The contract returned something else: the same as no text.
     return null;

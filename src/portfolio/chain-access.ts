@@ -4,10 +4,9 @@ import { contractCall } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
-import { type Rpc, type RpcCall, unwrapResults } from "../chain/rpc/types.ts";
+import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
 import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
-import type { BlockHeader } from "../schema/chain-log.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, TransferLog } from "./types.ts";
 
 // Enough for any single read of an honest protocol; readers that need more set their own limit.
@@ -54,10 +53,14 @@ function createPinnedReads(
       });
     },
     nativeBalance: (wallet, signal) =>
-      rpc.request("eth_getBalance", [wallet, at], {
-        signal,
-        parse: (result) => readBigQuantity(result, "the balance"),
-      }),
+      rpc.request(
+        {
+          method: "eth_getBalance",
+          params: [wallet, at],
+          parse: (balance) => readBigQuantity(balance, "the balance"),
+        },
+        { signal },
+      ),
     async transfers(filter, signal) {
       requireWithin(block, filter.toBlock);
       const transfers = await rpc.pinned((node) => readTransfers(node, block, filter, signal), {
@@ -82,19 +85,15 @@ async function readTransfers(
   signal: AbortSignal,
 ): Promise<readonly TokenTransfer[]> {
   // The header in the same batch proves that the node has the range: a lagging node would return fewer logs.
-  const calls: RpcCall<TokenTransfer[] | BlockHeader>[] = [
-    transfersCall(filter),
-    canonicalHeaderCall(block.number, block.hash),
-  ];
-  const results = await node.batch(calls, { signal });
+  const results = await node.batch([transfersCall(filter), canonicalHeaderCall(block.number, block.hash)], {
+    signal,
+  });
   const [result] = results;
   // A slow range and a slow node look the same; a smaller range helps with both.
-  if (result && "error" in result && result.error.kind === "timeout") {
+  if ("error" in result && result.error.kind === "timeout") {
     throw new Fault("LOGS_TOO_LARGE", result.error.message, { cause: result.error });
   }
   const [transfers] = unwrapResults(results);
-  if (!Array.isArray(transfers))
-    throw new TypeError("The first result of the batch is not a list of transfers");
   return transfers;
 }
 

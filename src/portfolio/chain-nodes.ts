@@ -2,7 +2,7 @@
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { portfolioSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
@@ -58,8 +58,7 @@ const NODES = [
 
 export async function openPortfolioChains(
   config: PortfolioConfig,
-  log: Log,
-  signal: AbortSignal,
+  { log, onCall, signal }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal },
 ): Promise<PortfolioChains> {
   const served = NODES.flatMap(([slug, urlsKey]) => {
     const info = findChainBySlug(slug);
@@ -79,7 +78,7 @@ export async function openPortfolioChains(
     signal,
   });
   const clients = served.map(({ info, urls }) => {
-    const rpc = createRpc({ urls, chainId: info.chainId, log });
+    const rpc = createRpc({ urls, chainId: info.chainId, log, onCall });
     const chain = createChainConfig(info, { lists, stablecoinsOf: getStablecoins });
     return { rpc, access: createChainAccess(rpc, chain) };
   });
@@ -104,5 +103,5 @@ function alchemyUrls(
 }
 
 function isUnreachable(rpc: Rpc): boolean {
-  return rpc.providers().every(({ state }) => state === "resting");
+  return rpc.providers().every(({ state }) => state === "cooling-down");
 }

@@ -11,8 +11,8 @@ import {
   getAbiItem,
   toFunctionSelector,
 } from "viem";
+import { createArgumentsDecoder } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createArgumentsDecoder } from "./call-arguments.ts";
 import type { EventRecord } from "./event.ts";
 
 export type DetailsReader<T> = {
@@ -87,7 +87,7 @@ export function defineDetails<
   const selector = toFunctionSelector(item);
   const decodeArguments = createArgumentsDecoder(item.inputs);
   // The casts below cross from the untyped results of a generic ABI to the types that the declaration infers from it.
-  const argsOf = (input: Hex) => decodeArguments(input.slice(10)) as CallArgs<A, Call>;
+  const argsOf = (input: Hex) => decodeArguments(input) as CallArgs<A, Call>;
   const resultOf = (output: Hex) =>
     decodeFunctionResult({ abi, functionName, data: output }) as ViewResult<A, View>;
   const decodeCall = (input: Hex) => (input.startsWith(selector) ? declared.fromCall(argsOf(input)) : null);

@@ -110,7 +110,7 @@ export async function openWriteStage(): Promise<WriteStage> {
     let url = "";
     const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
     const urls = [new Secret(chain.rpcUrl)];
-    const writing = { deployment, config, urls, listenUrl: () => url };
+    const writing = { deployment, config, urls, onCall: null, listenUrl: () => url };
     const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
     url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
     return {

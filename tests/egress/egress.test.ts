@@ -1,11 +1,13 @@
-// Whom we ask, and nobody else: no way out follows a redirect, unpacks without end, or tells the key in an address.
+// Conformance of every outgoing call: no redirect is followed, decompression is bounded, and no key is shown.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { createGzip } from "node:zlib";
 import type { PaymentRequirements } from "@x402/core/types";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rawCall } from "../../src/chain/rpc/types.ts";
 import type { Hex } from "../../src/lib/hex.ts";
+import { createRemoteEndpoint } from "../../src/lib/remote-endpoint.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
 import { createRemoteFacilitator } from "../../src/payments/facilitator/remote.ts";
@@ -17,12 +19,12 @@ import { createTestRpc } from "../support/nodes/test-rpc.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 const KEY = "s3cr3t-k3y-0123456789";
-// Unpacked, this is more than any of them takes; packed, it is a few dozen kilobytes.
+// Decompressed, more than any limit; compressed, a few dozen kilobytes.
 const BOMB_MIB = 40;
 const TIMEOUT_MS = 10_000;
 
-/** Answers as it is told to; the key is in every address it is asked at. */
-let answer: (response: ServerResponse, path: string) => void;
+/** The response of the server; every request has the key in its address. */
+let respond: (response: ServerResponse, path: string) => void;
 let elsewhere: VendorServer;
 let authorizations: (string | undefined)[] = [];
 let host = "";
@@ -30,11 +32,11 @@ let host = "";
 const server = createServer((request, response) => {
   authorizations.push(request.headers.authorization);
   request.resume();
-  request.on("end", () => answer(response, request.url ?? ""));
+  request.on("end", () => respond(response, request.url ?? ""));
 });
 
 beforeAll(async () => {
-  // Whoever gets here is believed everything.
+  // Any caller would accept this response.
   elsewhere = await startVendorServer(() => ({
     text: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x1", isValid: true, tokens: [] }),
   }));
@@ -62,12 +64,12 @@ const terms = {
   extra: {},
 } as const satisfies PaymentRequirements;
 
-const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = [
+const CALLERS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = [
   [
     "a node",
     (url) => {
       const limits = { attemptsMax: 1, requestTimeoutMs: TIMEOUT_MS, responseBytesMax: 1_000_000 };
-      return createTestRpc([url], { limits }).rpc.request("eth_chainId", []);
+      return createTestRpc([url], { limits }).rpc.request(rawCall("eth_chainId"));
     },
   ],
   [
@@ -78,7 +80,7 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
       // A balance is read without any record.
       const store = { run: () => Promise.reject(new Error("there are no records")) };
       const facilitator = createLocalFacilitator({
-        ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: silentLog },
+        ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: silentLog, onCall: null },
       });
       return facilitator.readGasBalance();
     },
@@ -95,21 +97,17 @@ const WAYS: readonly (readonly [string, (url: string) => Promise<unknown>])[] = 
     "a vendor",
     (url) => {
       const limits = { timeoutMs: TIMEOUT_MS, responseBytesMax: 1_000_000 };
-      // What fetch refuses is for whoever builds the address; a vendor's has its key in the path.
-      const plain = url.replace(`user:${KEY}@`, "");
-      return sendVendorRequest(
-        { fetch, url: plain, secrets: [KEY], ...limits },
-        new AbortController().signal,
-      );
+      const endpoint = createRemoteEndpoint(new Secret(url));
+      return sendVendorRequest({ endpoint, ...limits }, new AbortController().signal);
     },
   ],
   ["the host of a token list", (url) => loadTokenLists({ sources: [url], chains: [] })],
 ];
 
-describe.each(WAYS)("%s", (_name, ask) => {
-  /** All that can be seen of a failure; null where it is none to who asked. */
+describe.each(CALLERS)("%s", (_name, call) => {
+  /** Everything visible of a failure; null where the caller does not see one. */
   const failure = async (): Promise<string | null> => {
-    const shown = await ask(`http://user:${KEY}@${host}/v3/${KEY}?token=${KEY}`).then(
+    const shown = await call(`http://user:${KEY}@${host}/v3/${KEY}?token=${KEY}`).then(
       () => null,
       (error: unknown) => inspect(error, { depth: 12 }) + String((error as Error).stack),
     );
@@ -117,14 +115,14 @@ describe.each(WAYS)("%s", (_name, ask) => {
     return shown;
   };
 
-  it.each([301, 302, 303, 307, 308])("that redirects with %i is not followed", async (status) => {
-    answer = (response) => response.writeHead(status, { location: `${elsewhere.url}/${KEY}` }).end();
+  it.each([301, 302, 303, 307, 308])("does not follow a redirect with %i", async (status) => {
+    respond = (response) => response.writeHead(status, { location: `${elsewhere.url}/${KEY}` }).end();
     expect(await failure()).not.toBeNull();
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it("whose answer unpacks to more than is taken is cut off", async () => {
-    answer = (response) => {
+  it("stops a response that decompresses to more than its limit", async () => {
+    respond = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
       const packed = createGzip();
       packed.on("error", () => undefined);
@@ -153,21 +151,20 @@ describe.each(WAYS)("%s", (_name, ask) => {
       500,
       JSON.stringify({ isValid: false, invalidReason: `bad ${KEY}`, invalidMessage: KEY }),
     ],
-    ["as all it says", 200, KEY],
+    ["as the whole body", 200, KEY],
     ["as half a line", 200, `{"error":"${KEY}`],
-  ])("that tells our key back %s is not quoted with it", async (_how, status, text) => {
-    answer = (response) => response.writeHead(status, { "content-type": "text/html" }).end(text);
-    // What one takes for a failure is an answer to another; none may show the key.
+  ])("does not show a key that the server repeats %s", async (_how, status, text) => {
+    respond = (response) => response.writeHead(status, { "content-type": "text/html" }).end(text);
+    // A failure to one caller is a response to another; none may show the key.
     await failure();
   });
 });
 
 describe("a password in an address", () => {
   it("is sent as the header it stands for", async () => {
-    answer = (response) => response.writeHead(503).end();
-    const asked = WAYS.filter(([name]) => name !== "a vendor");
-    await Promise.allSettled(asked.map(([, ask]) => ask(`http://user:${KEY}@${host}/`)));
+    respond = (response) => response.writeHead(503).end();
+    await Promise.allSettled(CALLERS.map(([, call]) => call(`http://user:${KEY}@${host}/`)));
     const basic = `Basic ${Buffer.from(`user:${KEY}`).toString("base64")}`;
-    expect(authorizations).toEqual([basic, basic, basic, basic]);
+    expect(authorizations).toEqual(CALLERS.map(() => basic));
   });
 });

@@ -143,7 +143,7 @@ describe("a node that returns wrong data", () => {
         // The first responses are correct, so that this does not test the start.
         plan: (number) =>
           number > 4 && random() < 0.25 ? (FAULTS[Math.floor(random() * FAULTS.length)] ?? null) : null,
-        liesPerQuestion: 1,
+        liesPerCall: 1,
       });
       const index = await startTestIndex({
         urls: [node.url],
@@ -181,7 +181,7 @@ describe("a made-up hash", () => {
           number > 4 && calls.some(({ method }) => method === "eth_getBlockByNumber")
             ? { kind: "wrong-hash" }
             : null,
-        liesPerQuestion: 1,
+        liesPerCall: 1,
       });
       const index = await startTestIndex({
         urls: [node.url],
@@ -269,7 +269,7 @@ describe("a node that always omits one log", () => {
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => ({ kind: "omit-log", block, logIndex: omitted.log_index }),
-        liesPerQuestion: Number.POSITIVE_INFINITY,
+        liesPerCall: Number.POSITIVE_INFINITY,
       });
       const index = await startTestIndex({
         urls: [liar.url, stage.chain.rpcUrl],

@@ -218,7 +218,7 @@ describe("the self-audit", () => {
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => omitted,
-        liesPerQuestion: Number.POSITIVE_INFINITY,
+        liesPerCall: Number.POSITIVE_INFINITY,
       });
       await withIndex([liar.url], async (index) => {
         await expect
@@ -240,7 +240,7 @@ describe("the self-audit", () => {
       const liar: FaultyNode = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => lie,
-        liesPerQuestion: Number.POSITIVE_INFINITY,
+        liesPerCall: Number.POSITIVE_INFINITY,
       });
       await withIndex([liar.url, stage.chain.rpcUrl], async (index) => {
         lie = { kind: "omit-log", ...(await finalLog(index)), receipts: true };
@@ -266,7 +266,7 @@ describe("the self-audit", () => {
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
         plan: () => omitted,
-        liesPerQuestion: Number.POSITIVE_INFINITY,
+        liesPerCall: Number.POSITIVE_INFINITY,
       });
       let isAway = true;
       const second = await startFaultyNode({

@@ -58,7 +58,10 @@ const RPC_LIMITS = { attemptsMax: 3, pauseMsBase: 20, pauseMsMax: 60, requestTim
 const LIES_MAX = 1_000_000;
 
 export async function openServiceStage(): Promise<ServiceStage> {
-  const [paid, markets] = await Promise.all([openPaidStage("in process"), startLocalMarkets(silentLog)]);
+  const [paid, markets] = await Promise.all([
+    openPaidStage("in process"),
+    startLocalMarkets(silentLog, null),
+  ]);
   const staged = await Promise.all(markets.markets.map(stageMarket));
   const [base, ethereum] = staged;
   if (!base || !ethereum) throw new Error("there are two local markets");
@@ -77,6 +80,7 @@ export async function openServiceStage(): Promise<ServiceStage> {
     const paywall = await openPortfolioPaywall(config, {
       database,
       log: silentLog,
+      onCall: null,
       count: countPaymentOutcomes(registry),
       listenUrl: () => url,
     });
@@ -96,7 +100,13 @@ export async function openServiceStage(): Promise<ServiceStage> {
     if (nodesMixedUp) nodes.reverse();
     const clients = staged.map(({ chainId, access, ...own }, index) => {
       const node = nodes[index] ?? own.node;
-      const rpc = createRpc({ urls: [new Secret(node.url)], chainId, log: silentLog, limits: RPC_LIMITS });
+      const rpc = createRpc({
+        urls: [new Secret(node.url)],
+        chainId,
+        log: silentLog,
+        onCall: null,
+        limits: RPC_LIMITS,
+      });
       return { rpc, chain: createChainAccess(rpc, access.chain) };
     });
     const service = servePortfolio(server.app, {
@@ -145,7 +155,7 @@ async function stageMarket(market: LocalMarket): Promise<StagedMarket> {
   const node = await startFaultyNode({
     upstream: market.rpcUrl,
     plan: (_, calls) => staged.plan(calls),
-    liesPerQuestion: LIES_MAX,
+    liesPerCall: LIES_MAX,
   });
   const staged: StagedMarket = { ...market, node, plan: () => null };
   return staged;

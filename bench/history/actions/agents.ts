@@ -3,8 +3,8 @@ import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
 import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
-import { toFunctionSelector } from "viem";
-import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
+import { createFunctionCodec } from "../../../src/lib/abi/codec.ts";
+import { eventEncoder } from "../abi-encoder.ts";
 import type { HistoryAction } from "../history-state.ts";
 
 const agentLog = eventEncoder(agentRegistryAbi);
@@ -12,10 +12,8 @@ const attestationLog = eventEncoder(attestationRegistryAbi);
 const attestorLog = eventEncoder(attestorRegistryAbi);
 const solverLog = eventEncoder(solverRegistryAbi);
 
-const REGISTER_AGENT = toFunctionSelector("registerAgent(string,bytes,bytes32)");
-const REGISTER_AGENT_INPUTS = [{ type: "string" }, { type: "bytes" }, { type: "bytes32" }];
-const SUBMIT_ATTESTATION = toFunctionSelector("submitAttestation(bytes32,bytes32,bytes32)");
-const HASHES = [{ type: "bytes32" }, { type: "bytes32" }, { type: "bytes32" }];
+const registerAgentCall = createFunctionCodec(agentRegistryAbi, "registerAgent");
+const submitAttestationCall = createFunctionCodec(attestationRegistryAbi, "submitAttestation");
 // Most attestations are made under the schemas that everybody knows.
 const SCHEMAS = 12;
 
@@ -29,7 +27,7 @@ export const registerAgent: HistoryAction = (world) => {
     uri,
     `${entropy.hash("pubkey", n)}${entropy.hash("pubkey end", n).slice(2)}`,
     world.anyHash(),
-  ];
+  ] as const;
   return {
     logs: [
       agentLog(contracts.AgentRegistry, "AgentRegistered", { agentId: BigInt(n), owner, metadataURI: uri }),
@@ -37,7 +35,7 @@ export const registerAgent: HistoryAction = (world) => {
     call: {
       from: owner,
       to: contracts.AgentRegistry,
-      input: `${REGISTER_AGENT}${encodeArguments(REGISTER_AGENT_INPUTS, args)}`,
+      input: registerAgentCall.encodeCall(args),
     },
   };
 };
@@ -79,7 +77,7 @@ export const submitAttestation: HistoryAction = (world) => {
     call: {
       from: attester,
       to: contracts.AttestationRegistry,
-      input: `${SUBMIT_ATTESTATION}${encodeArguments(HASHES, [schema, subject, world.anyHash()])}`,
+      input: submitAttestationCall.encodeCall([schema, subject, world.anyHash()]),
     },
   };
 };

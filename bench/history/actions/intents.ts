@@ -1,20 +1,14 @@
 // Intents from submission through bids and selection to their end.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
-import { getAbiItem, toFunctionSelector } from "viem";
+import { createFunctionCodec } from "../../../src/lib/abi/codec.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { ZERO_HASH } from "../../../src/schema/table.ts";
-import { encodeArguments, eventEncoder } from "../abi-encoder.ts";
+import { eventEncoder } from "../abi-encoder.ts";
 import type { HistoryAction, HistoryIntent, HistoryState } from "../history-state.ts";
 
 const intentLog = eventEncoder(intentBookAbi);
 
-const SUBMIT_INTENT = toFunctionSelector(getAbiItem({ abi: intentBookAbi, name: "submitIntent" }));
-// The intent's own tuples are static, so they lie flat; the signature follows.
-const SUBMIT_INTENT_INPUTS = [
-  ...["address", "uint8", "uint256", "uint256", "uint256", "uint16"],
-  ...["address", "bytes32", "bytes32", "bytes32", "bytes32"],
-  ...["address", "address", "uint256", "uint8", "bytes32", "bytes32"],
-].map((type) => ({ type }));
+const submitIntentCall = createFunctionCodec(intentBookAbi, "submitIntent");
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -35,11 +29,27 @@ export const submitIntent: HistoryAction = (world) => {
     best: null,
   };
   world.intents.add(intent);
-  const args = [
-    ...[owner, 0, amountInMax, intent.amountOutMin, intent.deadline, dice.between(0, 500)],
-    ...[entropy.address("target", dice.skewed(200)), intent.dataHash, ZERO_HASH, ZERO_HASH, world.anyHash()],
-    ...[world.token(), world.token(), n, 27 + (n % 2), world.anyHash(), world.anyHash()],
-  ];
+  const submitted = {
+    owner,
+    intentType: 0,
+    constraints: {
+      amountInMax,
+      amountOutMin: intent.amountOutMin,
+      deadline: intent.deadline,
+      slippageBps: dice.between(0, 500),
+    },
+    execution: {
+      target: entropy.address("target", dice.skewed(200)),
+      dataHash: intent.dataHash,
+      requiredAttestationSubject: ZERO_HASH as Hex,
+      requiredAttestationSchema: ZERO_HASH as Hex,
+      metadataURIHash: world.anyHash(),
+    },
+    inputToken: world.token(),
+    outputToken: world.token(),
+    nonce: BigInt(n),
+  };
+  const args = [submitted, 27 + (n % 2), world.anyHash(), world.anyHash()] as const;
   return {
     logs: [
       intentLog(contracts.IntentBook, "IntentSubmitted", { intentId: intent.id, owner, nonce: BigInt(n) }),
@@ -47,7 +57,7 @@ export const submitIntent: HistoryAction = (world) => {
     call: {
       from: owner,
       to: contracts.IntentBook,
-      input: `${SUBMIT_INTENT}${encodeArguments(SUBMIT_INTENT_INPUTS, args)}`,
+      input: submitIntentCall.encodeCall(args),
     },
   };
 };

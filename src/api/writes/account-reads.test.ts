@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => chain.stop());
 
 async function readWithFault(injection: NodeFaultInjection | null) {
-  const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection, liesPerQuestion: 9 });
+  const node = await startFaultyNode({ upstream: chain.rpcUrl, plan: () => injection, liesPerCall: 9 });
   const { rpc } = createTestRpc([node.url], { limits: { attemptsMax: 2, requestTimeoutMs: 500 } });
   const reads = createAccountReads(rpc);
   const orCode = (promise: Promise<unknown>) => promise.catch((error: { code: string }) => error.code);

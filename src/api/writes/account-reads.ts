@@ -1,9 +1,8 @@
 // Account reads for signature verification, over JSON-RPC.
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { readData } from "../../chain/rpc/hex-values.ts";
-import { type Rpc, unwrapResults } from "../../chain/rpc/types.ts";
+import type { Rpc } from "../../chain/rpc/types.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
 import type { AccountReader } from "./verify-signature.ts";
 
 // Enough for several signers and a passkey verified in Solidity.
@@ -15,25 +14,26 @@ export function createAccountReads(rpc: Rpc): AccountReader {
   return {
     readCode: (account) =>
       mapNodeErrors(() =>
-        rpc.request("eth_getCode", [account, "latest"], {
-          parse: (code) => readData(code, "the code of an account"),
-          signal: AbortSignal.timeout(READ_MS_MAX),
-        }),
+        rpc.request(
+          {
+            method: "eth_getCode",
+            params: [account, "latest"],
+            parse: (code) => readData(code, "the code of an account"),
+          },
+          { signal: AbortSignal.timeout(READ_MS_MAX) },
+        ),
       ),
     call: (to, data) =>
       mapNodeErrors(async () => {
-        const [result] = await rpc.batch<Hex>(
-          [
-            {
-              method: "eth_call",
-              params: [{ to, data, gas: GAS_MAX }, "latest"],
-              parse: (data) => readData(data, "the return data of an account"),
-            },
-          ],
-          { signal: AbortSignal.timeout(READ_MS_MAX) },
-        );
-        if (result && "error" in result && result.error.kind === "reverted") return null;
-        return unwrapResults(result ? [result] : [])[0] ?? null;
+        const call = {
+          method: "eth_call",
+          params: [{ to, data, gas: GAS_MAX }, "latest"],
+          parse: (result: unknown) => readData(result, "the return data of an account"),
+        };
+        const [result] = await rpc.batch([call], { signal: AbortSignal.timeout(READ_MS_MAX) });
+        if ("ok" in result) return result.ok;
+        if (result.error.kind === "reverted") return null;
+        throw result.error;
       }),
   };
 }

@@ -1,5 +1,5 @@
 // Compares rows with the results of contract views at a block and with the events that created them.
-import { BaseError } from "viem";
+import { MalformedAbiError } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { DecodedEvent } from "../../protocol/decode/logs.ts";
 import { formatKey, type Row } from "../../schema/table.ts";
@@ -103,7 +103,7 @@ function callOf(view: ViewCheck, row: Row, reads: AuditReads): AuditCall | null 
   try {
     return { to, data: view.callData(row), untrusted: view.addressColumn !== null };
   } catch (cause) {
-    if (cause instanceof BaseError) return null;
+    if (cause instanceof MalformedAbiError) return null;
     throw cause;
   }
 }

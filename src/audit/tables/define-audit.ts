@@ -1,11 +1,31 @@
 // Declares the audit of a table: the views a row must equal, the events that create rows, and recounts.
-import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
+import {
+  type Abi,
+  type AbiEvent,
+  type ContractEventArgsFromTopics,
+  type ContractEventName,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  toEventSelector,
+} from "viem";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createEventDecoder } from "../../protocol/decode/event.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
-import { createViewCodec, findAbiEvent, type ViewName, type ViewResult } from "./view-codec.ts";
+
+export type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
+export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
+  A,
+  "view" | "pure",
+  V
+>;
+
+function findAbiEvent(abi: Abi, name: string): AbiEvent {
+  const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);
+  if (!item) throw new Error(`${name} is not an event of the ABI`);
+  return item;
+}
 
 /** A contract of the deployment or, with `addressColumn`, the contract that this column of the row names. */
 type AuditedContract<A extends Abi> = {
@@ -108,14 +128,15 @@ export function viewCheck<
     };
   },
 ): ViewCheck {
-  const codec = createViewCodec(audited.abi, name);
+  // Text as the index stores it.
+  const codec = createFunctionCodec(audited.abi as Abi, name as string, "storable");
   return {
     name,
     contract: audited.contract,
     addressColumn: "addressColumn" in audited ? audited.addressColumn : null,
     appliesTo: (row) => declared.when?.(row as RowOf<C>) ?? true,
-    callData: (row) => codec.encode(declared.args(row as RowOf<C>)),
-    decode: codec.decode,
+    callData: (row) => codec.encodeCall(declared.args(row as RowOf<C>) as readonly unknown[]),
+    decode: codec.decodeResult,
     isUnknown: (result) => declared.unknown?.(result as ViewResult<A, V>) ?? false,
     columns: declared.columns as ViewCheck["columns"],
   };
@@ -137,7 +158,7 @@ export function createdBy<
     event,
     contract: audited.contract,
     anyEmitter: "addressColumn" in audited,
-    topic0: createEventDecoder(findAbiEvent(audited.abi, event)).topic0,
+    topic0: toEventSelector(findAbiEvent(audited.abi, event)),
     distinctBy: distinctBy ? { topics: distinctBy.topics, words: distinctBy.words ?? [] } : null,
     columns: columns as CreationEvent["columns"],
   };

@@ -14,6 +14,6 @@ export const arbitrum: ChainInfo = {
   logsBloom: "complete",
   explorerTxUrl: "https://arbiscan.io/tx/{hash}",
   mainnet: true,
-  // The floor is 0.01 gwei; rushes reach a few gwei. The sequencer takes transactions in order and ignores tips.
+  // The minimum is 0.01 gwei; peaks reach a few gwei. The sequencer takes transactions in order and ignores tips.
   gas: { feePerGasMax: 2_000_000_000n, priorityFeePerGasMax: 10_000_000n },
 };

@@ -1,5 +1,7 @@
-// What there is to know about a chain itself; one small file per chain holds it.
-import type { BloomCoverage } from "../logs/get-logs.ts";
+// Facts about a chain; each chain has one data file.
+
+/** `partial`: the chain also reports logs that its blooms omit (Polygon's state syncs). */
+export type BloomCoverage = "complete" | "partial";
 
 export type ChainInfo = {
   readonly slug: string;
@@ -12,7 +14,7 @@ export type ChainInfo = {
   readonly finalityDepthMin: number;
   readonly blockTimeMs: number;
   readonly logsBloom: BloomCoverage;
-  /** Address of a transaction's page, with {hash} in it; null when nobody shows this chain. */
+  /** Address of a transaction's page, with {hash} in it; null when this chain has no explorer. */
   readonly explorerTxUrl: string | null;
   /** Whether its coins are worth money. */
   readonly mainnet: boolean;

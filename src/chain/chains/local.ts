@@ -6,7 +6,7 @@ export const localChain: ChainInfo = {
   chainId: 31337,
   name: "Local chain",
   native: { symbol: "ETH", name: "Ether", decimals: 18 },
-  // What the embedded chain itself answers for its finalized tag.
+  // What the local chain itself reports for its finalized tag.
   finalityDepth: 32,
   // Its node is ours, and tests choose the depth.
   finalityDepthMin: 0,

@@ -14,6 +14,6 @@ export const polygon: ChainInfo = {
   logsBloom: "partial",
   explorerTxUrl: "https://polygonscan.com/tx/{hash}",
   mainnet: true,
-  // Validators ask for a tip of at least 25 gwei; base fees of several hundred gwei occur and cost a fraction of a cent.
+  // Validators require a tip of at least 25 gwei; base fees of several hundred gwei occur and cost a fraction of a cent.
   gas: { feePerGasMax: 1_000_000_000_000n, priorityFeePerGasMax: 100_000_000_000n },
 };

@@ -22,8 +22,8 @@ afterAll(() => chain.stop());
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 99): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 99): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }
@@ -68,7 +68,7 @@ describe("the finalized block", () => {
       before.number,
     );
 
-    // One lie per question: the one about the head is used up first, so the next batch lies about the tag alone.
+    // One lie per call: the one about the head is used up first, so the next batch lies about the tag alone.
     const lying = await node(() => ({ kind: "other-block" }), 1);
     const other = createTestRpc([lying.url]).rpc;
     await readHeader(other, "latest");
@@ -150,7 +150,7 @@ describe("a node that claims too much or too little finality", () => {
     }
   });
 
-  it("asks the other node only when finality would advance", async () => {
+  it("reads from the other node only when finality would advance", async () => {
     const [first, second] = [await node(() => null), await node(() => null)];
     const { rpc } = createTestRpc([first.url, second.url]);
     const finality = { depthFallback: 12, depthMin: 0 };

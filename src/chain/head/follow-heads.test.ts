@@ -41,7 +41,12 @@ async function startProxy(
 function follow(url: string, options: Partial<FollowHeadsOptions> = {}) {
   const { log, logged } = createTestLog();
   const controller = new AbortController();
-  const rpc = createRpc({ urls: [new Secret(url)], log, limits: { pauseMsBase: 5, attemptsMax: 2 } });
+  const rpc = createRpc({
+    urls: [new Secret(url)],
+    log,
+    onCall: null,
+    limits: { pauseMsBase: 5, attemptsMax: 2 },
+  });
   const heads: BlockHeader[] = [];
   const { signal } = controller;
   const running = (async () => {
@@ -93,21 +98,21 @@ describe("heads by polling", () => {
     const node = await startProxy(chain);
     const { log } = createTestLog();
     const controller = new AbortController();
-    const rpc = createRpc({ urls: [new Secret(node.url)], log });
+    const rpc = createRpc({ urls: [new Secret(node.url)], log, onCall: null });
     const stream = followHeads(rpc, { pollMsMin: 2, pollMsMax: 4, signal: controller.signal, log });
     expect((await stream.next()).value?.number).toBe(0);
     for (let i = 1; i <= 5; i += 1) {
       await chain.mine();
-      // Two more questions: the answer to the first of them, at least, was read after the block was there.
-      const asked = node.requests.length;
-      await until(() => node.requests.length >= asked + 2, "another poll");
+      // Two more polls: the first of them, at least, read its response after the block was mined.
+      const before = node.requests.length;
+      await until(() => node.requests.length >= before + 2, "another poll");
     }
     expect((await stream.next()).value?.number).toBe(5);
     controller.abort();
     expect((await stream.next()).done).toBe(true);
   });
 
-  it("go on after a time without an answer", async () => {
+  it("continue after a time without responses", async () => {
     const chain = await startChain();
     let down = true;
     const node = await startProxy(chain, () => (down ? { kind: "status", status: 503 } : null));
@@ -119,7 +124,7 @@ describe("heads by polling", () => {
     expect(logged()).toContain("HTTP status 503");
   });
 
-  it("are asked for more slowly while nothing happens, and quickly again afterwards", async () => {
+  it("are polled more slowly while nothing happens, and quickly again afterwards", async () => {
     const chain = await startChain();
     const clock = createFastClock();
     const { heads } = follow(chain.rpcUrl, { pollMsMin: 100, pollMsMax: 400, clock });
@@ -152,7 +157,7 @@ describe("heads by socket", () => {
     const { heads, logged } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)] });
     await chain.mine(2);
     await until(() => heads.at(-1)?.number === 2, "head 2");
-    await until(() => logged().includes("head subscription ended"), "the failure in the log");
+    await until(() => logged().includes("Head subscription ended"), "the failure in the log");
     expect(logged()).not.toContain("s3cr3t");
   });
 
@@ -187,7 +192,7 @@ describe("heads by socket", () => {
 
 const NO_POLLING = { pollMsMin: 60_000, pollMsMax: 60_000 };
 
-/** A socket server that hands over each connection once it has asked for new heads. */
+/** A socket server that hands over each connection once it has subscribed to new heads. */
 async function startSocket(onSubscribe: (socket: WebSocket) => void): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");

@@ -1,4 +1,4 @@
-// The newest head, as soon as it is known: a socket says when to look, or looking now and then finds out.
+// The newest head as soon as it is known: polled, and polled at once when a WebSocket pushes a head.
 
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -18,113 +18,150 @@ export type FollowHeadsOptions = {
   readonly clock?: Clock;
 };
 
-// A chain may be quiet for a few of its blocks; after that a silent socket is taken for a dead one.
+// A chain may skip a few of its blocks; a socket that is silent for longer counts as dead.
 const SILENCE_POLLS = 5;
 const SILENCE_MS_MIN = 5_000;
 
 /**
  * Yields each head that differs from the one before, only the newest when the consumer is slow. A lower number may
- * follow a higher one: after a reorg, or when another provider lags; which of the two it is, hashes tell.
- * Ends when the signal aborts. A failing node never ends it: it is asked again, and its health tells.
+ * follow a higher one, after a reorg or when another provider lags: compare the hashes.
+ * Ends when the signal aborts. A failing node never ends it: the poll is repeated, and the provider's health shows it.
  *
- * A head pushed by a socket is only a hint to look: the header comes from the providers that the logs will come
- * from, so a socket that is ahead of them, lies, or belongs to another chain does no harm.
+ * A head pushed by a socket only triggers a poll: the header comes from the providers that the logs will come from, so
+ * a socket that is ahead of them, lies, or belongs to another chain does no harm.
  */
 export async function* followHeads(
   rpc: Rpc,
   options: FollowHeadsOptions,
 ): AsyncGenerator<BlockHeader, void, void> {
-  const { log } = options;
+  const { log, wsUrls = [] } = options;
   const clock = options.clock ?? systemClock;
   const silenceMsMax = Math.max(SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const leave = () => leaving.abort(options.signal.reason);
-  if (options.signal.aborted) leave();
-  options.signal.addEventListener("abort", leave, { once: true });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = () => stopping.abort(options.signal.reason);
+  if (options.signal.aborted) stop();
+  options.signal.addEventListener("abort", stop, { once: true });
 
-  const state = {
-    newest: null as BlockHeader | null,
-    broken: null as unknown,
-    pushed: 0,
-    heardAtMs: -Infinity,
-  };
-  let wakeConsumer: () => void = () => undefined;
-  let wakePoll: () => void = () => undefined;
-  const fail = (error: unknown) => {
-    state.broken = error;
-    wakeConsumer();
-  };
-  signal.addEventListener("abort", () => wakeConsumer(), { once: true });
-
-  const background: Promise<void>[] = [poll().catch(fail)];
-  if (options.wsUrls && options.wsUrls.length > 0) {
-    const onHead = (number: number) => {
-      state.heardAtMs = clock.nowMs();
-      state.pushed = number;
-      wakePoll();
-    };
-    background.push(
-      subscribeToHeads({ urls: options.wsUrls, silenceMsMax, clock, log, signal, onHead }).catch(fail),
-    );
-  }
-
-  async function poll(): Promise<void> {
-    let quietMs = options.pollMsMin;
-    let seen: BlockHeader | null = null;
-    while (!signal.aborted) {
-      const pushed = state.pushed;
-      try {
-        const header = await readHeader(rpc, "latest", { signal });
-        quietMs =
-          header.hash === seen?.hash
-            ? Math.min(options.pollMsMax, Math.ceil(quietMs * 1.5))
-            : options.pollMsMin;
-        seen = header;
-        state.newest = header;
-        wakeConsumer();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!(error instanceof RpcError)) throw error;
-        log.warn({ provider: error.host, kind: error.kind }, error.message);
-        quietMs = options.pollMsMax;
-      }
-      // While the socket speaks there is no need to ask, unless our providers are behind what it said.
-      const listening = clock.nowMs() - state.heardAtMs < silenceMsMax && (seen?.number ?? 0) >= pushed;
-      if (state.pushed === pushed) await rest(listening ? silenceMsMax : quietMs);
-    }
-  }
-
-  async function rest(ms: number): Promise<void> {
-    const waking = new AbortController();
-    wakePoll = () => waking.abort();
-    try {
-      await clock.sleep(ms, AbortSignal.any([waking.signal, signal]));
-    } catch (error) {
-      // Woken early, by a pushed head or by leaving; both are looked at by the loop.
-      if (!waking.signal.aborted && !signal.aborted) throw error;
-    }
+  const heads = new LatestValue<BlockHeader>(signal);
+  const poller = new HeadPoller(rpc, heads, { ...options, clock, silenceMsMax, signal });
+  const background = [poller.run().catch((error) => heads.fail(error))];
+  if (wsUrls.length > 0) {
+    const { onPush: onHead } = poller;
+    const subscription = subscribeToHeads({ urls: wsUrls, silenceMsMax, clock, log, signal, onHead });
+    background.push(subscription.catch((error) => heads.fail(error)));
   }
 
   try {
-    for (let given: string | null = null; ; ) {
-      if (state.broken !== null) throw state.broken;
-      if (signal.aborted) return;
-      const header = state.newest;
-      state.newest = null;
-      if (header && header.hash !== given) {
-        given = header.hash;
-        yield header;
-        continue;
-      }
-      await new Promise<void>((resolve) => {
-        wakeConsumer = resolve;
-        if (state.newest !== null || state.broken !== null || signal.aborted) resolve();
-      });
+    let yieldedHash: string | null = null;
+    for (let header = await heads.next(); header !== null; header = await heads.next()) {
+      if (header.hash === yieldedHash) continue;
+      yieldedHash = header.hash;
+      yield header;
     }
   } finally {
-    options.signal.removeEventListener("abort", leave);
-    leaving.abort();
+    options.signal.removeEventListener("abort", stop);
+    stopping.abort();
     await Promise.all(background);
+  }
+}
+
+type HeadPollerOptions = Pick<FollowHeadsOptions, "pollMsMin" | "pollMsMax" | "log" | "signal"> & {
+  readonly clock: Clock;
+  readonly silenceMsMax: number;
+};
+
+/** Reads the latest header again and again, less often while a socket pushes heads. */
+class HeadPoller {
+  readonly #rpc: Rpc;
+  readonly #heads: LatestValue<BlockHeader>;
+  readonly #options: HeadPollerOptions;
+  #pushedNumber = 0;
+  #lastPushAtMs = Number.NEGATIVE_INFINITY;
+  #endWait: () => void = () => undefined;
+
+  constructor(rpc: Rpc, heads: LatestValue<BlockHeader>, options: HeadPollerOptions) {
+    this.#rpc = rpc;
+    this.#heads = heads;
+    this.#options = options;
+  }
+
+  readonly onPush = (number: number): void => {
+    this.#lastPushAtMs = this.#options.clock.nowMs();
+    this.#pushedNumber = number;
+    this.#endWait();
+  };
+
+  async run(): Promise<void> {
+    const { signal, clock, log, pollMsMin, pollMsMax, silenceMsMax } = this.#options;
+    let pollMs = pollMsMin;
+    let latest: BlockHeader | null = null;
+    while (!signal.aborted) {
+      const pushed = this.#pushedNumber;
+      try {
+        const header = await readHeader(this.#rpc, "latest", { signal });
+        pollMs = header.hash === latest?.hash ? Math.min(pollMsMax, Math.ceil(pollMs * 1.5)) : pollMsMin;
+        latest = header;
+        this.#heads.put(header);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof RpcError)) throw error;
+        const { host: provider, kind, reason } = error;
+        log.warn({ event: "head-poll-failed", provider, kind, reason }, "Reading the head failed");
+        pollMs = pollMsMax;
+      }
+      // While the socket pushes heads there is no need to poll, unless our providers are behind them.
+      const isPushed = clock.nowMs() - this.#lastPushAtMs < silenceMsMax && (latest?.number ?? 0) >= pushed;
+      if (this.#pushedNumber === pushed) await this.#waitForNextPoll(isPushed ? silenceMsMax : pollMs);
+    }
+  }
+
+  async #waitForNextPoll(ms: number): Promise<void> {
+    const { clock, signal } = this.#options;
+    const pushed = new AbortController();
+    this.#endWait = () => pushed.abort();
+    try {
+      await clock.sleep(ms, AbortSignal.any([pushed.signal, signal]));
+    } catch (error) {
+      // Ended early by a pushed head or by the signal; the loop checks both.
+      if (!pushed.signal.aborted && !signal.aborted) throw error;
+    }
+  }
+}
+
+/** A queue of one: a value that is not read in time is replaced by the next. */
+class LatestValue<T> {
+  readonly #signal: AbortSignal;
+  #value: T | null = null;
+  #failure: unknown = null;
+  #notify: () => void = () => undefined;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#notify(), { once: true });
+  }
+
+  put(value: T): void {
+    this.#value = value;
+    this.#notify();
+  }
+
+  fail(error: unknown): void {
+    this.#failure = error;
+    this.#notify();
+  }
+
+  /** Waits for a value; null when the signal has aborted. Throws the failure. */
+  async next(): Promise<T | null> {
+    for (;;) {
+      if (this.#failure !== null) throw this.#failure;
+      if (this.#signal.aborted) return null;
+      const value = this.#value;
+      this.#value = null;
+      if (value !== null) return value;
+      await new Promise<void>((resolve) => {
+        this.#notify = resolve;
+      });
+    }
   }
 }

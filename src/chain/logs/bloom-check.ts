@@ -1,18 +1,62 @@
-// Blocks whose bloom speaks of a wanted log that the node has not shown.
+// Logs compared with the blooms of their blocks: what a bloom proves about them, and which omissions it suggests.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
-import { estimateBloomFalsePositiveRate } from "./bloom.ts";
-import { hasUnreportedBloomMatch, type PreparedLogFilter } from "./filter.ts";
+import { bloomHasBits, bloomMayContain, estimateBloomFalsePositiveRate } from "./bloom.ts";
+import type { PreparedLogFilter } from "./filter.ts";
 import type { NodeLog } from "./log.ts";
 
-// A bloom that says "maybe" by chance more often than this says nothing: on busy chains every block would be suspicious.
-const CHANCE_MAX = 1 / 16;
+/**
+ * Whether the block may contain the log; if not, it does not. Only the address and the first topic are checked: they
+ * repeat, so their hashes are cached, while other topics would have to be hashed for each log.
+ */
+export function bloomMayContainLog(bloom: Hex, log: NodeLog): boolean {
+  const [topic0] = log.topics;
+  return bloomMayContain(bloom, log.address) && (topic0 === undefined || bloomMayContain(bloom, topic0));
+}
 
-/** The headers worth a second look, given the logs that the node has shown of their blocks. */
+/**
+ * Whether the bloom says "maybe" about something in the filter of which the logs of the block show nothing: a topic of
+ * any account, or an address beside one of its topics. Where it is known what each address emits, every pair of address
+ * and topic is checked. Two logs of one pair are one to the bloom: it cannot show that one of them is missing.
+ */
+export function hasUnreportedBloomMatch(
+  bloom: Hex,
+  { addresses, topics0, emitters }: PreparedLogFilter,
+  logs: readonly NodeLog[],
+): boolean {
+  if (emitters !== null) return hasUnreportedPair(bloom, emitters, logs);
+  const topics = topics0 === null ? null : [...topics0].filter((topic) => bloomMayContain(bloom, topic));
+  if (addresses === null) {
+    return (topics ?? []).some((topic) => !logs.some((log) => log.topics[0] === topic));
+  }
+  if (topics?.length === 0) return false;
+  const reported = new Set(logs.map((log) => log.address));
+  return [...addresses].some((address) => !reported.has(address) && bloomMayContain(bloom, address));
+}
+
+function hasUnreportedPair(
+  bloom: Hex,
+  emitters: NonNullable<PreparedLogFilter["emitters"]>,
+  logs: readonly NodeLog[],
+): boolean {
+  for (const { address, bits, topics } of emitters) {
+    if (!bloomHasBits(bloom, bits)) continue;
+    for (const each of topics) {
+      if (!bloomHasBits(bloom, each.bits)) continue;
+      if (!logs.some((log) => log.topics[0] === each.topic && log.address === address)) return true;
+    }
+  }
+  return false;
+}
+
+// A bloom with more expected false positives than this proves nothing: on busy chains every block would be suspicious.
+const FALSE_POSITIVES_MAX = 1 / 16;
+
+/** The headers worth a cross-check: their bloom suggests logs that the node has not shown. */
 export function findSuspiciousHeaders(
   headers: readonly BlockHeader[],
   logs: readonly NodeLog[],
-  wanted: readonly PreparedLogFilter[],
+  filters: readonly PreparedLogFilter[],
 ): BlockHeader[] {
   const byBlock = new Map<number, NodeLog[]>();
   for (const log of logs) {
@@ -21,20 +65,20 @@ export function findSuspiciousHeaders(
     else byBlock.set(log.blockNumber, [log]);
   }
   return headers.filter(({ number, logsBloom }) =>
-    wanted.some(
-      (each) =>
-        hasUnreportedBloomMatch(logsBloom, each, byBlock.get(number) ?? []) &&
-        chanceOfMaybe(logsBloom, each) <= CHANCE_MAX,
+    filters.some(
+      (filter) =>
+        hasUnreportedBloomMatch(logsBloom, filter, byBlock.get(number) ?? []) &&
+        expectedFalsePositives(logsBloom, filter) <= FALSE_POSITIVES_MAX,
     ),
   );
 }
 
-/** How many wanted things the bloom is expected to claim although nothing of them is in the block. */
-function chanceOfMaybe(bloom: Hex, { addresses, topics0, emitters: emits }: PreparedLogFilter): number {
+/** How many matches of the filter the bloom is expected to suggest although the block has none of them. */
+function expectedFalsePositives(bloom: Hex, { addresses, topics0, emitters }: PreparedLogFilter): number {
   const sixBits = estimateBloomFalsePositiveRate(bloom);
   if (addresses === null) return (topics0?.size ?? 1) * Math.sqrt(sixBits);
-  const pairs = emits
-    ? emits.reduce((sum, { topics }) => sum + topics.length, 0)
+  const pairs = emitters
+    ? emitters.reduce((sum, { topics }) => sum + topics.length, 0)
     : addresses.size * (topics0?.size ?? 1);
   return pairs * sixBits;
 }

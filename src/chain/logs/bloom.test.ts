@@ -30,13 +30,13 @@ describe("the logs bloom", () => {
       for (const value of [log.address, ...log.topics]) expect(bloomMayContain(bloom, value)).toBe(true);
     }
     const withLogs = new Set(all.map((log) => Number(log.blockNumber)));
-    const silent = headers.filter(({ number }) => !withLogs.has(number));
-    expect(silent.length).toBeGreaterThan(0);
-    for (const { logsBloom } of silent)
+    const empty = headers.filter(({ number }) => !withLogs.has(number));
+    expect(empty.length).toBeGreaterThan(0);
+    for (const { logsBloom } of empty)
       for (const address of EMITTERS) expect(bloomMayContain(logsBloom, address)).toBe(false);
   });
 
-  it("tells how little a full one means", () => {
+  it("shows how little a full one proves", () => {
     expect(estimateBloomFalsePositiveRate(`0x${"0".repeat(512)}`)).toBe(0);
     expect(estimateBloomFalsePositiveRate(`0x${"f".repeat(512)}`)).toBe(1);
     expect(estimateBloomFalsePositiveRate(`0x${"3".repeat(512)}`)).toBeCloseTo(1 / 64);

@@ -1,11 +1,11 @@
-// The logs bloom of a block: tells for certain what it does not contain, and only maybe what it does.
+// The logs bloom of a block: proves what the block does not contain, and suggests what it may.
 import { keccak256 } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 
 /** Three bit positions out of 2048. */
 export type BloomBits = readonly [number, number, number];
 
-// Hashing costs far more than looking; contracts and topics are few, and strangers' accounts come and go.
+// Hashing costs far more than a lookup. Contracts and topics are few; other accounts come and go.
 const CACHED_MAX = 20_000;
 const cached = new Map<Hex, BloomBits>();
 
@@ -14,14 +14,14 @@ export function bloomMayContain(bloom: Hex, value: Hex): boolean {
   return bloomHasBits(bloom, computeBloomBits(value));
 }
 
-/** The same for bits that were looked up before. */
+/** The same for bits computed before. */
 export function bloomHasBits(bloom: Hex, [a, b, c]: BloomBits): boolean {
   return isSet(bloom, a) && isSet(bloom, b) && isSet(bloom, c);
 }
 
 /**
  * How likely the bloom says "maybe" to an address and a topic that are not there: six bits set by others. On a busy
- * chain blooms are nearly full, and their "maybe" tells next to nothing.
+ * chain blooms are nearly full, and their "maybe" says next to nothing.
  */
 export function estimateBloomFalsePositiveRate(bloom: Hex): number {
   let set = 0;

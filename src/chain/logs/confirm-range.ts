@@ -1,271 +1,279 @@
-// The second look at a range of logs, by another node where there is one: what the first one left out comes to light.
+// The cross-check of a range of logs, by another node where there is one: finds what the first node omitted.
 
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { headerCall } from "../headers.ts";
 import { malformedResponse, RpcError } from "../rpc/errors.ts";
-import { type PinnedRpc, type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
-import { findFirstDifferingBlock, mergeLogs, type PreparedLogFilter } from "./filter.ts";
+import { batchGroups, type PinnedRpc, type Rpc, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import {
-  type BloomCoverage,
+  type BlockLogQuery,
   blockLogsCall,
   needsSmallerRange,
   rangeLogsCall,
   throwRangeErrorFirst,
 } from "./get-logs.ts";
-import type { NodeLog } from "./log.ts";
+import { findFirstDifferingBlock, mergeLogs, type NodeLog } from "./log.ts";
 import { readReceiptLogs } from "./receipt-logs.ts";
 import { findWrongProvider } from "./resolve-disagreement.ts";
 
-// The nodes that look at a range of history a second time: how long one that fails is waited for, and which are too narrow.
+// A restart, a deployment or a used-up allowance per minute is over by then. One more cooldown may follow at the end.
+const WAIT_MS_MAX = 60_000;
+// While an outage lasts: a node that fails now and then responds between two failures, and one that is gone for hours
+// makes a range cost a few seconds more.
+const OUTAGE_WAIT_MS_MAX = 15_000;
+// Cooldowns double up to half a minute, so ten failures fill the time; a few more are for shorter cooldowns.
+const ATTEMPTS_MAX = 15;
+// A node that rejects ranges of this size will reject the next ones too; one that only hung deserves another chance.
+const RANGES_SKIPPED = 100;
 
-export type SecondaryProviders = {
-  /** The provider does not take ranges of this size: it is left out for a while. */
-  skipTemporarily(provider: number): void;
-  /** Runs the work on a provider that is neither excluded nor left out; null where there is none, or none responds. */
-  runOnAnother<T>(
+/**
+ * The providers that cross-check history: how long a failing one is waited for, and which only take small ranges. Only
+ * the first range of an outage waits long; while it lasts, later ranges wait for a short cooldown. One per chain, so
+ * that a new stream does not wait for the same outage again.
+ */
+export class SecondaryProviders {
+  /** How many more ranges to skip, by provider. */
+  readonly #skipped = new Map<number, number>();
+  #isOutage = false;
+
+  /** The provider does not take ranges of this size. */
+  skipTemporarily(provider: number): void {
+    this.#skipped.set(provider, RANGES_SKIPPED);
+  }
+
+  /** Runs the work on a provider that is neither excluded nor skipped; null where no such provider exists or responds. */
+  async runOnAnother<T>(
     rpc: Rpc,
     excluded: readonly number[],
     work: (node: PinnedRpc) => Promise<T>,
     options: RpcCallOptions,
-  ): Promise<T | null>;
-};
+  ): Promise<T | null> {
+    const exclude = [...new Set([...excluded, ...this.#skipped.keys()])];
+    this.#countSkippedRange();
+    const others = rpc.providers().filter((_, index) => !exclude.includes(index)).length;
+    if (others === 0) return null;
+    const retries = this.#isOutage
+      ? { attemptsMax: others + 1, waitMsMax: OUTAGE_WAIT_MS_MAX }
+      : { attemptsMax: ATTEMPTS_MAX, waitMsMax: WAIT_MS_MAX };
+    try {
+      const result = await rpc.pinned(work, { ...options, ...retries, exclude });
+      this.#isOutage = false;
+      return result;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!(error instanceof RpcError)) throw error;
+      this.#isOutage = true;
+      return null;
+    }
+  }
 
-// A restart, a deployment or a used-up allowance per minute is over by then. One rest more may be waited for at the end.
-const WAIT_MS_MAX = 60_000;
-// While an outage lasts: a node that fails now and then is heard between two failures, and one that is gone for hours
-// makes a range cost a few seconds more.
-const OUTAGE_WAIT_MS_MAX = 15_000;
-// Rests double up to half a minute, so ten failures fill the time; a few more are for those that rest for less.
-const ATTEMPTS_MAX = 15;
-// A node that refuses ranges of this size will refuse the next ones too; one that only hung deserves another chance.
-const RANGES_LEFT_OUT = 100;
-
-/**
- * One outage is waited for at length once: while it lasts, later ranges wait for the end of a short rest only. For one
- * chain, so that a new stream does not wait for the same outage again.
- */
-export function createSecondaryProviders(): SecondaryProviders {
-  /** For how many ranges more, by provider. */
-  const narrow = new Map<number, number>();
-  let isOutage = false;
-  return {
-    skipTemporarily: (provider) => narrow.set(provider, RANGES_LEFT_OUT),
-    async runOnAnother(rpc, excluded, work, options) {
-      const without = new Set([...excluded, ...narrow.keys()]);
-      for (const [provider, ranges] of narrow) {
-        if (ranges > 1) narrow.set(provider, ranges - 1);
-        else narrow.delete(provider);
-      }
-      const others = rpc.providers().filter((_, index) => !without.has(index)).length;
-      if (others === 0) return null;
-      const patience = isOutage
-        ? { attemptsMax: others + 1, waitMsMax: OUTAGE_WAIT_MS_MAX }
-        : { attemptsMax: ATTEMPTS_MAX, waitMsMax: WAIT_MS_MAX };
-      try {
-        const found = await rpc.pinned(work, { ...options, ...patience, exclude: [...without] });
-        isOutage = false;
-        return found;
-      } catch (error) {
-        options.signal?.throwIfAborted();
-        if (!(error instanceof RpcError)) throw error;
-        isOutage = true;
-        return null;
-      }
-    },
-  };
+  #countSkippedRange(): void {
+    for (const [provider, ranges] of this.#skipped) {
+      if (ranges > 1) this.#skipped.set(provider, ranges - 1);
+      else this.#skipped.delete(provider);
+    }
+  }
 }
 
-export type RangeCheck = {
+export type RangeCheck = BlockLogQuery & {
   readonly fromBlock: number;
   readonly toBlock: number;
-  readonly wanted: readonly PreparedLogFilter[];
-  readonly bloom: BloomCoverage;
-  /** Kept by the caller from range to range. */
+  /** Shared by all ranges of a chain. */
   readonly secondaryProviders: SecondaryProviders;
-  /** Whether another node reads the whole range too, given how many logs the first one has shown. */
+  /** Whether another node reads the whole range too, given the number of logs that the first one has shown. */
   readonly shouldCompareFully: (logs: number) => boolean;
 };
 
 /** What the first node has shown. */
-export type RangeReading = {
+type FirstReading = {
   readonly logs: readonly NodeLog[];
   readonly last: BlockHeader;
-  /** Headers of blocks whose bloom speaks of more than the node has shown. */
+  /** Headers of blocks whose bloom suggests more than the node has shown. */
   readonly suspiciousHeaders: readonly BlockHeader[];
 };
 
-/** What came of one look: null where nothing speaks against the first node. */
-type Finding = { readonly wrong: "first" | "other"; readonly words: string } | null;
+/** The result of one cross-check: null where nothing contradicts the first node. */
+type Contradiction = { readonly wrong: "first" | "other"; readonly message: string } | null;
 
 /**
- * Throws, against the first node, when what it has shown is not whole. The second look reads
- * - the header of the last block: one response that is wrong but agrees with itself does not pass;
- * - the silent end of the range, or the whole range when it is to be compared, with the last block by its hash;
+ * Throws, against the first node, when what it has shown is incomplete. The cross-check reads
+ * - the header of the last block, because one response may be wrong and still agree with itself;
+ * - the range after the last log, or the whole range when it is compared fully, with the last block by its hash;
  * - every suspicious block by its hash. Where the first node is the only one, its receipts are read too.
- * Where another node shows something else, the dispute is settled before either is blamed.
- * Returns false when several nodes are configured and none but the first was heard: a failing one is waited for.
+ * Where another node shows something else, the disagreement is resolved before either counts as wrong.
+ * Returns false when several nodes are configured and only the first responds: a failing one is waited for.
  */
 export async function confirmRange(
   rpc: Rpc,
   first: PinnedRpc,
-  look: RangeCheck,
-  reading: RangeReading,
+  check: RangeCheck,
+  reading: FirstReading,
   options: RpcCallOptions,
 ): Promise<boolean> {
-  const proven: number[] = [];
+  const { secondaryProviders } = check;
+  const wrongOnes: number[] = [];
   const slow = new Set<number>();
-  const byOther = (node: PinnedRpc) => lookByOther(rpc, first, node, look, reading, slow, options);
+  const checkByOther = (node: PinnedRpc) => compareWithOther(rpc, first, node, check, reading, slow, options);
   for (;;) {
-    const second = await look.secondaryProviders.runOnAnother(
-      rpc,
-      [first.providerIndex, ...proven],
-      byOther,
-      options,
-    );
+    const excluded = [first.providerIndex, ...wrongOnes];
+    const second = await secondaryProviders.runOnAnother(rpc, excluded, checkByOther, options);
     if (second === null) break;
     if (second.isTooLarge) {
       // A fallback that only takes small ranges must not force its size on the first provider.
-      look.secondaryProviders.skipTemporarily(second.provider);
+      secondaryProviders.skipTemporarily(second.provider);
       continue;
     }
-    if (second.found === null) return true;
-    if (second.found.wrong === "first") throw malformedResponse(second.found.words);
-    await blame(rpc, second.provider, second.found.words, options);
-    proven.push(second.provider);
+    if (second.contradiction === null) return true;
+    const { wrong, message } = second.contradiction;
+    if (wrong === "first") throw malformedResponse(message);
+    await recordBadResponse(rpc, second.provider, message, options);
+    wrongOnes.push(second.provider);
   }
-  const found = await compare(rpc, first, first, look, reading, options);
-  if (found !== null) throw malformedResponse(found.words);
-  return proven.length > 0 || rpc.providers().length === 1;
+  const contradiction = await compare(rpc, first, first, check, reading, options);
+  if (contradiction !== null) throw malformedResponse(contradiction.message);
+  return wrongOnes.length > 0 || rpc.providers().length === 1;
 }
 
-type OtherLook = { readonly provider: number; readonly isTooLarge: boolean; readonly found: Finding };
+type OtherCheck = {
+  readonly provider: number;
+  readonly isTooLarge: boolean;
+  readonly contradiction: Contradiction;
+};
 
-async function lookByOther(
+async function compareWithOther(
   rpc: Rpc,
   first: PinnedRpc,
   node: PinnedRpc,
-  look: RangeCheck,
-  reading: RangeReading,
+  check: RangeCheck,
+  reading: FirstReading,
   slow: Set<number>,
   options: RpcCallOptions,
-): Promise<OtherLook> {
+): Promise<OtherCheck> {
   const provider = node.providerIndex;
   try {
-    const found = await compare(rpc, first, node, look, reading, options);
-    return { provider, isTooLarge: false, found };
+    const contradiction = await compare(rpc, first, node, check, reading, options);
+    return { provider, isTooLarge: false, contradiction };
   } catch (error) {
     if (!(error instanceof RpcError) || !needsSmallerRange(error)) throw error;
-    // Once, a node that hangs is unfit like any other; twice, the range is too large for it.
+    // One timeout is a failure like any other; after two, the range is too large for the node.
     if (error.kind === "timeout" && !slow.has(provider)) {
       slow.add(provider);
       throw error;
     }
-    return { provider, isTooLarge: true, found: null };
+    return { provider, isTooLarge: true, contradiction: null };
   }
 }
 
-/** The node rests for it, like one that sends nonsense. The range itself is settled, so it is not asked again. */
-async function blame(rpc: Rpc, only: number, words: string, options: RpcCallOptions): Promise<void> {
-  const refuse = () => Promise.reject(malformedResponse(words));
-  await rpc.pinned(refuse, { ...options, only, attemptsMax: 1, waitMsMax: 0 }).catch((error: unknown) => {
+/** The node cools down, as after a malformed response. The range itself is settled, so it is not read again. */
+async function recordBadResponse(
+  rpc: Rpc,
+  only: number,
+  message: string,
+  options: RpcCallOptions,
+): Promise<void> {
+  const fail = () => Promise.reject(malformedResponse(message));
+  await rpc.pinned(fail, { ...options, only, attemptsMax: 1, waitMsMax: 0 }).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
   });
 }
-
-type Seen = {
-  readonly range: readonly NodeLog[];
-  readonly byHash: readonly NodeLog[][];
-  readonly last: BlockHeader;
-};
 
 async function compare(
   rpc: Rpc,
   first: PinnedRpc,
   node: PinnedRpc,
-  look: RangeCheck,
-  reading: RangeReading,
+  check: RangeCheck,
+  reading: FirstReading,
   options: RpcCallOptions,
-): Promise<Finding> {
+): Promise<Contradiction> {
   const isOther = node.providerIndex !== first.providerIndex;
-  const isWhole = isOther && look.shouldCompareFully(reading.logs.length);
-  const silentFrom = Math.max(look.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
-  const fromBlock = isWhole ? look.fromBlock : silentFrom;
-  const isEmpty = fromBlock > look.toBlock;
+  const isWhole = isOther && check.shouldCompareFully(reading.logs.length);
+  const afterLastLog = Math.max(check.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
+  const fromBlock = isWhole ? check.fromBlock : afterLastLog;
+  const isEmpty = fromBlock > check.toBlock;
   const named = isEmpty
     ? reading.suspiciousHeaders
     : [...new Set([...reading.suspiciousHeaders, reading.last])];
-  const seen = await readAgain(node, { ...look, fromBlock, wanted: look.wanted, isEmpty }, named, options);
-  if (seen.last.hash !== reading.last.hash) {
-    return { wrong: "first", words: `block ${look.toBlock} has another hash at a second look` };
+  const second = await readAgain(node, { ...check, fromBlock, isEmpty }, named, options);
+  if (second.last.hash !== reading.last.hash) {
+    return { wrong: "first", message: `block ${check.toBlock} has another hash in the cross-check` };
   }
-  const block = differingBlock(reading, seen, named, fromBlock);
+  const block = findDifferingBlock(reading, second, named, fromBlock);
   if (block === null) {
-    const omitted = isOther ? null : await omittedByReceipts(node, look, reading, options);
-    return omitted === null ? null : { wrong: "first", words: `the logs of block ${omitted} were left out` };
+    const omitted = isOther ? null : await findOmittedByReceipts(node, check, reading, options);
+    return omitted === null ? null : { wrong: "first", message: `the logs of block ${omitted} were omitted` };
   }
-  if (!isOther) return { wrong: "first", words: `the logs of block ${block} were left out` };
-  const shown = [...mergeLogs([seen.range, ...seen.byHash])].filter((log) => log.blockNumber === block);
-  const parties = [
-    { provider: first.providerIndex, logs: logsOf(reading.logs, block) },
-    { provider: node.providerIndex, logs: shown },
+  if (!isOther) return { wrong: "first", message: `the logs of block ${block} were omitted` };
+  const candidates = [
+    { provider: first.providerIndex, logs: logsOfBlock(reading.logs, block) },
+    { provider: node.providerIndex, logs: logsOfBlock(mergeLogs([second.range, ...second.byHash]), block) },
   ] as const;
-  const wrong = await findWrongProvider(rpc, block, parties, look, options);
-  const words = `the logs of block ${block} differ from what other nodes have`;
-  return { wrong: wrong === 0 ? "first" : "other", words };
+  const wrong = await findWrongProvider(rpc, block, candidates, check, options);
+  const message = `the logs of block ${block} differ from those of other nodes`;
+  return { wrong: wrong === 0 ? "first" : "other", message };
 }
+
+type SecondReading = {
+  readonly range: readonly NodeLog[];
+  readonly byHash: readonly NodeLog[][];
+  readonly last: BlockHeader;
+};
 
 async function readAgain(
   node: PinnedRpc,
-  look: RangeCheck & { readonly isEmpty: boolean },
+  check: RangeCheck & { readonly isEmpty: boolean },
   named: readonly BlockHeader[],
   options: RpcCallOptions,
-): Promise<Seen> {
-  const { wanted, bloom } = look;
-  const inRange = look.isEmpty ? [] : wanted.map((each) => rangeLogsCall(look, each));
-  const byHash = named.flatMap((header) => wanted.map((each) => blockLogsCall(header, each, bloom)));
-  // The header first: a node that has the last block has the logs that it is asked for afterwards. The other way round,
-  // one that is behind shows a part of the range, and the header once it has caught up a moment later.
-  const calls: RpcCall<NodeLog[] | BlockHeader>[] = [headerCall(look.toBlock), ...inRange, ...byHash];
-  const responses = await node.batch(calls, options);
-  throwRangeErrorFirst(responses);
-  const [last, ...lists] = unwrapResults(responses) as [BlockHeader, ...NodeLog[][]];
-  const range = lists.splice(0, inRange.length);
+): Promise<SecondReading> {
+  const { filters, bloom } = check;
+  const [lastHeader, range, ...byHash] = await batchGroups(
+    node,
+    [
+      // The header first: a node that has the last block has the logs that are read after it. The other way round, a
+      // node that is behind shows a part of the range, and the header once it has caught up a moment later.
+      [headerCall(check.toBlock)],
+      check.isEmpty ? [] : filters.map((filter) => rangeLogsCall(check, filter)),
+      ...named.map((header) => filters.map((filter) => blockLogsCall(header, filter, bloom))),
+    ],
+    options,
+  );
+  throwRangeErrorFirst([...lastHeader, ...range, ...byHash.flat()]);
+  const [last] = unwrapResults(lastHeader);
   return {
-    range: mergeLogs(range),
-    byHash: named.map((_, i) => mergeLogs(lists.slice(i * wanted.length, (i + 1) * wanted.length))),
+    range: mergeLogs(unwrapResults(range)),
+    byHash: byHash.map((lists) => mergeLogs(unwrapResults(lists))),
     last,
   };
 }
 
-function differingBlock(
-  reading: RangeReading,
-  seen: Seen,
+function findDifferingBlock(
+  reading: FirstReading,
+  second: SecondReading,
   named: readonly BlockHeader[],
   fromBlock: number,
 ): number | null {
   const inRange = reading.logs.filter((log) => log.blockNumber >= fromBlock);
-  const differing = findFirstDifferingBlock(inRange, seen.range);
+  const differing = findFirstDifferingBlock(inRange, second.range);
   if (differing !== null) return differing;
-  const at = named.findIndex(
-    ({ number }, i) => findFirstDifferingBlock(logsOf(reading.logs, number), seen.byHash[i] ?? []) !== null,
-  );
-  return named[at]?.number ?? null;
+  const found = named.find(({ number }, i) => {
+    const logs = logsOfBlock(reading.logs, number);
+    return findFirstDifferingBlock(logs, second.byHash[i] ?? []) !== null;
+  });
+  return found?.number ?? null;
 }
 
 /** The first suspicious block whose receipts show more than the node's log index. */
-async function omittedByReceipts(
+async function findOmittedByReceipts(
   node: PinnedRpc,
-  look: RangeCheck,
-  reading: RangeReading,
+  check: RangeCheck,
+  reading: FirstReading,
   options: RpcCallOptions,
 ): Promise<number | null> {
-  const shown = await readReceiptLogs(node, reading.suspiciousHeaders, look, options);
-  for (const [block, logs] of shown) {
-    if (findFirstDifferingBlock(logsOf(reading.logs, block), logs) !== null) return block;
+  const logsByBlock = await readReceiptLogs(node, reading.suspiciousHeaders, check, options);
+  for (const [block, logs] of logsByBlock) {
+    if (findFirstDifferingBlock(logsOfBlock(reading.logs, block), logs) !== null) return block;
   }
   return null;
 }
 
-function logsOf(logs: readonly NodeLog[], block: number): NodeLog[] {
+function logsOfBlock(logs: readonly NodeLog[], block: number): NodeLog[] {
   return logs.filter((log) => log.blockNumber === block);
 }

@@ -1,43 +1,48 @@
-// How many blocks to ask for at once: grows while answers are light, shrinks when a node refuses or an answer is heavy.
+// How many blocks to read at once: grows while responses are light, shrinks when a node rejects one or it is heavy.
 
-export type RangeSize = {
-  readonly blocks: number;
-  recordSuccess(blocks: number, logs: number, provider: number): void;
-  /** The provider could not answer for so many blocks; `stated` is the most it says it accepts. */
-  recordRejection(blocks: number, provider: number, stated: number | null): void;
+type RangeSizeOptions = {
+  readonly rangeMax: number;
+  readonly rangeInitial: number;
+  readonly logsTarget: number;
 };
 
-export function createRangeSize(options: {
-  rangeMax: number;
-  rangeFirst: number;
-  logsAim: number;
-}): RangeSize {
-  let blocks = Math.max(1, Math.min(options.rangeFirst, options.rangeMax));
-  // Above this size growth is slow: not far above it a node has refused before.
-  let cautiousFrom = Number.POSITIVE_INFINITY;
-  // Kept per provider: the small limit of a fallback must not hold back the first one when it returns.
-  const stated = new Map<number, number>();
+export class RangeSize {
+  readonly #options: RangeSizeOptions;
+  #blocks: number;
+  // Above this size growth is slow: a node has rejected one not far above it.
+  #cautiousFrom = Number.POSITIVE_INFINITY;
+  // Per provider: the small limit of a fallback must not hold back the first one when it returns.
+  readonly #statedMax = new Map<number, number>();
 
-  return {
-    get blocks() {
-      return blocks;
-    },
-    recordSuccess(asked, logs, provider) {
-      // A short last range or a heavy one says nothing in favour of growing.
-      if (asked < blocks) return;
-      if (logs > options.logsAim * 2) {
-        blocks = Math.max(1, Math.floor((asked * options.logsAim) / logs));
-        return;
-      }
-      if (logs > options.logsAim / 2) return;
-      const grown = asked < cautiousFrom ? asked * 2 : asked + Math.ceil(asked / 8);
-      blocks = Math.min(grown, options.rangeMax, stated.get(provider) ?? options.rangeMax);
-    },
-    recordRejection(asked, provider, max) {
-      if (max !== null) stated.set(provider, Math.max(1, max));
-      const half = Math.max(1, asked >> 1);
-      if (half < blocks) blocks = max === null ? half : Math.max(1, Math.min(max, asked - 1));
-      cautiousFrom = Math.max(1, asked >> 1);
-    },
-  };
+  constructor(options: RangeSizeOptions) {
+    this.#options = options;
+    this.#blocks = Math.max(1, Math.min(options.rangeInitial, options.rangeMax));
+  }
+
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  recordSuccess(blocks: number, logs: number, provider: number): void {
+    const { rangeMax, logsTarget } = this.#options;
+    // A short last range is no reason to grow.
+    if (blocks < this.#blocks) return;
+    if (logs > logsTarget * 2) {
+      this.#blocks = Math.max(1, Math.floor((blocks * logsTarget) / logs));
+      return;
+    }
+    if (logs > logsTarget / 2) return;
+    const grown = blocks < this.#cautiousFrom ? blocks * 2 : blocks + Math.ceil(blocks / 8);
+    this.#blocks = Math.min(grown, rangeMax, this.#statedMax.get(provider) ?? rangeMax);
+  }
+
+  /** The provider rejected so many blocks; `statedMax` is the most it says it accepts. */
+  recordRejection(blocks: number, provider: number, statedMax: number | null): void {
+    if (statedMax !== null) this.#statedMax.set(provider, Math.max(1, statedMax));
+    const half = Math.max(1, blocks >> 1);
+    if (half < this.#blocks) {
+      this.#blocks = statedMax === null ? half : Math.max(1, Math.min(statedMax, blocks - 1));
+    }
+    this.#cautiousFrom = half;
+  }
 }

@@ -19,7 +19,10 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
-import { readBlockLogs, readCrossCheckedBlockLogs } from "./read-block-logs.ts";
+import { readBlockLogsWithProvider, readCrossCheckedBlockLogs } from "./read-block-logs.ts";
+
+const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvider>) =>
+  (await readBlockLogsWithProvider(...given)).logs;
 
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
 let logs: LogChain;
@@ -65,8 +68,8 @@ async function honestLogs(header: BlockHeader): Promise<ChainLog[]> {
     }));
 }
 
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 2): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 2): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }
@@ -88,14 +91,14 @@ describe("the logs of a block", () => {
     }
   });
 
-  it("are asked for again when they are empty although the bloom knows them", async () => {
+  it("are read again when they are empty although the bloom may contain them", async () => {
     const only = await node(() => ({ kind: "empty-logs" }));
     const { rpc } = createTestRpc([only.url]);
     expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
     expect(only.requests).toHaveLength(3);
   });
 
-  it("are asked of another provider first", async () => {
+  it("are read from another provider first", async () => {
     const [first, second] = [await node(() => ({ kind: "empty-logs" }), 99), await node(() => null)];
     const { rpc } = createTestRpc([first.url, second.url]);
     expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
@@ -132,11 +135,11 @@ describe("the logs of a block", () => {
     expect(only.requests).toHaveLength(6);
   });
 
-  it("need one question when the bloom rules them out", async () => {
-    const silent = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as BlockHeader;
+  it("need one request when the bloom rules them out", async () => {
+    const empty = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as BlockHeader;
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
-    expect(await readBlockLogs(rpc, silent, FILTERS)).toEqual([]);
+    expect(await readBlockLogs(rpc, empty, FILTERS)).toEqual([]);
     expect(only.requests).toHaveLength(1);
   });
 
@@ -167,14 +170,14 @@ describe("the logs of a block", () => {
     { addresses: [], topics0: TOPICS },
     { addresses: EMITTERS, topics0: [] },
     { addresses: null, topics0: null },
-  ])("can not be asked for with a filter that a node would read as everything: %j", async (filter) => {
+  ])("reject a filter that a node would read as everything: %j", async (filter) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     await expect(readBlockLogs(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
   });
 });
 
 describe("the logs of a block, compared with a second node", () => {
-  const twin = () => {
+  const duplicate = () => {
     const list = truth.find((logs) =>
       logs.some((log, i) =>
         logs.some((other, j) => i < j && log.address === other.address && log.topics[0] === other.topics[0]),
@@ -192,7 +195,7 @@ describe("the logs of a block, compared with a second node", () => {
     node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
 
   it("are whole although one node always omits one that the bloom cannot show", async () => {
-    const { list, log, header } = twin();
+    const { list, log, header } = duplicate();
     const liar = await omitting(log);
     for (const urls of [
       [liar.url, logs.chain.rpcUrl],
@@ -204,7 +207,7 @@ describe("the logs of a block, compared with a second node", () => {
   });
 
   it("are not taken on the word of one node against another", async () => {
-    const { log, header } = twin();
+    const { log, header } = duplicate();
     const liar = await omitting(log, true);
     const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
     await expect(readCrossCheckedBlockLogs(rpc, header, FILTERS)).rejects.toMatchObject({
@@ -213,7 +216,7 @@ describe("the logs of a block, compared with a second node", () => {
   });
 
   it("do not wait for a second node that hangs or lacks the block", async () => {
-    const { list, header } = twin();
+    const { list, header } = duplicate();
     const hanging = await node(() => ({ kind: "hang" }));
     const lagging = await node(() => ({ kind: "member-error", code: -32_000, message: "unknown block" }));
     for (const second of [hanging, lagging]) {

@@ -1,32 +1,24 @@
-// The logs of one block near the head, read by its hash and held against its bloom, and against receipts where in doubt.
+// The logs of one block near the head, read by its hash and checked against its bloom, receipts and a second node.
 import { Fault } from "../../lib/fault.ts";
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
+import type { BloomCoverage } from "../chains/chain-info.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { estimateBloomFalsePositiveRate } from "./bloom.ts";
-import { findSuspiciousHeaders } from "./bloom-check.ts";
-import {
-  areSameLogs,
-  hasUnreportedBloomMatch,
-  type LogFilter,
-  mergeLogs,
-  type PreparedLogFilter,
-  prepareLogFilters,
-} from "./filter.ts";
-import { type BloomCoverage, blockLogsCall } from "./get-logs.ts";
-import type { NodeLog } from "./log.ts";
+import { findSuspiciousHeaders, hasUnreportedBloomMatch } from "./bloom-check.ts";
+import { type LogFilter, type PreparedLogFilter, prepareLogFilters } from "./filter.ts";
+import { blockLogsCall } from "./get-logs.ts";
+import { areSameLogs, mergeLogs, type NodeLog } from "./log.ts";
 import { readReceiptLogs } from "./receipt-logs.ts";
 import { findWrongProvider, type ProviderLogs } from "./resolve-disagreement.ts";
 
-// The logs of one block near the head, compared with what a second node shows of it, where there is one in time.
-
-// The head is followed meanwhile: a second node that lags or hangs is not waited for. What it would have shown is
-// compared by the indexer's audit once the block is final.
+// The caller follows the head meanwhile: a second node that lags or hangs is not waited for. The indexer's audit
+// compares the block once it is final.
 const SECOND_MS_MAX = 1_000;
 
 /**
- * A bloom shows neither that one of two logs of one contract and event is missing, nor anything when it is nearly
- * full. So a block with logs is read from a second node too; a block without any was proven empty by its bloom, or
- * asked for again elsewhere already.
+ * A bloom does not show that one of two logs of one contract and event is missing, and a nearly full one shows nothing.
+ * So a block with logs is read from a second node too. A block without logs was proven empty by its bloom, or read again
+ * from another provider already.
  */
 export async function readCrossCheckedBlockLogs(
   rpc: Rpc,
@@ -36,9 +28,9 @@ export async function readCrossCheckedBlockLogs(
 ): Promise<ChainLog[]> {
   const { logs, provider } = await readBlockLogsWithProvider(rpc, header, filters, options);
   if (provider === null || logs.length === 0 || rpc.providers().length < 2) return logs;
-  const query = { wanted: prepareLogFilters(filters), bloom: options.bloom ?? "complete" } as const;
-  const calls = query.wanted.map((wanted) => blockLogsCall(header, wanted, query.bloom));
-  const second = await readSecond(rpc, provider, calls, options);
+  const query = { filters: prepareLogFilters(filters), bloom: options.bloom ?? "complete" } as const;
+  const calls = query.filters.map((filter) => blockLogsCall(header, filter, query.bloom));
+  const second = await readFromAnother(rpc, provider, calls, options);
   options.signal?.throwIfAborted();
   if (second === null || areSameLogs(logs, second.logs)) return logs;
   const wrong = await findWrongProvider(rpc, header, [{ provider, logs }, second], query, options);
@@ -46,23 +38,23 @@ export async function readCrossCheckedBlockLogs(
   return second.logs.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
 }
 
-/** What another provider than the first shows; null where none does in time. */
-async function readSecond(
+/** The logs of another provider than the first; null where none responds in time. */
+async function readFromAnother(
   rpc: Rpc,
   first: number,
   calls: readonly RpcCall<NodeLog[]>[],
   options: RpcCallOptions & { readonly secondMsMax?: number },
 ): Promise<ProviderLogs | null> {
-  const enough = new AbortController();
-  const giveUp = () => enough.abort(new Fault("TIMED_OUT", "The second node did not respond in time."));
+  const timeout = new AbortController();
+  const giveUp = () => timeout.abort(new Fault("TIMED_OUT", "The second node did not respond in time."));
   const timer = setTimeout(giveUp, options.secondMsMax ?? SECOND_MS_MAX);
-  // By hand and taken off again: AbortSignal.any would tie every block to a long-lived signal.
+  // Added and removed by hand: AbortSignal.any would tie every block to a long-lived signal.
   options.signal?.addEventListener("abort", giveUp, { once: true });
-  const { signal } = enough;
+  const { signal } = timeout;
   try {
     return await rpc.pinned(
       async (node): Promise<ProviderLogs | null> => {
-        // With no other provider fit the client falls back to the first one.
+        // With no other provider available the client falls back to the first one.
         if (node.providerIndex === first) return null;
         return {
           provider: node.providerIndex,
@@ -81,37 +73,27 @@ async function readSecond(
   }
 }
 
-export type ReadBlockLogsOptions = RpcCallOptions & { readonly bloom?: BloomCoverage };
+type ReadBlockLogsOptions = RpcCallOptions & { readonly bloom?: BloomCoverage };
 
-// Answers that must agree before silence is believed although the bloom says "maybe". A bloom that is nearly full
-// says so about everything: then one second opinion is all that is sensible for every block of a busy chain.
-const SILENT_ANSWERS = 3;
-const SILENT_ANSWERS_FULL_BLOOM = 2;
+// Responses that must agree before "no logs" is trusted although the bloom says "maybe". A nearly full bloom says so
+// about everything: then one cross-check is all that is sensible for every block of a busy chain.
+const EMPTY_RESPONSES = 3;
+const EMPTY_RESPONSES_FULL_BLOOM = 2;
 const FULL_BLOOM_RATE = 1 / 16;
 
 /**
- * Why the answer can be believed:
- * - The question names the block by hash, so a node on another branch, or one that lags, has to say "unknown block"
- *   (asked again, elsewhere first). Every log must carry that hash and number.
- * - What is not in the bloom is not in the block: a log that the bloom does not know makes the answer wrong, and
- *   silence about what the bloom does not know is proof.
- * - A balancer may still send us to a node that answers `[]` for a block it does not have. So silence about
- *   something that the bloom may contain is suspicious: it is asked again, of another provider where there is one.
- *   An answer with logs wins, because it is proven by hash and bloom; if all answers agree on the silence, the
- *   bloom's "maybe" was a false positive, which is ordinary.
- * - Where all these answers came from one provider, because it is the only one or the others are down or behind, they
- *   are one opinion. Its receipts are read then: a node that has lost a log from its log index still has it there.
+ * The logs, and the provider that gave all of them; null where several did. Why the result can be trusted:
+ * - The query names the block by hash, so a node on another branch, or one that lags, has to report an unknown block
+ *   (then another provider is tried first). Every log must carry that hash and number.
+ * - What is not in the bloom is not in the block: a log that the bloom does not contain makes the response wrong, and
+ *   the absence of logs that the bloom does not contain is proven.
+ * - A balancer may still forward to a node that responds with `[]` for a block it does not have. So the absence of logs
+ *   that the bloom may contain is suspicious: it is read again, from another provider where there is one. A response
+ *   with logs wins, because hash and bloom prove it; if all responses agree on the absence, the bloom's "maybe" was an
+ *   ordinary false positive.
+ * - Where all these responses came from one provider, because it is the only one or the others are down or behind, they
+ *   count once. Then its receipts are read: a node that has lost a log from its log index still has it there.
  */
-export async function readBlockLogs(
-  rpc: Rpc,
-  header: BlockHeader,
-  filters: readonly LogFilter[],
-  options: ReadBlockLogsOptions = {},
-): Promise<ChainLog[]> {
-  return (await readBlockLogsWithProvider(rpc, header, filters, options)).logs;
-}
-
-/** The same, and which provider has given all of it; null where several were asked. */
 export async function readBlockLogsWithProvider(
   rpc: Rpc,
   header: BlockHeader,
@@ -120,47 +102,63 @@ export async function readBlockLogsWithProvider(
 ): Promise<{ readonly logs: ChainLog[]; readonly provider: number | null }> {
   const prepared = prepareLogFilters(filters);
   const bloom = options.bloom ?? "complete";
-  const calls = prepared.map((wanted) => blockLogsCall(header, wanted, bloom));
-  const full = estimateBloomFalsePositiveRate(header.logsBloom) > FULL_BLOOM_RATE;
-  const answersMax = full ? SILENT_ANSWERS_FULL_BLOOM : SILENT_ANSWERS;
+  const calls = prepared.map((filter) => suspicionCall(header, filter, bloom));
+  const isBloomFull = estimateBloomFalsePositiveRate(header.logsBloom) > FULL_BLOOM_RATE;
+  const responsesMax = isBloomFull ? EMPTY_RESPONSES_FULL_BLOOM : EMPTY_RESPONSES;
   let known: NodeLog[] = [];
   let provider: number | null = null;
-  let isSilent = true;
+  let isSuspicious = true;
   const avoid: number[] = [];
-  for (let answer = 1; isSilent && answer <= answersMax; answer += 1) {
+  for (let response = 1; isSuspicious && response <= responsesMax; response += 1) {
     const before = known;
     const read = await rpc.pinned(
       async (node) => {
         const lists = unwrapResults(await node.batch(calls, options));
-        return { provider: node.providerIndex, lists, logs: mergeLogs([before, ...lists]) };
+        const logs = mergeLogs([before, ...lists.map((list) => list.logs)]);
+        return { provider: node.providerIndex, isSuspicious: lists.some((list) => list.isSuspicious), logs };
       },
       { ...options, avoid },
     );
     known = read.logs;
-    provider = answer === 1 ? read.provider : null;
-    isSilent = read.lists.some((logs, i) =>
-      hasUnreportedBloomMatch(header.logsBloom, prepared[i] as PreparedLogFilter, logs),
-    );
+    provider = response === 1 ? read.provider : null;
+    isSuspicious = read.isSuspicious;
     avoid.push(read.provider);
   }
-  if (isSilent && new Set(avoid).size === 1) {
-    known = mergeLogs([known, await logsInReceipts(rpc, header, known, prepared, { ...options, bloom })]);
+  if (isSuspicious && new Set(avoid).size === 1) {
+    const inReceipts = await readSuspiciousReceipts(rpc, header, known, prepared, { ...options, bloom });
+    known = mergeLogs([known, inReceipts]);
   }
   return { logs: known.map((log) => ({ ...log, blockTimestamp: header.timestamp })), provider };
 }
 
-/** Empty where the bloom tells too little to ask, or the node cannot show the receipts. */
-async function logsInReceipts(
+/** The logs of one filter, and whether the bloom suggests more of them. */
+function suspicionCall(
+  header: BlockHeader,
+  filter: PreparedLogFilter,
+  bloom: BloomCoverage,
+): RpcCall<{ readonly logs: readonly NodeLog[]; readonly isSuspicious: boolean }> {
+  const call = blockLogsCall(header, filter, bloom);
+  return {
+    ...call,
+    parse: (result) => {
+      const logs = call.parse(result);
+      return { logs, isSuspicious: hasUnreportedBloomMatch(header.logsBloom, filter, logs) };
+    },
+  };
+}
+
+/** Empty where the bloom suggests too little to read them, or the node cannot show the receipts. */
+async function readSuspiciousReceipts(
   rpc: Rpc,
   header: BlockHeader,
   known: readonly NodeLog[],
-  wanted: readonly PreparedLogFilter[],
+  filters: readonly PreparedLogFilter[],
   { bloom, ...options }: RpcCallOptions & { readonly bloom: BloomCoverage },
 ): Promise<readonly NodeLog[]> {
-  const suspicious = findSuspiciousHeaders([header], known, wanted);
-  const shown = await rpc.pinned(
-    (node) => readReceiptLogs(node, suspicious, { wanted, bloom }, options),
+  const suspicious = findSuspiciousHeaders([header], known, filters);
+  const logsByBlock = await rpc.pinned(
+    (node) => readReceiptLogs(node, suspicious, { filters, bloom }, options),
     options,
   );
-  return shown.get(header.number) ?? [];
+  return logsByBlock.get(header.number) ?? [];
 }

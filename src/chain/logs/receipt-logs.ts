@@ -1,21 +1,21 @@
-// The logs of one block from the receipts of its transactions: another source inside the same node than its log index.
+// The logs of blocks from their receipts: another source inside a node than its log index.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { malformedResponse, missingResult } from "../rpc/errors.ts";
 import { readHash, readObject } from "../rpc/hex-values.ts";
 import { type PinnedRpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
-import { matchesLogFilter, type PreparedLogFilter } from "./filter.ts";
-import { assertLogInBlock, type BloomCoverage } from "./get-logs.ts";
+import { matchesLogFilter } from "./filter.ts";
+import { assertLogInBlock, type BlockLogQuery } from "./get-logs.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 // A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.
 const TRANSACTIONS_MAX = 500;
 
-/** The wanted logs of each block, by its number, in order; a block whose receipts the node cannot show is left out. */
+/** The matching logs by block number, in order; without the blocks whose receipts the node cannot show. */
 export async function readReceiptLogs(
   node: PinnedRpc,
   headers: readonly BlockHeader[],
-  { wanted, bloom }: { readonly wanted: readonly PreparedLogFilter[]; readonly bloom: BloomCoverage },
+  { filters, bloom }: BlockLogQuery,
   options: RpcCallOptions,
 ): Promise<ReadonlyMap<number, readonly NodeLog[]>> {
   const found = new Map<number, readonly NodeLog[]>();
@@ -40,7 +40,7 @@ export async function readReceiptLogs(
     if (own.some((receipt) => "error" in receipt)) continue;
     const logs = unwrapResults(own)
       .flat()
-      .filter((log) => wanted.some((each) => matchesLogFilter(log, each)))
+      .filter((log) => filters.some((filter) => matchesLogFilter(log, filter)))
       .sort(compareLogPositions);
     for (const log of logs) assertLogInBlock(log, header, bloom);
     found.set(header.number, logs);
@@ -52,9 +52,9 @@ function transactionsCall({ hash: block }: BlockHeader): RpcCall<Hex[]> {
   return {
     method: "eth_getBlockByHash",
     params: [block, false],
-    parse: (response) => {
-      if (response === null) throw missingResult(`block ${block} is not there`);
-      const { transactions } = readObject(response, "the block");
+    parse: (result) => {
+      if (result === null) throw missingResult(`block ${block} not found`);
+      const { transactions } = readObject(result, "the block");
       if (!Array.isArray(transactions)) throw malformedResponse("the transactions of a block are not a list");
       return transactions.map((hash) => readHash(hash, "a transaction hash"));
     },
@@ -65,9 +65,9 @@ function receiptCall(transaction: Hex): RpcCall<NodeLog[]> {
   return {
     method: "eth_getTransactionReceipt",
     params: [transaction],
-    parse: (response) => {
-      if (response === null) throw missingResult(`the receipt of ${transaction} is not there`);
-      const { logs } = readObject(response, "the receipt");
+    parse: (result) => {
+      if (result === null) throw missingResult(`the receipt of ${transaction} not found`);
+      const { logs } = readObject(result, "the receipt");
       if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
       return logs.map(parseLog);
     },

@@ -1,4 +1,4 @@
-// Finalized history through nodes that refuse, lag, lie and break.
+// Finalized history through nodes that reject, lag, lie and break.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -16,9 +16,13 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { createSecondaryProviders } from "./confirm-range.ts";
-import { readBlockLogs } from "./read-block-logs.ts";
+import { rawCall } from "../rpc/types.ts";
+import { SecondaryProviders } from "./confirm-range.ts";
+import { readBlockLogsWithProvider } from "./read-block-logs.ts";
 import { type BlockRange, type LogBatch, type StreamLogsOptions, streamLogs } from "./stream-logs.ts";
+
+const readBlockLogs = async (...given: Parameters<typeof readBlockLogsWithProvider>) =>
+  (await readBlockLogsWithProvider(...given)).logs;
 
 const HEAD = 60;
 const FILTERS = [{ addresses: EMITTERS, topics0: TOPICS }];
@@ -40,13 +44,13 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-async function node(plan: FaultyNodeOptions["plan"], liesPerQuestion = 1): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerQuestion });
+async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 1): Promise<FaultyNode> {
+  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerCall });
   nodes.push(started);
   return started;
 }
 
-/** Until nothing is asked any more. */
+/** Waits until no further request arrives. */
 async function quiet(only: FaultyNode): Promise<void> {
   for (let before = -1; before !== only.requests.length; ) {
     before = only.requests.length;
@@ -116,7 +120,7 @@ describe("a stream of logs", () => {
     expectWhole(await collect(rpc, { filters }));
   });
 
-  it("is empty where nothing is asked for, and over where there is no block", async () => {
+  it("is empty where no log matches, and ends at once where there is no block", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     expect(await collect(rpc, { fromBlock: 5, toBlock: 4 })).toEqual([]);
     const [batch] = await collect(rpc, { filters: [{ addresses: null, topics0: [`0x${"99".repeat(32)}`] }] });
@@ -131,8 +135,8 @@ describe("a stream of logs", () => {
     );
     const { rpc } = createTestRpc([only.url]);
     expectWhole(await collect(rpc, { rangeInitial: 61, prefetch: 1 }));
-    const refusals = only.requests.filter((calls) => widthOf(calls) > 9);
-    expect(refusals).toHaveLength(1);
+    const rejections = only.requests.filter((calls) => widthOf(calls) > 9);
+    expect(rejections).toHaveLength(1);
   });
 
   it("takes the range that a node suggests", async () => {
@@ -156,13 +160,13 @@ describe("a stream of logs", () => {
     expectWhole(await collect(rpc, { rangeInitial: 61 }));
   });
 
-  it("halves when a node does not answer in time", async () => {
+  it("halves when a node does not respond in time", async () => {
     const only = await node((_, calls) => (widthOf(calls) > 15 ? { kind: "hang" } : null));
     const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 400 } });
     expectWhole(await collect(rpc, { rangeInitial: 30, prefetch: 1 }));
   });
 
-  it("halves when an answer is longer than our limit", async () => {
+  it("halves when a response exceeds our limit", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { responseBytesMax: 8_000 } });
     expectWhole(await collect(rpc, { rangeInitial: 61 }));
   });
@@ -183,13 +187,13 @@ describe("a stream of logs", () => {
     });
   });
 
-  it("does not believe a node that answers nothing", async () => {
+  it("does not trust a node that returns no logs", async () => {
     const only = await node(() => ({ kind: "empty-logs" }));
     const { rpc } = createTestRpc([only.url]);
     expectWhole(await collect(rpc, { rangeInitial: 20, prefetch: 2 }));
   });
 
-  it("does not believe a node that lags and answers with what it has", async () => {
+  it("does not trust a node that lags and returns what it has", async () => {
     // As a balancer does it: logs from a machine that is 30 blocks behind, headers from one that is not.
     const only = await node((number) => (number < 8 ? { kind: "lagging", head: HEAD - 30 } : null), 99);
     const { rpc } = createTestRpc([only.url]);
@@ -198,7 +202,7 @@ describe("a stream of logs", () => {
     await expect(collect(createTestRpc([behind.url]).rpc)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
-  it("waits for a node that does not have the last block yet, and asks another", async () => {
+  it("waits for a node that does not have the last block yet, and tries another", async () => {
     const other = await startLogChain({ blocks: 2, seed: 1 });
     try {
       const ahead = await node(() => null);
@@ -262,8 +266,8 @@ describe("a stream of logs", () => {
     });
     await stream.next();
     await quiet(only);
-    const asked = only.requests.map((calls) => Number(queryOf(calls)?.toBlock ?? 0));
-    expect(Math.max(...asked)).toBeLessThan(HEAD / 2);
+    const requested = only.requests.map((calls) => Number(queryOf(calls)?.toBlock ?? 0));
+    expect(Math.max(...requested)).toBeLessThan(HEAD / 2);
     const rest: LogBatch[] = [];
     for await (const batch of stream) rest.push(batch);
     expect(rest.at(-1)?.toBlock).toBe(HEAD);
@@ -288,7 +292,7 @@ describe("a node that always omits one log in the middle of a range", () => {
   const neighbours = (log: ChainLog) =>
     truth.filter((each) => each.blockNumber === log.blockNumber && each.logIndex !== log.logIndex);
 
-  it("is found out by an honest second node, whichever log it is", async () => {
+  it("is detected by an honest second node, whichever log it is", async () => {
     // A prime step meets lonely logs, first and last ones of a block, and ones with neighbours.
     const chosen = middle().filter((_, i) => i % 3 === 0);
     expect(new Set(chosen.map((log) => neighbours(log).length)).size).toBeGreaterThan(2);
@@ -310,7 +314,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const liar = await omitting(log, true);
     const { rpc, logged } = createTestRpc([liar.url, logs.chain.rpcUrl, `${logs.chain.rpcUrl}/`]);
     expectWhole(await collect(rpc, { filters, rangeInitial: 1_000, prefetch: 1 }));
-    expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from what other nodes have`);
+    expect(logged()).toContain(`the logs of block ${log.blockNumber} differ from those of other nodes`);
   });
 
   it("stops with a fault when one other node contradicts it and nothing shows which is wrong", async () => {
@@ -323,7 +327,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     });
   });
 
-  it("is found out alone by bloom and receipts where the block has other logs", async () => {
+  it("is detected alone by bloom and receipts where the block has other logs", async () => {
     const alone = middle().filter(
       (log) =>
         neighbours(log).length > 0 &&
@@ -335,13 +339,13 @@ describe("a node that always omits one log in the middle of a range", () => {
       const { rpc } = createTestRpc([liar.url], { limits: { attemptsMax: 2 } });
       await expect(collect(rpc, { filters, rangeInitial: 1_000 })).rejects.toMatchObject({
         kind: "malformed",
-        message: expect.stringContaining(`the logs of block ${log.blockNumber} were left out`),
+        message: expect.stringContaining(`the logs of block ${log.blockNumber} were omitted`),
       });
       await liar.stop();
     }
   });
 
-  it("is found out alone by a sampled header where the block has no other log", async () => {
+  it("is detected alone by a sampled header where the block has no other log", async () => {
     const lonely = middle().filter((log) => neighbours(log).length === 0);
     const log = lonely[0] as ChainLog;
     const liar = await omitting(log);
@@ -354,7 +358,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     await expect(stream).rejects.toMatchObject({ kind: "malformed" });
   });
 
-  describe("while the second node is unfit", () => {
+  describe("while the second node is unavailable", () => {
     const UNAVAILABLE = { kind: "status", status: 503 } as const;
     const lonely = () => middle().filter((log) => neighbours(log).length === 0);
     // The first block of a range is sampled and no other: the header of the omitted log's block is never read.
@@ -406,12 +410,12 @@ describe("a node that always omits one log in the middle of a range", () => {
       await late.stop();
     });
 
-    it("asks a node again that was too narrow a hundred ranges ago", async () => {
+    it("retries a node that rejected a range a hundred ranges ago", async () => {
       const first = await node(() => null);
       const message = "exceed maximum block range: 2";
       const narrow = await node(planFaults([{ kind: "member-error", code: -32602, message }]));
       const { rpc } = createTestRpc([first.url, narrow.url]);
-      const others = createSecondaryProviders();
+      const others = new SecondaryProviders();
       const begins: number[] = [];
       for (let pass = 0; pass < 2; pass += 1) {
         await collect(rpc, {
@@ -432,15 +436,17 @@ describe("a node that always omits one log in the middle of a range", () => {
       const liar = await omitting(log as ChainLog);
       const flaky = await node(planFaults([UNAVAILABLE]));
       const { rpc } = createTestRpc([liar.url, flaky.url]);
-      await rpc.pinned((only) => only.request("eth_chainId", []), { only: 1, attemptsMax: 1 }).catch(() => 0);
-      expect(rpc.providers()[1]?.state).toBe("resting");
+      await rpc
+        .pinned((only) => only.request(rawCall("eth_chainId")), { only: 1, attemptsMax: 1 })
+        .catch(() => 0);
+      expect(rpc.providers()[1]?.state).toBe("cooling-down");
       expectWhole(await collect(rpc, blind));
     });
 
     // One rest of a node that keeps failing.
     const REST_MS_MAX = 30_000;
 
-    it("tells which ranges rest on one node, waits at length once per outage, and compares again afterwards", async () => {
+    it("reports unconfirmed ranges, waits long once per outage, and compares again afterwards", async () => {
       const first = await node(() => null);
       let isDown = true;
       const second = await node(() => (isDown ? UNAVAILABLE : null));
@@ -465,19 +471,19 @@ describe("a node that always omits one log in the middle of a range", () => {
       expect(slept[0]).toBeGreaterThan(30_000);
       expect(slept[0]).toBeLessThan(120_000);
       expect((slept[1] ?? 0) - (slept[0] ?? 0)).toBeLessThanOrEqual(REST_MS_MAX);
-      // The range after these was asked for while the node returned: either is right for it.
+      // The range after these was read while the node returned: either is right for it.
       const begins = unconfirmed.map(({ fromBlock }) => fromBlock);
       expect(begins.filter((block) => block !== 30)).toEqual([0, 10, 20]);
     });
 
-    it("counts a node that was proven wrong as heard, and does not wait for it", async () => {
+    it("counts a node that was proven wrong as checked, and does not wait for it", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
       const { rpc, clock } = createTestRpc([logs.chain.rpcUrl, liar.url]);
       const { batches, unconfirmed } = await collectWith(rpc, blind);
       expectWhole(batches);
       expect(unconfirmed).toEqual([]);
-      expect(rpc.providers()[1]?.state).toBe("resting");
+      expect(rpc.providers()[1]?.state).toBe("cooling-down");
       expect(clock.sleptMs).toEqual([]);
     });
   });
@@ -513,7 +519,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
     expectWhole(await collect(rpc, { rangeInitial: 1_000 }));
-    // The range, the headers, the second look; then blocks and receipts, because a stranger emits wanted topics too.
+    // The range, the headers, the cross-check; then blocks and receipts, because another contract emits the topics too.
     expect(only.requests).toHaveLength(5);
   });
 });

@@ -1,4 +1,4 @@
-// Transfer logs as nodes send them: what was not asked for is refused, what is no transfer is left out.
+// Transfer logs as nodes send them: logs that were not requested are rejected, others than transfers are skipped.
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
 import { InvalidResponseError } from "../rpc/errors.ts";
@@ -23,11 +23,11 @@ function log(changes: object = {}) {
   };
 }
 
-const parse = (answer: unknown, side: "from" | "to" = "to") =>
-  transfersCall({ ...filter, side }).parse?.(answer);
+const parse = (result: unknown, side: "from" | "to" = "to") =>
+  transfersCall({ ...filter, side }).parse(result);
 
 describe("transfers", () => {
-  it("are asked for by the side of the account", () => {
+  it("are requested by the side of the account", () => {
     const range = { fromBlock: "0xa", toBlock: "0x14" };
     expect(transfersCall(filter).params).toEqual([
       { ...range, topics: [TRANSFER_TOPIC, null, topic(WALLET)] },
@@ -59,7 +59,7 @@ describe("transfers", () => {
     ["a block behind the range", [log({ blockNumber: "0x15" })]],
     ["a log of a reorg", [log({ removed: true })]],
     ["no list", {}],
-  ])("are refused when the answer has %s", (_, answer) => {
-    expect(() => parse(answer)).toThrow(InvalidResponseError);
+  ])("are rejected when the response has %s", (_, result) => {
+    expect(() => parse(result)).toThrow(InvalidResponseError);
   });
 });

@@ -327,7 +327,7 @@ describe("the failure of a node", () => {
     expect(revert(undefined)).toBeNull();
   });
 
-  it("reads the pause a node asks for in words or in data", () => {
+  it("reads the pause that a node requests in its text or data", () => {
     const pause = (message: string, data?: unknown) =>
       classifyRpcError({ method: "eth_call", status: 429, code: null, message, data }).retryAfterMs;
     expect(pause("Too many requests, try again in 2 seconds")).toBe(2_000);

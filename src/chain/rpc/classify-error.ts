@@ -1,22 +1,21 @@
-// Puts a node's failure into a kind of the one failure table, and reads the block range it may suggest.
+// Classifies a node's error into a kind of the failure table, and reads the block range it may suggest.
 
 import type { Hex } from "../../lib/hex.ts";
 import type { RangeHint, RpcFailureKind } from "./errors.ts";
 
-// How nodes and vendors word their failures: rows are tried from top to bottom, and the first that fits decides.
-
-export type ErrorPattern = {
+/** How nodes and vendors word their errors: the first matching row decides. */
+type ErrorPattern = {
   readonly kind: RpcFailureKind;
   readonly text?: RegExp;
   readonly codes?: readonly number[];
   readonly statuses?: readonly number[];
-  /** Only for this method, where the words alone would be too common. */
+  /** Only for this method, where the text alone would be too common. */
   readonly method?: string;
 };
 
 // Vendors use the same code for different things (-32005 is a rate limit here and a log limit there, -32602 a bad
-// parameter or a wide range), so words are judged before codes, and codes before HTTP statuses.
-export const ERROR_PATTERNS: readonly ErrorPattern[] = [
+// parameter or a wide range), so texts come before codes, and codes before HTTP statuses.
+const ERROR_PATTERNS: readonly ErrorPattern[] = [
   // Contract execution ended the call. First, because a revert reason is free text and may contain any other phrase.
   { kind: "reverted", codes: [3] },
   { kind: "reverted", text: /^(?:vm exception|vm execution error|execution reverted|revert)/i },
@@ -25,14 +24,14 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     text: /execution reverted|reverted with|out of gas|invalid opcode|stack (?:underflow|limit)|invalid jump|gas required exceeds|always failing transaction/i,
   },
 
-  // The node lacks the block or its state. Before the range rows, which also speak of ranges and blocks.
+  // The node lacks the block or its state. Before the range rows, which also mention ranges and blocks.
   { kind: "missing", codes: [4444, -39001] },
   {
     kind: "missing",
     text: /header not found|header for hash not found|unknown block|block not found|(?:block|header) (?:with|for) .{0,80}(?:not found|unknown)|could not find block|cannot find block|blocks? specified in filter .{0,80}cannot be found|block ?hash cannot be found|invalid block tag .{0,80}latest block number|resource not found|missing trie node|beyond current head|after last accepted block|is not yet available|(?:block|finalized|safe) .{0,40}is not (?:available|known)|out of (?:block )?range\b.{0,20}block|invalid block number|unfinalized data|(?:state|history) .{0,40}(?:unavailable|not available|pruned)|pruned (?:history|state)|(?:with|due to) state pruning|no state available/i,
   },
 
-  // The log query is too wide or its answer too long.
+  // The log query is too wide, or its response too long.
   {
     kind: "range-too-large",
     text: /response size (?:exceeded|limit)|response size should not|response (?:is )?too (?:large|big)|(?:query|logs?) (?:returned|matched|exceeds?) .{0,40}(?:more than|exceeds?|max|limit)|query returned more than|exceeds max (?:results|block range)|too many (?:logs|results)|too many blocks|max logs per response|returned more than \d+ (?:results|logs)/i,
@@ -83,51 +82,51 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
   },
 ];
 
-/** What a node answered instead of a result. */
-export type RpcErrorResponse = {
+/** What a node sent instead of a result. */
+type RpcErrorResponse = {
   readonly method: string;
-  /** HTTP status of the answer that carried it. */
+  /** HTTP status of the response that carried it. */
   readonly status: number;
   readonly code: number | null;
   readonly message: string;
   readonly data: unknown;
 };
 
-export type ClassifiedError = {
+type ClassifiedError = {
   readonly kind: RpcFailureKind;
   readonly range: RangeHint | null;
   readonly revertData: Hex | null;
   readonly retryAfterMs: number | null;
 };
 
-// A node writes this text freely and the patterns are many: they never see more of it than this.
+// A node writes this text freely and the patterns are many: they read only this much of it.
 const TEXT_LENGTH_MAX = 1_000;
 
-export function classifyRpcError(refusal: RpcErrorResponse): ClassifiedError {
-  const text = wordsOf(refusal).slice(0, TEXT_LENGTH_MAX);
-  const kind = kindOf(refusal, text);
+export function classifyRpcError(response: RpcErrorResponse): ClassifiedError {
+  const text = textOf(response).slice(0, TEXT_LENGTH_MAX);
+  const kind = kindOf(response, text);
   return {
     kind,
-    range: kind === "range-too-large" || kind === "timeout" ? readRange(text, refusal.data) : null,
-    revertData: kind === "reverted" ? readRevertData(refusal.data) : null,
-    retryAfterMs: kind === "rate-limited" ? readPause(text, refusal.data) : null,
+    range: kind === "range-too-large" || kind === "timeout" ? readRange(text, response.data) : null,
+    revertData: kind === "reverted" ? readRevertData(response.data) : null,
+    retryAfterMs: kind === "rate-limited" ? readPause(text, response.data) : null,
   };
 }
 
-function kindOf(refusal: RpcErrorResponse, text: string): RpcFailureKind {
+function kindOf(response: RpcErrorResponse, text: string): RpcFailureKind {
   for (const row of ERROR_PATTERNS) {
-    if (row.method !== undefined && row.method !== refusal.method) continue;
+    if (row.method !== undefined && row.method !== response.method) continue;
     if (row.text?.test(text)) return row.kind;
-    if (refusal.code !== null && row.codes?.includes(refusal.code)) return row.kind;
-    if (row.statuses?.includes(refusal.status)) return row.kind;
+    if (response.code !== null && row.codes?.includes(response.code)) return row.kind;
+    if (row.statuses?.includes(response.status)) return row.kind;
   }
-  if (refusal.status >= 500) return "transient";
-  if (refusal.status >= 400) return "invalid-request";
+  if (response.status >= 500) return "transient";
+  if (response.status >= 400) return "invalid-request";
   return "internal";
 }
 
 // Some vendors say "invalid params" and hide the reason in `data` (as text, or under payload, message, reason).
-function wordsOf({ message, data }: RpcErrorResponse): string {
+function textOf({ message, data }: RpcErrorResponse): string {
   if (typeof data === "string" && !data.startsWith("0x")) return `${message} ${data}`;
   if (typeof data !== "object" || data === null) return message;
   const record = data as Record<string, unknown>;
@@ -137,7 +136,7 @@ function wordsOf({ message, data }: RpcErrorResponse): string {
 
 const RANGE_HEX = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i;
 const RANGE_DECIMAL = /range\s+(\d{1,15})\s*-\s*(\d{1,15})\b/i;
-// The first number near a word of limit, unless it counts results instead of blocks.
+// The first number near a limit word, unless it counts results instead of blocks.
 const BLOCKS_MAX =
   /(?:limited to|up to|at most|max(?:imum)?(?: is set to)?|range limit|limit of|greater than|over|than)\D{0,48}?(?:0 - )?(\d[\d,]{0,11})\s?(k\b)?(?!\s*(?:results|logs|bytes))/i;
 
@@ -165,8 +164,8 @@ function toBlockNumber(value: unknown): number | null {
 
 // "retry in 10s", "try again in 2 seconds", and Infura's data.rate.backoff_seconds.
 function readPause(text: string, data: unknown): number | null {
-  const worded = /(?:retry|again) (?:in|after) (\d{1,4}(?:\.\d{1,3})?) ?(ms|s\b|sec)/i.exec(text);
-  if (worded) return Math.ceil(Number(worded[1]) * (worded[2] === "ms" ? 1 : 1_000));
+  const stated = /(?:retry|again) (?:in|after) (\d{1,4}(?:\.\d{1,3})?) ?(ms|s\b|sec)/i.exec(text);
+  if (stated) return Math.ceil(Number(stated[1]) * (stated[2] === "ms" ? 1 : 1_000));
   const rate = (data as { rate?: { backoff_seconds?: unknown } } | null | undefined)?.rate;
   const seconds = rate?.backoff_seconds;
   return typeof seconds === "number" && seconds >= 0 && seconds < 1e6 ? Math.ceil(seconds * 1_000) : null;
@@ -174,8 +173,18 @@ function readPause(text: string, data: unknown): number | null {
 
 // geth: "0x…"; OpenEthereum: "Reverted 0x…"; hardhat and EDR: { data: "0x…" }.
 function readRevertData(data: unknown): Hex | null {
-  const candidate = typeof data === "object" && data !== null ? (data as { data?: unknown }).data : data;
+  const candidate = innerData(data);
   if (typeof candidate !== "string") return null;
   const found = /^(?:reverted )?(0x(?:[0-9a-f]{2})*)$/i.exec(candidate);
   return found?.[1] ? (found[1].toLowerCase() as Hex) : null;
+}
+
+/** The data of an error where it is hex: any other text could repeat a key. */
+export function readHexData(data: unknown): Hex | null {
+  const candidate = innerData(data);
+  return typeof candidate === "string" && /^0x[0-9a-f]*$/i.test(candidate) ? (candidate as Hex) : null;
+}
+
+function innerData(data: unknown): unknown {
+  return typeof data === "object" && data !== null ? (data as { data?: unknown }).data : data;
 }

@@ -12,6 +12,7 @@ import type { NodeFaultInjection } from "../../../tests/support/nodes/node-fault
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { Fault } from "../../lib/fault.ts";
 import { malformedResponse, RpcError } from "./errors.ts";
+import { rawCall } from "./types.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];
@@ -33,8 +34,8 @@ async function node(plan: FaultyNodeOptions["plan"]): Promise<FaultyNode> {
 const honest = () => node(() => null);
 const always = (injection: NodeFaultInjection) => node(() => injection);
 
-const head = { method: "eth_blockNumber", params: [] };
-const chainId = { method: "eth_chainId", params: [] };
+const head = rawCall("eth_blockNumber");
+const chainId = rawCall("eth_chainId");
 const DOWN: NodeFaultInjection = { kind: "status", status: 503 };
 
 describe("a request", () => {
@@ -54,12 +55,12 @@ describe("a request", () => {
     { kind: "error", code: -32011, message: "no backend is currently healthy to serve traffic", status: 503 },
   ];
 
-  it.each(PASSING)("gets over $kind $status $message", async (injection) => {
+  it.each(PASSING)("recovers from $kind $status $message", async (injection) => {
     const only = await node(planFaults([injection]));
     const { rpc } = createTestRpc([only.url], {
       limits: { requestTimeoutMs: injection.kind === "hang" ? 500 : 5_000 },
     });
-    expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+    expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
     expect(only.requests).toHaveLength(2);
   });
 
@@ -70,7 +71,7 @@ describe("a request", () => {
   ] as const)("does not repeat what is final: %j", async (injection, kind) => {
     const [first, second] = [await always(injection), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
-    const failed = rpc.request("eth_getLogs", [{}]);
+    const failed = rpc.request(rawCall("eth_getLogs", [{}]));
     await expect(failed).rejects.toMatchObject({ kind, host: first.host });
     expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
   });
@@ -78,14 +79,14 @@ describe("a request", () => {
   it("gives up after a bounded number of attempts and says which node failed", async () => {
     const only = await always(DOWN);
     const { rpc } = createTestRpc([only.url], { limits: { attemptsMax: 4 } });
-    const error = await rpc.request("eth_chainId", []).catch((thrown: unknown) => thrown);
+    const error = await rpc.request(rawCall("eth_chainId")).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Fault);
     expect(error).toMatchObject({ code: "NODE_UNAVAILABLE", retry: true, kind: "transient" });
     expect((error as Error).message).toBe(`The node at ${only.host} failed eth_chainId: HTTP status 503.`);
     expect(only.requests).toHaveLength(4);
   });
 
-  it("waits as long as Retry-After asks, but not longer than the bound", async () => {
+  it("waits as long as Retry-After says, but not longer than the limit", async () => {
     const only = await node(
       planFaults([
         { kind: "status", status: 429, retryAfter: "7" },
@@ -93,14 +94,14 @@ describe("a request", () => {
       ]),
     );
     const { rpc, clock } = createTestRpc([only.url]);
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
     expect(clock.sleptMs).toEqual([7_000, 60_000]);
   });
 
   it("pauses longer after each failure", async () => {
     const only = await node((number) => (number < 5 ? DOWN : null));
     const { rpc, clock } = createTestRpc([only.url]);
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
     const pauses = clock.sleptMs;
     expect(pauses).toHaveLength(5);
     for (const [i, pause] of pauses.entries()) {
@@ -109,23 +110,23 @@ describe("a request", () => {
     }
   });
 
-  it("refuses an answer that is longer than the limit", async () => {
+  it("rejects a response that exceeds the limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 300 } });
-    const failed = rpc.request("eth_getBlockByNumber", ["0x1", false]);
+    const failed = rpc.request(rawCall("eth_getBlockByNumber", ["0x1", false]));
     await expect(failed).rejects.toMatchObject({ kind: "response-too-large", code: "LOGS_TOO_LARGE" });
   });
 
-  it("asks again when the caller's own reading of the answer fails", async () => {
+  it("retries when the caller's parser rejects the result", async () => {
     const only = await honest();
     const { rpc, calls } = createTestRpc([only.url]);
     let reads = 0;
-    const parse = (answer: unknown) => {
+    const parse = (result: unknown) => {
       reads += 1;
-      if (reads < 3) throw malformedResponse("not what was asked for");
-      return answer;
+      if (reads < 3) throw malformedResponse("not the requested block");
+      return result;
     };
-    expect(await rpc.request("eth_chainId", [], { parse })).toBe("0x7a69");
+    expect(await rpc.request({ method: "eth_chainId", params: [], parse })).toBe("0x7a69");
     expect(calls.map((call) => call.outcome)).toEqual(["malformed", "malformed", "ok"]);
   });
 
@@ -133,7 +134,7 @@ describe("a request", () => {
     const only = await always({ kind: "hang" });
     const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 20_000 } });
     const controller = new AbortController();
-    const failed = rpc.request("eth_chainId", [], { signal: controller.signal });
+    const failed = rpc.request(rawCall("eth_chainId"), { signal: controller.signal });
     setTimeout(() => controller.abort(new Error("enough")), 30);
     await expect(failed).rejects.toThrow("enough");
   });
@@ -141,7 +142,7 @@ describe("a request", () => {
   it("ends at once when the client is closed", async () => {
     const only = await always({ kind: "hang" });
     const { rpc } = createTestRpc([only.url], { limits: { requestTimeoutMs: 20_000 } });
-    const failed = rpc.request("eth_chainId", []);
+    const failed = rpc.request(rawCall("eth_chainId"));
     setTimeout(() => rpc.close(), 30);
     await expect(failed).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     await expect(rpc.batch([head])).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
@@ -150,7 +151,7 @@ describe("a request", () => {
   it("keeps to the limit of requests in flight", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { inFlightMax: 2 } });
-    await Promise.all(Array.from({ length: 30 }, () => rpc.request("eth_chainId", [])));
+    await Promise.all(Array.from({ length: 30 }, () => rpc.request(rawCall("eth_chainId"))));
     expect(only.requests).toHaveLength(30);
     expect(only.runningMost).toBeLessThanOrEqual(2);
   });
@@ -160,34 +161,34 @@ describe("several providers", () => {
   it("prefers the first while it is healthy", async () => {
     const [first, second] = [await honest(), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
-    for (let i = 0; i < 5; i += 1) await rpc.request("eth_chainId", []);
+    for (let i = 0; i < 5; i += 1) await rpc.request(rawCall("eth_chainId"));
     expect([first.requests.length, second.requests.length]).toEqual([5, 0]);
   });
 
-  it("goes on to the next at once, leaves the failing one alone, and returns when it is well", async () => {
+  it("fails over at once, leaves the failing one alone, and returns when it recovers", async () => {
     let broken = true;
     const [first, second] = [await node(() => (broken ? DOWN : null)), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url]);
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
     expect(clock.sleptMs).toEqual([]);
-    for (let i = 0; i < 10; i += 1) await rpc.request("eth_chainId", []);
+    for (let i = 0; i < 10; i += 1) await rpc.request(rawCall("eth_chainId"));
     expect([first.requests.length, second.requests.length]).toEqual([1, 11]);
     expect(rpc.providers()[0]).toMatchObject({
       host: first.host,
-      state: "resting",
+      state: "cooling-down",
       failures: 1,
       lastFailure: "transient",
     });
 
     await clock.sleep(1_000);
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
     expect(first.requests).toHaveLength(2);
-    expect(rpc.providers()[0]).toMatchObject({ state: "resting", failures: 2 });
+    expect(rpc.providers()[0]).toMatchObject({ state: "cooling-down", failures: 2 });
 
     broken = false;
     await clock.sleep(2_000);
-    await rpc.request("eth_chainId", []);
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
+    await rpc.request(rawCall("eth_chainId"));
     expect(first.requests).toHaveLength(4);
     expect(rpc.providers()[0]).toMatchObject({ state: "ready", failures: 0 });
   });
@@ -195,16 +196,16 @@ describe("several providers", () => {
   it("sends a single probe to a provider that comes back, and the others elsewhere", async () => {
     const [first, second] = [await node(planFaults([DOWN, { kind: "hang" }])), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url], { limits: { requestTimeoutMs: 1_000 } });
-    await rpc.request("eth_chainId", []);
+    await rpc.request(rawCall("eth_chainId"));
     await clock.sleep(5_000);
-    await Promise.all(Array.from({ length: 6 }, () => rpc.request("eth_chainId", [])));
+    await Promise.all(Array.from({ length: 6 }, () => rpc.request(rawCall("eth_chainId"))));
     expect(first.requests).toHaveLength(2);
   });
 
   it("counts requests that fail together as one failure", async () => {
     const [first, second] = [await always(DOWN), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
-    await Promise.all(Array.from({ length: 8 }, () => rpc.request("eth_chainId", [])));
+    await Promise.all(Array.from({ length: 8 }, () => rpc.request(rawCall("eth_chainId"))));
     expect(rpc.providers()[0]?.failures).toBe(1);
   });
 
@@ -212,33 +213,33 @@ describe("several providers", () => {
     { kind: "error", code: -32601, message: "the method eth_chainId does not exist/is not available" },
     { kind: "status", status: 401, body: "invalid project id" },
     { kind: "error", code: -32000, message: "header not found" },
-  ] as const)("asks another one about $kind $message $status", async (injection) => {
+  ] as const)("tries another one after $kind $message $status", async (injection) => {
     const [first, second] = [await always(injection), await honest()];
     const { rpc, clock } = createTestRpc([first.url, second.url]);
-    expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+    expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
     expect(clock.sleptMs).toEqual([]);
   });
 
-  it("says at once when nobody supports a method", async () => {
+  it("fails at once when no provider supports a method", async () => {
     const [first, second] = [await honest(), await honest()];
     const { rpc } = createTestRpc([first.url, second.url]);
-    await expect(rpc.request("eth_foo", [])).rejects.toMatchObject({
+    await expect(rpc.request(rawCall("eth_foo"))).rejects.toMatchObject({
       kind: "unsupported",
       code: "NODE_REFUSED",
     });
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
   });
 
-  it("never believes a provider on another chain", async () => {
+  it("never trusts a provider on another chain", async () => {
     const other = await startLocalChain({ chainId: 84532 });
     try {
       const right = await honest();
       const { rpc } = createTestRpc([other.rpcUrl, right.url], { chainId: 31337 });
-      expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
-      expect(rpc.providers()[0]).toMatchObject({ state: "resting", lastFailure: "wrong-chain" });
+      expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
+      expect(rpc.providers()[0]).toMatchObject({ state: "cooling-down", lastFailure: "wrong-chain" });
 
       const alone = createTestRpc([other.rpcUrl], { chainId: 31337 }).rpc;
-      const error = await alone.request("eth_blockNumber", []).catch((thrown: unknown) => thrown);
+      const error = await alone.request(rawCall("eth_blockNumber")).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "CHAIN_MISMATCH" });
       expect((error as Error).message).toContain("it serves chain 84532, but chain 31337 is expected");
     } finally {
@@ -246,11 +247,11 @@ describe("several providers", () => {
     }
   });
 
-  it("asks a provider who it is again after it was away", async () => {
+  it("checks the chain of a provider again after an outage", async () => {
     const only = await node(planFaults([null, null, { kind: "reset" }]));
     const { rpc } = createTestRpc([only.url], { chainId: 31337 });
-    await rpc.request("eth_blockNumber", []);
-    await rpc.request("eth_blockNumber", []);
+    await rpc.request(rawCall("eth_blockNumber"));
+    await rpc.request(rawCall("eth_blockNumber"));
     const methods = only.requests.map((calls) => calls[0]?.method);
     expect(methods).toEqual([
       "eth_chainId",
@@ -267,8 +268,8 @@ describe("several providers", () => {
     const seen: string[] = [];
     const host = await rpc.pinned(async (pinned) => {
       seen.push(pinned.host);
-      await pinned.request("eth_blockNumber", []);
-      await pinned.request("eth_chainId", []);
+      await pinned.request(rawCall("eth_blockNumber"));
+      await pinned.request(rawCall("eth_chainId"));
       return pinned.host;
     });
     expect(host).toBe(second.host);
@@ -276,7 +277,7 @@ describe("several providers", () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it("gives a second opinion where there is a second, and the first again where there is none", async () => {
+  it("pins another provider where there is one, and the first again otherwise", async () => {
     const [first, second] = [await honest(), await honest()];
     const pair = createTestRpc([first.url, second.url]).rpc;
     expect(await pair.pinned(async ({ host }) => host, { avoid: [0] })).toBe(second.host);
@@ -286,29 +287,28 @@ describe("several providers", () => {
 });
 
 describe("a batch", () => {
-  const many = Array.from({ length: 25 }, (_, i) => ({
-    method: "eth_getBlockByNumber",
-    params: [`0x${(i % 6).toString(16)}`, false],
-  }));
-  const numbers = (answers: readonly unknown[]) =>
-    answers.map((answer) => Number((answer as { ok: { number: string } }).ok.number));
+  const many = Array.from({ length: 25 }, (_, i) =>
+    rawCall("eth_getBlockByNumber", [`0x${(i % 6).toString(16)}`, false]),
+  );
+  const numbers = (results: readonly unknown[]) =>
+    results.map((result) => Number((result as { ok: { number: string } }).ok.number));
   const expected = many.map((_, i) => i % 6);
 
-  it("is split at its limit and answered in the order of the calls", async () => {
+  it("is split at its limit and returns results in the order of the calls", async () => {
     const only = await always({ kind: "reversed" });
     const { rpc } = createTestRpc([only.url], { limits: { batchMax: 10 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);
     expect(only.requests.map((calls) => calls.length).sort()).toEqual([10, 10, 5]);
   });
 
-  it.each(["left-out", "doubled"] as const)("asks again for a member that is %s", async (kind) => {
+  it.each(["left-out", "doubled"] as const)("retries a member that is %s", async (kind) => {
     const only = await node(planFaults([{ kind }]));
     const { rpc } = createTestRpc([only.url]);
     expect(numbers(await rpc.batch(many))).toEqual(expected);
     expect(only.requests.map((calls) => calls.length)).toEqual([25, 1]);
   });
 
-  it("asks alone for what batches keep leaving out", async () => {
+  it("sends members alone that batches keep omitting", async () => {
     const only = await node((_, calls) => (calls.length > 1 ? { kind: "left-out" } : null));
     const { rpc } = createTestRpc([only.url]);
     expect(numbers(await rpc.batch(many))).toEqual(expected);
@@ -320,7 +320,7 @@ describe("a batch", () => {
     { kind: "error", code: -32700, message: "parse error" },
     { kind: "error", code: -32000, message: "Batch limit of 10 exceeded", status: 413 },
     { kind: "error", code: -32005, message: "batch size too large" },
-  ] as const)("becomes smaller where a node refuses it: $message $body", async (injection) => {
+  ] as const)("becomes smaller where a node rejects it: $message $body", async (injection) => {
     const only = await node((_, calls) =>
       calls.length > 10 || ("status" in injection && injection.status === 400 && calls.length > 1)
         ? injection
@@ -334,19 +334,16 @@ describe("a batch", () => {
     expect(Math.max(...later.map((calls) => calls.length))).toBeLessThanOrEqual(12);
   });
 
-  it("is halved when its answer is too long for us", async () => {
+  it("is halved when its response exceeds our limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 4_000 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);
   });
 
-  it("tells the failure of a member beside the answers of the others", async () => {
+  it("returns the failure of a member beside the results of the others", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url]);
-    const [good, bad] = await rpc.batch([
-      chainId,
-      { method: "eth_getBlockByNumber", params: ["zero", false] },
-    ]);
+    const [good, bad] = await rpc.batch([chainId, rawCall("eth_getBlockByNumber", ["zero", false])]);
     expect(good).toEqual({ ok: "0x7a69" });
     expect(bad).toMatchObject({ error: { kind: "invalid-request" } });
   });
@@ -361,11 +358,11 @@ describe("a batch", () => {
     expect(second.requests.map((calls) => calls.length)).toEqual([1]);
   });
 
-  it("answers every member with the failure when no provider can", async () => {
+  it("returns the failure for every member when all providers fail", async () => {
     const only = await always({ kind: "page" });
     const { rpc } = createTestRpc([only.url]);
-    const answers = await rpc.batch([head, chainId]);
-    expect(answers).toHaveLength(2);
-    for (const answer of answers) expect("error" in answer && answer.error).toBeInstanceOf(RpcError);
+    const results = await rpc.batch([head, chainId]);
+    expect(results).toHaveLength(2);
+    for (const result of results) expect("error" in result && result.error).toBeInstanceOf(RpcError);
   });
 });

@@ -1,137 +1,344 @@
-// The JSON-RPC client: several providers in order of preference behind one face that only gives usable answers.
+// The JSON-RPC client: several providers in order of preference behind one interface, with retries and failover.
+import { assertDefined } from "../../lib/assert-defined.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { InvalidResponseError, RPC_FAILURES, RpcError } from "./errors.ts";
-import { createRpcProvider, type RpcProvider } from "./provider.ts";
-import type {
-  CallObserver,
-  PinnedRpc,
-  PinOptions,
-  ProviderHealth,
-  Rpc,
-  RpcCall,
-  RpcResult,
+import { RpcProvider } from "./provider.ts";
+import {
+  type CallObserver,
+  type PinnedRpc,
+  type PinOptions,
+  type ProviderHealth,
+  RPC_LIMITS,
+  type Rpc,
+  type RpcCall,
+  type RpcCallOptions,
+  type RpcLimits,
+  type RpcResult,
+  type RpcResults,
 } from "./types.ts";
-import { RPC_LIMITS, type RpcLimits } from "./types.ts";
 
-// The one retry loop of the client: which provider is asked next, when, and when to give up.
-
-export type TryProvidersOptions = {
+type RetryOptions = {
   readonly providers: readonly RpcProvider[];
   readonly limits: RpcLimits;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signals: readonly AbortSignal[];
-  /** Asked only when nobody else is fit. */
+  /** Used only when no other provider is available. */
   readonly avoid?: readonly RpcProvider[];
-  /** After this much waiting no further wait begins; without it, only the attempts are counted. */
+  /** After this much waiting no further wait starts; without it, only the attempts are counted. */
   readonly waitMsMax?: number | null;
 };
 
-/** How long this request has waited for resting providers so far. */
-type Waited = { ms: number };
-
-// A request that finds its provider resting was never sent and costs no attempt; this bounds how often that may happen.
+// A request that finds its provider cooling down was never sent and costs no attempt; this bounds how often.
 const REQUEUES_MAX = 200;
 
-/** Uses the first healthy provider, then the next ones, then waits; throws the last failure when all is used up. */
-export async function tryProviders<T>(
-  use: (provider: RpcProvider, attemptNumber: number) => Promise<T>,
-  options: TryProvidersOptions,
+/** Tries the first healthy provider, then the next ones, then waits; throws the last failure after the last attempt. */
+async function tryProviders<T>(
+  use: (provider: RpcProvider) => Promise<T>,
+  options: RetryOptions,
 ): Promise<T> {
-  // Tried in this round; forgotten when everybody was. Barred: can not help with this request at all.
-  const tried = new Set<RpcProvider>(options.avoid);
-  const barred = new Set<RpcProvider>();
-  let last: RpcError | null = null;
-  let requeues = 0;
-  const waited: Waited = { ms: 0 };
-  for (let number = 1; number <= options.limits.attemptsMax; ) {
-    const provider = await choose(tried, barred, number, last, options, waited);
+  const selection = new ProviderSelection(options);
+  while (selection.hasAttemptsLeft) {
+    const provider = await selection.acquireNext();
     try {
-      return await use(provider, number);
+      return await use(provider);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      if (error.kind === "resting") {
-        requeues += 1;
-        if (requeues > REQUEUES_MAX) throw error;
-        continue;
-      }
-      last = error;
-      number += 1;
-      tried.add(provider);
-      const { next } = RPC_FAILURES[error.kind];
-      if (next === "give-up") throw error;
-      if (next === "elsewhere") barred.add(provider);
-      if (barred.size === options.providers.length) throw error;
+      selection.recordFailure(provider, error);
     } finally {
       provider.breaker.release();
     }
   }
-  throw last ?? new Fault("NODE_UNAVAILABLE", "No node is configured.");
+  throw selection.lastFailure ?? noNodeConfigured();
 }
 
-async function choose(
-  tried: Set<RpcProvider>,
-  barred: ReadonlySet<RpcProvider>,
-  number: number,
-  last: RpcError | null,
-  options: TryProvidersOptions,
-  waited: Waited,
-): Promise<RpcProvider> {
-  for (const signal of options.signals) signal.throwIfAborted();
-  const candidates = options.providers.filter((provider) => !barred.has(provider));
-  const fresh = candidates.find((provider) => !tried.has(provider) && provider.breaker.isAvailable());
-  if (fresh) return taken(fresh);
+/** The state of one retry loop: which provider comes next, when, and when to give up. */
+class ProviderSelection {
+  readonly #options: RetryOptions;
+  /** Tried in this round; cleared when all were. */
+  readonly #tried: Set<RpcProvider>;
+  /** Cannot help with this request at all. */
+  readonly #ruledOut = new Set<RpcProvider>();
+  #attempt = 1;
+  #requeues = 0;
+  #waitedMs = 0;
+  #lastFailure: RpcError | null = null;
 
-  // Everybody was tried or rests: wait until one may be asked again, and begin a new round.
-  tried.clear();
-  const restMs = Math.min(...candidates.map((provider) => provider.breaker.cooldownMs()));
-  if (restMs > options.limits.waitMsMax) throw last ?? allResting(candidates, restMs);
-  const { pauseMsBase, pauseMsMax } = options.limits;
-  const bound = Math.min(pauseMsMax, pauseMsBase * 2 ** Math.min(number - 1, 30));
-  // A failure that puts nobody to rest (a block not there yet) needs its own pause.
-  const pauseMs =
-    last && RPC_FAILURES[last.kind].rests === "no" ? Math.ceil((bound / 2) * (1 + options.random())) : 0;
-  const waitMs = Math.max(restMs, pauseMs);
-  if (waitMs > 0) {
-    if (waited.ms >= (options.waitMsMax ?? Number.POSITIVE_INFINITY)) {
-      throw last ?? allResting(candidates, restMs);
-    }
-    waited.ms += waitMs;
-    await options.clock.sleep(waitMs, AbortSignal.any([...options.signals]));
+  constructor(options: RetryOptions) {
+    this.#options = options;
+    this.#tried = new Set(options.avoid);
   }
 
-  const soonest = [...candidates].sort((a, b) => a.breaker.cooldownMs() - b.breaker.cooldownMs())[0];
-  const chosen = candidates.find((provider) => provider.breaker.isAvailable()) ?? soonest;
-  if (!chosen) throw last ?? new Fault("NODE_UNAVAILABLE", "No node is configured.");
-  return taken(chosen);
+  get hasAttemptsLeft(): boolean {
+    return this.#attempt <= this.#options.limits.attemptsMax;
+  }
+
+  get lastFailure(): RpcError | null {
+    return this.#lastFailure;
+  }
+
+  /** Throws the failure where no further attempt can help. */
+  recordFailure(provider: RpcProvider, error: RpcError): void {
+    if (error.kind === "resting") {
+      this.#requeues += 1;
+      if (this.#requeues > REQUEUES_MAX) throw error;
+      return;
+    }
+    this.#lastFailure = error;
+    this.#attempt += 1;
+    this.#tried.add(provider);
+    const { next } = RPC_FAILURES[error.kind];
+    if (next === "give-up") throw error;
+    if (next === "other-provider") this.#ruledOut.add(provider);
+    if (this.#ruledOut.size === this.#options.providers.length) throw error;
+  }
+
+  async acquireNext(): Promise<RpcProvider> {
+    for (const signal of this.#options.signals) signal.throwIfAborted();
+    const candidates = this.#options.providers.filter((provider) => !this.#ruledOut.has(provider));
+    const untried = candidates.find(
+      (provider) => !this.#tried.has(provider) && provider.breaker.isAvailable(),
+    );
+    if (untried) return acquired(untried);
+
+    // All were tried or cool down: wait until one is available, and start a new round.
+    this.#tried.clear();
+    await this.#wait(candidates);
+    const soonest = [...candidates].sort((a, b) => a.breaker.cooldownMs() - b.breaker.cooldownMs())[0];
+    const chosen = candidates.find((provider) => provider.breaker.isAvailable()) ?? soonest;
+    if (!chosen) throw this.#lastFailure ?? noNodeConfigured();
+    return acquired(chosen);
+  }
+
+  async #wait(candidates: readonly RpcProvider[]): Promise<void> {
+    const { limits, clock, signals, waitMsMax } = this.#options;
+    const cooldownMs = Math.min(...candidates.map((provider) => provider.breaker.cooldownMs()));
+    const giveUp = () => this.#lastFailure ?? allCoolingDown(candidates, cooldownMs);
+    if (cooldownMs > limits.waitMsMax) throw giveUp();
+    const waitMs = Math.max(cooldownMs, this.#pauseMs());
+    if (waitMs <= 0) return;
+    if (this.#waitedMs >= (waitMsMax ?? Number.POSITIVE_INFINITY)) throw giveUp();
+    this.#waitedMs += waitMs;
+    await clock.sleep(waitMs, AbortSignal.any([...signals]));
+  }
+
+  /** A failure without a cooldown (a block that is not there yet) needs its own pause. */
+  #pauseMs(): number {
+    if (!this.#lastFailure || RPC_FAILURES[this.#lastFailure.kind].cooldown !== "none") return 0;
+    const { pauseMsBase, pauseMsMax } = this.#options.limits;
+    const bound = Math.min(pauseMsMax, pauseMsBase * 2 ** Math.min(this.#attempt - 1, 30));
+    return Math.ceil((bound / 2) * (1 + this.#options.random()));
+  }
 }
 
-// In the same turn as the choice, or requests that start together would all choose to be the probe.
-function taken(provider: RpcProvider): RpcProvider {
+// In the same tick as the choice, or requests that start together would all choose to be the probe.
+function acquired(provider: RpcProvider): RpcProvider {
   provider.breaker.acquire();
   return provider;
 }
 
-function allResting(candidates: readonly RpcProvider[], restMs: number): RpcError {
+function allCoolingDown(candidates: readonly RpcProvider[], cooldownMs: number): RpcError {
   const host = candidates.map((provider) => provider.host).join(", ");
-  const what = `it rests after failures; the next try is in ${Math.ceil(restMs / 1_000)} s.`;
-  return new RpcError("resting", what, { host, method: "every call" });
+  const reason = `cooling down after failures, next attempt in ${Math.ceil(cooldownMs / 1_000)} s.`;
+  return new RpcError("resting", reason, { host, method: "every call" });
+}
+
+function noNodeConfigured(): Fault {
+  return new Fault("NODE_UNAVAILABLE", "No node is configured.");
+}
+
+/** One part of a batch across several attempts: which calls have their result, and which are still open. */
+class BatchRun {
+  readonly #members: { readonly call: RpcCall; result: RpcResult | null }[];
+  #batchFailures: number;
+
+  constructor(calls: readonly RpcCall[], batchFailuresBefore: number) {
+    this.#members = calls.map((call) => ({ call, result: null }));
+    this.#batchFailures = batchFailuresBefore;
+  }
+
+  /** Throws the first failure that another attempt may cure. */
+  async attempt(provider: RpcProvider, signals: readonly AbortSignal[]): Promise<void> {
+    const open = this.#open();
+    const mode = this.#batchFailures >= BATCH_FAILURES_MAX ? "single" : "batched";
+    const results = await provider.callMany(
+      open.map(({ call }) => call),
+      signals,
+      mode,
+    );
+    for (const [i, member] of open.entries()) {
+      member.result = assertDefined(results[i], "the result of a call");
+    }
+    const failed = this.#open()[0]?.result;
+    if (!failed || !("error" in failed)) return;
+    if (isBatchFailure(failed.error)) this.#batchFailures += 1;
+    throw failed.error;
+  }
+
+  results(): RpcResult[] {
+    return this.#members.map(({ result }) => assertDefined(result, "the result of a call"));
+  }
+
+  /** What is known after the last attempt; `failure` stands for the calls that were never sent. */
+  resultsOr(failure: RpcError): RpcResult[] {
+    return this.#members.map(({ result }) => result ?? { error: failure });
+  }
+
+  #open() {
+    return this.#members.filter(({ result }) => result === null || isWorthRetrying(result));
+  }
+}
+
+// Calls that batches have left out or not finished twice are sent alone: some nodes never manage a heavy batch. Other
+// failures keep the batch together, because a balancer sends a batch to one machine, but single requests to many.
+const BATCH_FAILURES_MAX = 2;
+
+function isBatchFailure(error: unknown): boolean {
+  return error instanceof RpcError && (error.kind === "malformed" || error.kind === "timeout");
+}
+
+function isWorthRetrying(result: RpcResult): boolean {
+  return "error" in result && RPC_FAILURES[result.error.kind].next !== "give-up";
+}
+
+type ClientState = {
+  /** All configured ones; a pinned client uses one of them. */
+  readonly providers: readonly RpcProvider[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly closing: AbortController;
+};
+
+class RpcClient implements Rpc {
+  readonly #state: ClientState;
+  readonly #usable: readonly RpcProvider[];
+  readonly #limits: RpcLimits;
+  readonly #batchFailures: number;
+
+  constructor(state: ClientState, usable: readonly RpcProvider[], limits: RpcLimits, batchFailures = 0) {
+    this.#state = state;
+    this.#usable = usable;
+    this.#limits = limits;
+    this.#batchFailures = batchFailures;
+  }
+
+  request<T>(call: RpcCall<T>, { signal }: RpcCallOptions = {}): Promise<T> {
+    const options = this.#retryOptions(signal);
+    return tryProviders((provider) => provider.call(call, options.signals), options);
+  }
+
+  async batch<const Calls extends readonly RpcCall[]>(
+    calls: Calls,
+    { signal }: RpcCallOptions = {},
+  ): Promise<RpcResults<Calls>> {
+    const parts = splitIntoChunks(calls, this.#limits.batchMax);
+    const results = (await Promise.all(parts.map((part) => this.#batchPart(part, signal)))).flat();
+    // The only place that knows: results come in the order of the calls, each from the parser of its own call.
+    return results as unknown as RpcResults<Calls>;
+  }
+
+  async pinned<T>(work: (node: PinnedRpc) => Promise<T>, pin: PinOptions = {}): Promise<T> {
+    const { providers } = this.#state;
+    const only = pin.only === undefined ? null : providers[pin.only];
+    if (only === undefined) throw new Fault("INTERNAL", `There is no provider ${pin.only}.`);
+    const limits = { ...this.#limits, attemptsMax: pin.attemptsMax ?? this.#limits.attemptsMax };
+    const isAllowed = (provider: RpcProvider) => !pin.exclude?.includes(providers.indexOf(provider));
+    // One attempt and no waiting: when this provider fails, the loop out here knows where to go on.
+    const pinnedLimits = { ...this.#limits, attemptsMax: 1, waitMsMax: 0 };
+    let batchFailures = 0;
+    return tryProviders(
+      async (provider) => {
+        try {
+          return await work(new PinnedRpcClient(this.#state, provider, pinnedLimits, batchFailures));
+        } catch (error) {
+          if (isBatchFailure(error)) batchFailures += 1;
+          if (error instanceof InvalidResponseError) {
+            throw provider.recordBadResponse(error, "a group of reads");
+          }
+          throw error;
+        }
+      },
+      {
+        ...this.#retryOptions(pin.signal),
+        limits,
+        providers: only ? [only] : this.#usable.filter(isAllowed),
+        avoid: providers.filter((_, i) => pin.avoid?.includes(i)),
+        waitMsMax: pin.waitMsMax ?? null,
+      },
+    );
+  }
+
+  providers(): readonly ProviderHealth[] {
+    return this.#usable.map(healthOf);
+  }
+
+  close(): void {
+    this.#state.closing.abort(new Fault("SHUTTING_DOWN", "The connection to the nodes is closed."));
+  }
+
+  async #batchPart(calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcResult[]> {
+    const run = new BatchRun(calls, this.#batchFailures);
+    const options = this.#retryOptions(signal);
+    try {
+      await tryProviders((provider) => run.attempt(provider, options.signals), options);
+    } catch (error) {
+      if (!(error instanceof Fault) || this.#state.closing.signal.aborted) throw error;
+      return run.resultsOr(error instanceof RpcError ? error : toRpcError(error));
+    }
+    return run.results();
+  }
+
+  #retryOptions(signal: AbortSignal | undefined): RetryOptions {
+    const { clock, random, closing } = this.#state;
+    const signals = signal ? [signal, closing.signal] : [closing.signal];
+    return { clock, random, signals, limits: this.#limits, providers: this.#usable };
+  }
+}
+
+class PinnedRpcClient extends RpcClient implements PinnedRpc {
+  readonly host: string;
+  readonly providerIndex: number;
+
+  constructor(state: ClientState, provider: RpcProvider, limits: RpcLimits, batchFailures: number) {
+    super(state, [provider], limits, batchFailures);
+    this.host = provider.host;
+    this.providerIndex = state.providers.indexOf(provider);
+  }
+}
+
+function toRpcError(fault: Fault): RpcError {
+  return new RpcError("transient", fault.message, { host: "any provider", method: "a batch", cause: fault });
+}
+
+function healthOf({ host, breaker, inFlight, batchMax }: RpcProvider): ProviderHealth {
+  const cooldownMs = breaker.cooldownMs();
+  return {
+    host,
+    state: cooldownMs > 0 ? "cooling-down" : "ready",
+    failures: breaker.failures,
+    cooldownMs,
+    lastFailure: breaker.lastFailure,
+    inFlight,
+    batchMax,
+  };
 }
 
 export type RpcOptions = {
-  /** In order of preference: the first healthy one is asked. */
+  /** In order of preference: the first healthy one is used. */
   readonly urls: readonly Secret<string>[];
   readonly log: Log;
-  /** When given, no provider is believed before it has said that it serves this chain. */
+  /** Required, so that no service forgets its metrics; null for commands and tests that publish none. */
+  readonly onCall: CallObserver | null;
+  /** When given, no provider is trusted before it has reported this chain. */
   readonly chainId?: number;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly limits?: Partial<RpcLimits>;
-  readonly onCall?: CallObserver;
 };
 
 export function createRpc(options: RpcOptions): Rpc {
@@ -141,137 +348,12 @@ export function createRpc(options: RpcOptions): Rpc {
     limits,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
-    log: options.log,
+    log: options.log.child({ component: "rpc" }),
     chainId: options.chainId ?? null,
     onCall: options.onCall ?? (() => undefined),
   };
-  const providers = options.urls.map((url) =>
-    createRpcProvider({ ...shared, endpoint: createRemoteEndpoint(url) }),
+  const providers = options.urls.map(
+    (url) => new RpcProvider({ ...shared, endpoint: createRemoteEndpoint(url) }),
   );
-  const closing = new AbortController();
-
-  /** The client over some of the providers: all of them, or the one of a pinned piece of work. */
-  function over(usable: readonly RpcProvider[], bounds: RpcLimits, troublesBefore: number): Rpc {
-    const loop = (signal: AbortSignal | undefined) => ({
-      ...shared,
-      limits: bounds,
-      providers: usable,
-      signals: signal ? [signal, closing.signal] : [closing.signal],
-    });
-
-    async function batchPart<T>(
-      calls: readonly RpcCall<T>[],
-      signal: AbortSignal | undefined,
-    ): Promise<RpcResult<T>[]> {
-      const answers = new Map<number, RpcResult<T>>();
-      const open = () => calls.map((_, i) => i).filter((i) => !isSettled(answers.get(i)));
-      const options = loop(signal);
-      let troubles = troublesBefore;
-      try {
-        await tryProviders(async (provider) => {
-          const left = open();
-          const manner = troubles >= BATCH_TROUBLES_MAX ? "alone" : "batched";
-          const asked = left.map((i) => calls[i] as RpcCall<T>);
-          const got = await provider.callMany(asked, options.signals, manner);
-          for (const [at, i] of left.entries()) answers.set(i, got[at] as RpcResult<T>);
-          const failed = open()
-            .map((i) => answers.get(i))
-            .find((answer) => answer !== undefined);
-          if (failed && "error" in failed) {
-            troubles += isBatchTrouble(failed.error) ? 1 : 0;
-            throw failed.error;
-          }
-        }, options);
-      } catch (error) {
-        if (!(error instanceof Fault) || closing.signal.aborted) throw error;
-        const failure = error instanceof RpcError ? error : asRpcError(error);
-        return calls.map((_, i) => answers.get(i) ?? { error: failure });
-      }
-      return calls.map((_, i) => answers.get(i) as RpcResult<T>);
-    }
-
-    return {
-      request: (method, params, { signal, parse } = {}) => {
-        const call = parse ? { method, params, parse } : { method, params };
-        const options = loop(signal);
-        return tryProviders((provider) => provider.call(call, options.signals), options) as Promise<never>;
-      },
-      async batch(calls, { signal } = {}) {
-        const parts: Promise<RpcResult<never>[]>[] = [];
-        for (let at = 0; at < calls.length; at += limits.batchMax) {
-          parts.push(batchPart(calls.slice(at, at + limits.batchMax), signal) as Promise<RpcResult<never>[]>);
-        }
-        return (await Promise.all(parts)).flat();
-      },
-      pinned: (work, pin = {}) => pinned(work, pin, usable, bounds),
-      providers: () => usable.map(healthOf),
-      close: () => closing.abort(new Fault("SHUTTING_DOWN", "The connection to the nodes is closed.")),
-    };
-  }
-
-  async function pinned<T>(
-    work: (node: PinnedRpc) => Promise<T>,
-    pin: PinOptions,
-    usable: readonly RpcProvider[],
-    bounds: RpcLimits,
-  ): Promise<T> {
-    const only = pin.only === undefined ? null : providers[pin.only];
-    if (only === undefined) throw new Fault("INTERNAL", `There is no provider ${pin.only}.`);
-    const limits = { ...bounds, attemptsMax: pin.attemptsMax ?? bounds.attemptsMax };
-    const signals = pin.signal ? [pin.signal, closing.signal] : [closing.signal];
-    const avoid = providers.filter((_, i) => pin.avoid?.includes(i));
-    const allowed = only ? [only] : usable.filter((each) => !pin.exclude?.includes(providers.indexOf(each)));
-    // One try and no waiting: when this provider can not, the loop out here knows where to go on.
-    const once = { ...bounds, attemptsMax: 1, waitMsMax: 0 };
-    let troubles = 0;
-    return tryProviders(
-      async (provider) => {
-        const node = {
-          ...over([provider], once, troubles),
-          host: provider.host,
-          providerIndex: providers.indexOf(provider),
-        };
-        try {
-          return await work(node);
-        } catch (error) {
-          if (isBatchTrouble(error)) troubles += 1;
-          if (error instanceof InvalidResponseError)
-            throw provider.recordBadResponse(error, "a group of reads");
-          throw error;
-        }
-      },
-      { ...shared, limits, providers: allowed, signals, avoid, waitMsMax: pin.waitMsMax ?? null },
-    );
-  }
-
-  return over(providers, limits, 0);
-}
-
-// What batches have left out or not finished twice is asked for alone: some nodes never manage a heavy batch. Other
-// failures keep it together, because a balancer sends a batch to one machine, but single requests to many.
-const BATCH_TROUBLES_MAX = 2;
-
-function isBatchTrouble(error: unknown): boolean {
-  return error instanceof RpcError && (error.kind === "malformed" || error.kind === "timeout");
-}
-
-function isSettled(answer: RpcResult<unknown> | undefined): boolean {
-  return answer !== undefined && (!("error" in answer) || RPC_FAILURES[answer.error.kind].next === "give-up");
-}
-
-function asRpcError(fault: Fault): RpcError {
-  return new RpcError("transient", fault.message, { host: "any provider", method: "a batch", cause: fault });
-}
-
-function healthOf(provider: RpcProvider): ProviderHealth {
-  const restMs = provider.breaker.cooldownMs();
-  return {
-    host: provider.host,
-    state: restMs > 0 ? "resting" : "ready",
-    failures: provider.breaker.failures,
-    cooldownMs: restMs,
-    lastFailure: provider.breaker.lastFailure,
-    inFlight: provider.inFlight,
-    batchMax: provider.batchMax,
-  };
+  return new RpcClient({ ...shared, providers, closing: new AbortController() }, providers, limits);
 }

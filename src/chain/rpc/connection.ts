@@ -1,7 +1,8 @@
-// The wire to one node: single calls and batches, each in its turn, each outcome told to whoever keeps the books.
-
+// The connection to one node: single calls and batches, limited in flight, with every outcome observed.
+import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import type { HttpJsonResponse } from "../../lib/http-client.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { InvalidResponseError, RPC_FAILURES, RpcError } from "./errors.ts";
@@ -9,62 +10,52 @@ import {
   createJsonRpcRequest,
   type JsonRpcRequest,
   matchBatchResponses,
-  type RpcHttpResponse,
   readBatchError,
   readRpcResult,
   sendRpcRequest,
 } from "./transport.ts";
 import type { CallObserver, RpcCall, RpcLimits, RpcResult } from "./types.ts";
 
-// How many calls a provider takes in one batch: learnt from its refusals.
+/** How many calls a provider accepts in one batch, learnt from its rejections. */
+class BatchSize {
+  #max: number;
 
-export type BatchSize = {
-  readonly max: number;
-  /** True when the failure was a refusal of the batch itself; the size has been lowered then. */
-  learnFromRejection(error: RpcError, size: number): boolean;
-};
+  constructor(initial: number) {
+    this.#max = initial;
+  }
 
-export function createBatchSize(initial: number): BatchSize {
-  let max = initial;
-  return {
-    get max() {
-      return max;
-    },
-    learnFromRejection(error, size) {
-      const next = sizeAfter(error, size);
-      if (next === null) return false;
-      max = Math.min(max, next);
-      return true;
-    },
-  };
+  get max(): number {
+    return this.#max;
+  }
+
+  /** True when the failure rejects the batch itself; the size is then lower. */
+  learnFromRejection(error: RpcError, size: number): boolean {
+    const next = sizeAfterRejection(error, size);
+    if (next === null) return false;
+    this.#max = Math.min(this.#max, next);
+    return true;
+  }
 }
 
 // "maximum allowed is 10", "batch limit of 100", "up to 50 calls"
 const STATED_MAX = /(?:max(?:imum)?|limit|allowed|up to|most|than)\D{0,30}(\d{1,5})\b/i;
 
-function sizeAfter(error: RpcError, size: number): number | null {
-  // The name of the call in the text says "batch" too, so only the words of the node are looked at.
-  const words = error.message.slice(error.message.indexOf("): ") + 3);
-  if (/batch/i.test(words)) {
-    if (/not (?:supported|allowed|enabled|available)|unsupported|disabled|forbidden/i.test(words)) return 1;
-    const stated = Number(STATED_MAX.exec(words)?.[1] ?? 0);
+function sizeAfterRejection({ kind, reason }: RpcError, size: number): number | null {
+  if (/batch/i.test(reason)) {
+    if (/not (?:supported|allowed|enabled|available)|unsupported|disabled|forbidden/i.test(reason)) return 1;
+    const stated = Number(STATED_MAX.exec(reason)?.[1] ?? 0);
     return stated >= 1 && stated < size ? stated : size >> 1;
   }
-  // A node that can not read a list at all complains about it as one malformed request: single requests are the
-  // common ground of all nodes, and they will tell whether something else was meant.
-  return ["invalid-request", "unsupported", "internal"].includes(error.kind) ? 1 : null;
+  // A node that cannot read a list at all reports one malformed request. Every node takes single requests, and those
+  // show whether the error meant something else.
+  return ["invalid-request", "unsupported", "internal"].includes(kind) ? 1 : null;
 }
 
 type Signals = readonly AbortSignal[];
-
-export type RpcConnection = {
-  readonly batchMax: number;
-  readonly inFlight: number;
-  call<T>(call: RpcCall<T>, signals: Signals): Promise<T>;
-  /** One answer per call; only giving up throws. */
-  callEach<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]>;
-  callBatched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]>;
-};
+type BatchOutcome<T> =
+  | { readonly results: readonly RpcResult<T>[] }
+  /** The batch failed as a whole. */
+  | { readonly failure: RpcError };
 
 export type RpcConnectionOptions = {
   readonly endpoint: RemoteEndpoint;
@@ -72,180 +63,196 @@ export type RpcConnectionOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly onCall: CallObserver;
-  /** Runs one exchange and books how it went. */
-  readonly trackOutcome: <T>(method: string, send: () => Promise<T>) => Promise<T>;
+  readonly trackOutcome: TrackOutcome;
 };
 
-export function createRpcConnection(options: RpcConnectionOptions): RpcConnection {
-  const { endpoint, limits, clock, log, trackOutcome: book } = options;
-  const { host } = endpoint;
-  const batchSize = createBatchSize(limits.batchMax);
-  const limit = createConcurrencyLimit({ runningMax: limits.inFlightMax, waitingMax: limits.waitingMax });
+/** Runs one exchange and records its outcome. `failureIn` finds the failure of the provider inside a response. */
+export type TrackOutcome = <T>(
+  method: string,
+  send: () => Promise<T>,
+  failureIn?: (value: T) => RpcError | null,
+) => Promise<T>;
 
-  async function inTurn<T>(method: string, signals: Signals, send: () => Promise<T>): Promise<T> {
-    return limit.run(async () => {
-      for (const signal of signals) signal.throwIfAborted();
-      return book(method, send);
-    });
+export class RpcConnection {
+  readonly #options: RpcConnectionOptions;
+  readonly #batchSize: BatchSize;
+  readonly #limit: ConcurrencyLimit;
+
+  constructor(options: RpcConnectionOptions) {
+    const { batchMax, inFlightMax, waitingMax } = options.limits;
+    this.#options = options;
+    this.#batchSize = new BatchSize(batchMax);
+    this.#limit = createConcurrencyLimit({ runningMax: inFlightMax, waitingMax });
   }
 
-  function post(method: string, body: unknown, signals: Signals): Promise<RpcHttpResponse> {
-    const { requestTimeoutMs: timeoutMs, responseBytesMax } = limits;
-    return sendRpcRequest({
-      endpoint,
-      method,
-      body: JSON.stringify(body),
-      timeoutMs,
-      responseBytesMax,
-      signals,
-    });
+  get batchMax(): number {
+    return this.#batchSize.max;
   }
 
-  function observe(calls: readonly RpcCall[], answers: readonly RpcResult[], startMs: number) {
-    const ms = clock.nowMs() - startMs;
-    for (const [i, { method }] of calls.entries()) {
-      const answer = answers[i];
-      options.onCall({
-        provider: host,
-        method,
-        outcome: answer && "error" in answer ? answer.error.kind : "ok",
-        ms,
+  get inFlight(): number {
+    return this.#limit.running;
+  }
+
+  async call<T>(call: RpcCall<T>, signals: Signals): Promise<T> {
+    return this.#whenFree(call.method, signals, async () => {
+      const startMs = this.#options.clock.nowMs();
+      const request = createJsonRpcRequest(call.method, call.params);
+      const result = await settle(async () => {
+        const response = await this.#send(call.method, request, signals);
+        return this.#readMember(call, request, response.payload, response);
       });
-    }
-  }
-
-  async function one<T>(call: RpcCall<T>, signals: Signals): Promise<T> {
-    return inTurn(call.method, signals, async () => {
-      const startMs = clock.nowMs();
-      const sent = createJsonRpcRequest(call.method, call.params);
-      const answer = await settled(async () => {
-        const reply = await post(call.method, sent, signals);
-        return open(call, sent, reply.payload, reply);
-      });
-      observe([call], [answer], startMs);
-      if ("error" in answer) throw answer.error;
-      return answer.ok;
+      this.#observe([call], [result], startMs);
+      if ("error" in result) throw result.error;
+      return result.ok;
     });
   }
 
-  function alone<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
-    return Promise.all(calls.map((call) => settled(() => one(call, signals))));
+  /** One result per call, each as a request of its own; only an abort throws. */
+  callEach<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
+    return Promise.all(calls.map((call) => settle(() => this.call(call, signals))));
   }
 
-  async function batched<T>(
-    calls: readonly RpcCall<T>[],
-    signals: Signals,
-  ): Promise<readonly RpcResult<T>[]> {
-    const size = batchSize.max;
-    if (size === 1 || calls.length === 1) return alone(calls, signals);
-    const parts: Promise<readonly RpcResult<T>[]>[] = [];
-    for (let at = 0; at < calls.length; at += size) parts.push(part(calls.slice(at, at + size), signals));
+  /** One result per call, in batches of the size that the node accepts. */
+  async callBatched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
+    const size = this.#batchSize.max;
+    if (size === 1 || calls.length === 1) return this.callEach(calls, signals);
+    const parts = splitIntoChunks(calls, size).map((part) => this.#callPart(part, signals));
     return (await Promise.all(parts)).flat();
   }
 
-  async function part<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
-    if (calls.length === 1) return alone(calls, signals);
-    const sent = await exchangeBatch(calls, signals);
-    if (!("refused" in sent)) return sent.answers;
-    if (batchSize.learnFromRejection(sent.refused, calls.length)) {
-      log.info({ provider: host, batchMax: batchSize.max }, "A node refused a batch; it gets smaller ones.");
-      return batched(calls, signals);
+  async #callPart<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
+    if (calls.length === 1) return this.callEach(calls, signals);
+    const outcome = await this.#sendBatch(calls, signals);
+    if ("results" in outcome) return outcome.results;
+    const { failure } = outcome;
+    if (this.#batchSize.learnFromRejection(failure, calls.length)) {
+      const fields = { provider: this.#options.endpoint.host, batchMax: this.#batchSize.max };
+      this.#options.log.info(
+        { event: "batch-rejected", ...fields },
+        "Batch rejected, reducing the batch size",
+      );
+      return this.callBatched(calls, signals);
     }
-    if (sent.refused.kind === "response-too-large") {
-      // Halved until it fits; a single member that does not fit alone is that member's own failure.
+    if (failure.kind === "response-too-large") {
+      // Halved until it fits; a member that does not fit alone is its own failure.
       const half = calls.length >> 1;
-      return [...(await part(calls.slice(0, half), signals)), ...(await part(calls.slice(half), signals))];
+      const first = await this.#callPart(calls.slice(0, half), signals);
+      return [...first, ...(await this.#callPart(calls.slice(half), signals))];
     }
-    return calls.map(() => ({ error: sent.refused }));
+    return calls.map(() => ({ error: failure }));
   }
 
-  async function exchangeBatch<T>(
-    calls: readonly RpcCall<T>[],
-    signals: Signals,
-  ): Promise<{ readonly answers: readonly RpcResult<T>[] } | { readonly refused: RpcError }> {
-    const method = batchName(calls);
-    let answers: readonly RpcResult<T>[] | null = null;
-    const startMs = clock.nowMs();
-    const outcome = await settled(() =>
-      inTurn(method, signals, async () => {
-        const sent = calls.map((call) => createJsonRpcRequest(call.method, call.params));
-        const reply = await post(method, sent, signals);
-        if (!Array.isArray(reply.payload)) throw readBatchError(method, reply, endpoint);
-        const members = matchBatchResponses(reply.payload, sent);
-        answers = calls.map((call, i) =>
-          tried(() => open(call, sent[i] as JsonRpcRequest, members[i], reply)),
-        );
-        // For the books, the exchange went as badly as its worst member.
-        for (const answer of answers) {
-          if ("error" in answer && RPC_FAILURES[answer.error.kind].rests !== "no") throw answer.error;
-        }
-      }),
-    );
-    const settledAnswers = answers as readonly RpcResult<T>[] | null;
-    if (settledAnswers) {
-      observe(calls, settledAnswers, startMs);
-      return { answers: settledAnswers };
+  async #sendBatch<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<BatchOutcome<T>> {
+    const method = describeBatch(calls);
+    const startMs = this.#options.clock.nowMs();
+    const exchange = () => this.#exchangeBatch(method, calls, signals);
+    const outcome = await settle(() => this.#whenFree(method, signals, exchange, worstFailure));
+    if ("ok" in outcome) {
+      this.#observe(calls, outcome.ok, startMs);
+      return { results: outcome.ok };
     }
-    if (!("error" in outcome)) throw new Error("a batch ended without answers");
-    observe(
+    this.#observe(
       calls,
       calls.map(() => outcome),
       startMs,
     );
-    return { refused: outcome.error };
+    return { failure: outcome.error };
   }
 
-  function open<T>(call: RpcCall<T>, sent: JsonRpcRequest, answer: unknown, reply: RpcHttpResponse): T {
-    const { method } = call;
-    if (answer === undefined && Array.isArray(reply.payload)) {
-      throw new RpcError("malformed", "the batch answer leaves it out or has it twice.", { host, method });
+  async #exchangeBatch<T>(
+    method: string,
+    calls: readonly RpcCall<T>[],
+    signals: Signals,
+  ): Promise<readonly RpcResult<T>[]> {
+    const sent = calls.map((call) => ({ call, request: createJsonRpcRequest(call.method, call.params) }));
+    const requests = sent.map(({ request }) => request);
+    const response = await this.#send(method, requests, signals);
+    if (!Array.isArray(response.payload)) throw readBatchError(method, response, this.#options.endpoint);
+    const members = matchBatchResponses(response.payload, requests);
+    return sent.map(({ call, request }, i) =>
+      settleSync(() => this.#readMember(call, request, members[i], response)),
+    );
+  }
+
+  #readMember<T>(call: RpcCall<T>, request: JsonRpcRequest, member: unknown, response: HttpJsonResponse): T {
+    const { endpoint } = this.#options;
+    const at = { host: endpoint.host, method: call.method };
+    if (member === undefined && Array.isArray(response.payload)) {
+      throw new RpcError("malformed", "the batch response omits it or has it twice.", at);
     }
-    const result = readRpcResult(answer, sent, reply, endpoint);
-    if (!call.parse) return result as T;
+    const result = readRpcResult(member, request, response, endpoint);
     try {
       return call.parse(result);
     } catch (error) {
-      if (error instanceof InvalidResponseError) throw toRpcError(error, host, method);
+      if (error instanceof InvalidResponseError) throw toRpcError(error, at.host, at.method);
       throw error;
     }
   }
 
-  return {
-    call: one,
-    callEach: alone,
-    callBatched: batched,
-    get batchMax() {
-      return batchSize.max;
-    },
-    get inFlight() {
-      return limit.running;
-    },
-  };
+  #whenFree<T>(
+    method: string,
+    signals: Signals,
+    send: () => Promise<T>,
+    failureIn?: (value: T) => RpcError | null,
+  ): Promise<T> {
+    return this.#limit.run(async () => {
+      for (const signal of signals) signal.throwIfAborted();
+      return this.#options.trackOutcome(method, send, failureIn);
+    });
+  }
+
+  #send(
+    method: string,
+    body: JsonRpcRequest | readonly JsonRpcRequest[],
+    signals: Signals,
+  ): Promise<HttpJsonResponse> {
+    const { endpoint, limits } = this.#options;
+    const { requestTimeoutMs: timeoutMs, responseBytesMax } = limits;
+    return sendRpcRequest(method, body, { endpoint, timeoutMs, responseBytesMax, signals });
+  }
+
+  #observe(calls: readonly RpcCall[], results: readonly RpcResult[], startMs: number): void {
+    const { clock, endpoint, onCall } = this.#options;
+    const ms = clock.nowMs() - startMs;
+    for (const [i, { method }] of calls.entries()) {
+      const result = results[i];
+      const outcome = result && "error" in result ? result.error.kind : "ok";
+      onCall({ provider: endpoint.host, method, outcome, ms });
+    }
+  }
+}
+
+/** The provider's health suffers as if the first member that calls for a cooldown were the whole response. */
+function worstFailure(results: readonly RpcResult[]): RpcError | null {
+  for (const result of results) {
+    if ("error" in result && RPC_FAILURES[result.error.kind].cooldown !== "none") return result.error;
+  }
+  return null;
 }
 
 export function toRpcError(bad: InvalidResponseError, host: string, method: string): RpcError {
   return new RpcError(bad.kind, `${bad.message}.`, { host, method, cause: bad });
 }
 
-async function settled<T>(work: () => Promise<T>): Promise<RpcResult<T>> {
-  return work().then((ok) => ({ ok }), answerOf);
+async function settle<T>(work: () => Promise<T>): Promise<RpcResult<T>> {
+  return work().then((ok) => ({ ok }), toErrorResult);
 }
 
 /** Without a promise: a batch has a hundred members. */
-function tried<T>(work: () => T): RpcResult<T> {
+function settleSync<T>(work: () => T): RpcResult<T> {
   try {
     return { ok: work() };
   } catch (error) {
-    return answerOf(error);
+    return toErrorResult(error);
   }
 }
 
-function answerOf(error: unknown): { readonly error: RpcError } {
+function toErrorResult(error: unknown): { readonly error: RpcError } {
   if (error instanceof RpcError) return { error };
   throw error;
 }
 
-function batchName(calls: readonly RpcCall[]): string {
+function describeBatch(calls: readonly RpcCall[]): string {
   const methods = new Set(calls.map((call) => call.method));
   return `a batch of ${calls.length} (${[...methods].slice(0, 3).join(", ")})`;
 }

@@ -1,4 +1,4 @@
-// The key in a node's address: used, and never shown, whatever the node answers.
+// The key in a node's address: used, and never shown, whatever the node responds.
 import { inspect } from "node:util";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ import type { NodeFaultInjection } from "../../../tests/support/nodes/node-fault
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { Secret } from "../../lib/secret.ts";
 import { createRpc } from "./client.ts";
+import { rawCall } from "./types.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];
@@ -28,8 +29,8 @@ async function node(plan: FaultyNodeOptions["plan"], path = "/"): Promise<Faulty
   return started;
 }
 const honest = () => node(() => null);
-const head = { method: "eth_blockNumber", params: [] };
-const chainId = { method: "eth_chainId", params: [] };
+const head = rawCall("eth_blockNumber");
+const chainId = rawCall("eth_chainId");
 
 describe("a key in the address of a node", () => {
   const KEY = "s3cr3t-k3y-0123456789";
@@ -48,13 +49,13 @@ describe("a key in the address of a node", () => {
     const only = await node(() => injection, `/v3/${KEY}?token=${KEY}-query`);
     const url = only.url.replace("http://", `http://user:${KEY}-pass@`);
     const test = createTestRpc([url], { limits: { requestTimeoutMs: 100, attemptsMax: 2 } });
-    const error = await test.rpc.request("eth_chainId", []).catch((thrown: unknown) => thrown);
-    const answers = await test.rpc.batch([head, chainId]);
+    const error = await test.rpc.request(rawCall("eth_chainId")).catch((thrown: unknown) => thrown);
+    const results = await test.rpc.batch([head, chainId]);
     const shown = [
       inspect(error, { depth: 9 }),
       (error as Error).stack,
       JSON.stringify(error),
-      inspect(answers, { depth: 9 }),
+      inspect(results, { depth: 9 }),
       test.logged(),
       JSON.stringify(test.rpc.providers()),
       JSON.stringify(test.calls),
@@ -68,12 +69,12 @@ describe("a key in the address of a node", () => {
   it("is sent as a header when it is a password", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url.replace("http://", "http://user:pass@")]);
-    expect(await rpc.request("eth_chainId", [])).toBe("0x7a69");
+    expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
   });
 
-  it.each(["not a url", "ftp://host/key-in-path", ""])("is not shown by the refusal of %j", (url) => {
+  it.each(["not a url", "ftp://host/key-in-path", ""])("is not shown by the rejection of %j", (url) => {
     const { log } = createTestRpc([chain.rpcUrl]);
-    const create = () => createRpc({ urls: [new Secret(url)], log });
+    const create = () => createRpc({ urls: [new Secret(url)], log, onCall: null });
     expect(create).toThrow("A node address must be a full URL that begins with http:// or https://.");
   });
 });

@@ -1,107 +1,92 @@
-// One node behind one address: how it does, whether it is on our chain, and the wire to it.
+// One node behind one address: its health, the check that it serves our chain, and the connection to it.
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
-import { createRpcConnection, toRpcError } from "./connection.ts";
+import { RpcConnection, type TrackOutcome, toRpcError } from "./connection.ts";
 import type { InvalidResponseError } from "./errors.ts";
 import { RPC_FAILURES, RpcError, type RpcFailureKind } from "./errors.ts";
 import { readQuantity } from "./hex-values.ts";
 import type { CallObserver, RpcCall, RpcLimits, RpcResult } from "./types.ts";
 
-// How well a provider does: after a failure it rests, longer each time, and the first request after a rest is a probe.
-
-export type CircuitBreakerLimits = {
-  readonly pauseMsBase: number;
-  readonly pauseMsMax: number;
-  readonly retryAfterMsMax: number;
+type CircuitBreakerOptions = Pick<RpcLimits, "pauseMsBase" | "pauseMsMax" | "retryAfterMsMax"> & {
+  readonly clock: Clock;
+  readonly random: () => number;
 };
 
-export type CircuitBreaker = {
-  /** Fit to be preferred: never failed, or rested and not being probed right now. */
-  isAvailable(): boolean;
-  cooldownMs(): number;
-  /** Taken for a request: if it failed before, that request is its probe and others go elsewhere meanwhile. */
-  acquire(): void;
-  /** The request that took it has ended, however. */
-  release(): void;
-  /** Marks the sending of a request; hand the number back with its outcome. */
-  startRequest(): number;
-  recordSuccess(began: number): void;
-  recordFailure(error: RpcError, began: number): void;
-  readonly failures: number;
-  readonly lastFailure: RpcFailureKind | null;
-};
+/** After a failure the provider cools down, longer each time; the first request after a cooldown is a probe. */
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
+  #failures = 0;
+  #lastFailure: RpcFailureKind | null = null;
+  #cooldownUntilMs = 0;
+  #isProbing = false;
 
-export function createCircuitBreaker(
-  options: CircuitBreakerLimits & { clock: Clock; random: () => number },
-): CircuitBreaker {
-  const { clock, random } = options;
-  let failures = 0;
-  let restUntilMs = 0;
-  let probing = false;
-  let lastFailure: RpcFailureKind | null = null;
-  const restMs = () => Math.max(0, restUntilMs - clock.nowMs());
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+  }
 
-  function pauseMs(error: RpcError): number {
-    if (RPC_FAILURES[error.kind].rests === "long") return options.pauseMsMax;
-    const bound = Math.min(options.pauseMsMax, options.pauseMsBase * 2 ** Math.min(failures - 1, 30));
-    // Half fixed, so that pauses surely grow; half random, so that clients which failed together part.
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get lastFailure(): RpcFailureKind | null {
+    return this.#lastFailure;
+  }
+
+  cooldownMs(): number {
+    return Math.max(0, this.#cooldownUntilMs - this.#options.clock.nowMs());
+  }
+
+  /** Never failed, or its cooldown is over and no probe is under way. */
+  isAvailable(): boolean {
+    return this.#failures === 0 || (this.cooldownMs() === 0 && !this.#isProbing);
+  }
+
+  /** For one request: after a failure, that request is the probe and others go elsewhere meanwhile. */
+  acquire(): void {
+    this.#isProbing = this.#failures > 0;
+  }
+
+  /** The request that acquired it has ended, with any outcome. */
+  release(): void {
+    this.#isProbing = false;
+  }
+
+  /** Marks the sending of a request; pass the number back with its outcome. */
+  startRequest(): number {
+    return this.#failures;
+  }
+
+  recordSuccess(failuresAtStart: number): void {
+    // A request sent before the last failure says nothing about the time after it.
+    if (failuresAtStart !== this.#failures) return;
+    this.#failures = 0;
+    this.#cooldownUntilMs = 0;
+  }
+
+  recordFailure(error: RpcError, failuresAtStart: number): void {
+    this.#lastFailure = error.kind;
+    if (RPC_FAILURES[error.kind].cooldown === "none") {
+      this.recordSuccess(failuresAtStart);
+      return;
+    }
+    // Requests in flight together fail together: they are one failure, not many.
+    if (failuresAtStart !== this.#failures) return;
+    this.#failures += 1;
+    this.#cooldownUntilMs = this.#options.clock.nowMs() + this.#nextCooldownMs(error);
+  }
+
+  #nextCooldownMs(error: RpcError): number {
+    const { pauseMsBase, pauseMsMax, retryAfterMsMax, random } = this.#options;
+    if (RPC_FAILURES[error.kind].cooldown === "long") return pauseMsMax;
+    const bound = Math.min(pauseMsMax, pauseMsBase * 2 ** Math.min(this.#failures - 1, 30));
+    // Half fixed, so that pauses grow reliably; half random, so that clients which failed together spread out.
     const drawn = Math.ceil(bound / 2 + (random() * bound) / 2);
-    return Math.max(drawn, Math.min(error.retryAfterMs ?? 0, options.retryAfterMsMax));
+    return Math.max(drawn, Math.min(error.retryAfterMs ?? 0, retryAfterMsMax));
   }
-
-  function succeeded(began: number) {
-    // A request that was sent before the last failure says nothing about the time after it.
-    if (began !== failures) return;
-    failures = 0;
-    restUntilMs = 0;
-  }
-
-  return {
-    cooldownMs: restMs,
-    isAvailable: () => failures === 0 || (restMs() === 0 && !probing),
-    acquire: () => {
-      probing = failures > 0;
-    },
-    release: () => {
-      probing = false;
-    },
-    startRequest: () => failures,
-    recordSuccess: succeeded,
-    recordFailure(error, began) {
-      lastFailure = error.kind;
-      if (RPC_FAILURES[error.kind].rests === "no") return succeeded(began);
-      // Requests that were under way together fail together: they are one failure, not many.
-      if (began !== failures) return;
-      failures += 1;
-      restUntilMs = clock.nowMs() + pauseMs(error);
-    },
-    get failures() {
-      return failures;
-    },
-    get lastFailure() {
-      return lastFailure;
-    },
-  };
 }
 
-export type RpcProvider = {
-  readonly host: string;
-  readonly breaker: CircuitBreaker;
-  readonly batchMax: number;
-  readonly inFlight: number;
-  call<T>(call: RpcCall<T>, signals: readonly AbortSignal[]): Promise<T>;
-  /** One answer per call. `alone`: as single requests, for what batches have left out before. */
-  callMany<T>(
-    calls: readonly RpcCall<T>[],
-    signals: readonly AbortSignal[],
-    manner: "batched" | "alone",
-  ): Promise<readonly RpcResult<T>[]>;
-  /** Books a contradiction that only the caller could see, and gives back the failure to throw. */
-  recordBadResponse(bad: InvalidResponseError, method: string): RpcError;
-};
-
-export type RpcProviderOptions = {
+type RpcProviderOptions = {
   readonly endpoint: RemoteEndpoint;
   readonly limits: RpcLimits;
   readonly chainId: number | null;
@@ -111,82 +96,121 @@ export type RpcProviderOptions = {
   readonly onCall: CallObserver;
 };
 
-export function createRpcProvider(options: RpcProviderOptions): RpcProvider {
-  const { log, endpoint } = options;
-  const { host } = endpoint;
-  const health = createCircuitBreaker({ ...options.limits, clock: options.clock, random: options.random });
-  const wire = createRpcConnection({ ...options, trackOutcome: book });
-  let chainCheck: Promise<void> | null = null;
+export class RpcProvider {
+  readonly breaker: CircuitBreaker;
+  readonly #options: RpcProviderOptions;
+  readonly #connection: RpcConnection;
+  #chainCheck: Promise<void> | null = null;
 
-  async function book<T>(method: string, send: () => Promise<T>): Promise<T> {
-    if (health.cooldownMs() > 0) throw new RpcError("resting", "it rests after a failure.", { host, method });
-    const began = health.startRequest();
+  constructor(options: RpcProviderOptions) {
+    const { limits, clock, random } = options;
+    this.#options = options;
+    this.breaker = new CircuitBreaker({ ...limits, clock, random });
+    this.#connection = new RpcConnection({ ...options, trackOutcome: this.#trackOutcome });
+  }
+
+  get host(): string {
+    return this.#options.endpoint.host;
+  }
+
+  get batchMax(): number {
+    return this.#connection.batchMax;
+  }
+
+  get inFlight(): number {
+    return this.#connection.inFlight;
+  }
+
+  async call<T>(call: RpcCall<T>, signals: readonly AbortSignal[]): Promise<T> {
+    await this.#ensureChain();
+    return this.#connection.call(call, signals);
+  }
+
+  /** One result per call. `single`: as single requests, for calls that batches have left out before. */
+  async callMany<T>(
+    calls: readonly RpcCall<T>[],
+    signals: readonly AbortSignal[],
+    mode: "batched" | "single",
+  ): Promise<readonly RpcResult<T>[]> {
+    await this.#ensureChain();
+    return mode === "single"
+      ? this.#connection.callEach(calls, signals)
+      : this.#connection.callBatched(calls, signals);
+  }
+
+  /** Records a contradiction that only the caller could see, and returns the error to throw. */
+  recordBadResponse(bad: InvalidResponseError, method: string): RpcError {
+    const error = toRpcError(bad, this.host, method);
+    this.#recordFailure(error, this.breaker.failures);
+    return error;
+  }
+
+  readonly #trackOutcome: TrackOutcome = async (method, send, failureIn) => {
+    const { breaker, host } = this;
+    if (breaker.cooldownMs() > 0)
+      throw new RpcError("resting", "cooling down after a failure.", { host, method });
+    const failuresAtStart = breaker.startRequest();
     try {
       const value = await send();
-      if (began > 0 && began === health.failures) log.info({ provider: host }, "A node answers again.");
-      health.recordSuccess(began);
+      const failure = failureIn?.(value) ?? null;
+      if (failure) this.#recordFailure(failure, failuresAtStart);
+      else this.#recordSuccess(failuresAtStart);
       return value;
     } catch (error) {
-      if (error instanceof RpcError) note(error, began);
+      if (error instanceof RpcError) this.#recordFailure(error, failuresAtStart);
       throw error;
     }
+  };
+
+  #recordSuccess(failuresAtStart: number): void {
+    if (failuresAtStart > 0 && failuresAtStart === this.breaker.failures) {
+      this.#options.log.info({ event: "node-recovered", provider: this.host }, "Node recovered");
+    }
+    this.breaker.recordSuccess(failuresAtStart);
   }
 
-  function note(error: RpcError, began: number) {
-    const before = health.failures;
-    health.recordFailure(error, began);
-    // A provider that came back may be another machine, on another chain: it is asked again who it is.
-    if (RPC_FAILURES[error.kind].rests !== "no" && error.kind !== "rate-limited") chainCheck = null;
-    const fields = { provider: host, method: error.method, kind: error.kind, restMs: health.cooldownMs() };
-    // Once per bout of failures; a provider that stays away would fill the log otherwise.
-    if (before === 0 && health.failures > 0) log.warn(fields, error.message);
-    else log.debug(fields, error.message);
+  #recordFailure(error: RpcError, failuresAtStart: number): void {
+    const { breaker } = this;
+    const failuresBefore = breaker.failures;
+    breaker.recordFailure(error, failuresAtStart);
+    const { kind, method } = error;
+    // A provider that came back may be another machine, on another chain: its chain is checked again.
+    if (RPC_FAILURES[kind].cooldown !== "none" && kind !== "rate-limited") this.#chainCheck = null;
+    const level = failuresBefore === 0 && breaker.failures > 0 ? "warn" : "debug";
+    // One warning per series of failures: a provider that stays down would fill the log otherwise.
+    this.#options.log[level](
+      {
+        event: "node-request-failed",
+        provider: this.host,
+        method,
+        kind,
+        reason: error.reason,
+        cooldownMs: breaker.cooldownMs(),
+      },
+      "Node request failed",
+    );
   }
 
-  /** Nothing is believed from a node before it has said that it is on our chain. */
-  async function onOurChain(): Promise<void> {
-    if (options.chainId === null) return;
-    chainCheck ??= askChain(options.chainId);
-    const check = chainCheck;
+  /** No response is trusted before the node has reported our chain id. */
+  async #ensureChain(): Promise<void> {
+    if (this.#options.chainId === null) return;
+    this.#chainCheck ??= this.#checkChain(this.#options.chainId);
+    const check = this.#chainCheck;
     try {
       await check;
     } catch (error) {
-      if (chainCheck === check) chainCheck = null;
+      if (this.#chainCheck === check) this.#chainCheck = null;
       throw error;
     }
   }
 
-  async function askChain(expected: number): Promise<void> {
+  async #checkChain(expected: number): Promise<void> {
     const parse = (id: unknown) => readQuantity(id, "the chain id");
-    const found = await wire.call({ method: "eth_chainId", params: [], parse }, []);
+    const found = await this.#connection.call({ method: "eth_chainId", params: [], parse }, []);
     if (found === expected) return;
-    const what = `it serves chain ${found}, but chain ${expected} is expected.`;
-    const error = new RpcError("wrong-chain", what, { host, method: "eth_chainId" });
-    note(error, health.failures);
+    const reason = `it serves chain ${found}, but chain ${expected} is expected.`;
+    const error = new RpcError("wrong-chain", reason, { host: this.host, method: "eth_chainId" });
+    this.#recordFailure(error, this.breaker.failures);
     throw error;
   }
-
-  return {
-    host,
-    breaker: health,
-    get batchMax() {
-      return wire.batchMax;
-    },
-    get inFlight() {
-      return wire.inFlight;
-    },
-    async call(call, signals) {
-      await onOurChain();
-      return wire.call(call, signals);
-    },
-    async callMany(calls, signals, manner) {
-      await onOurChain();
-      return manner === "alone" ? wire.callEach(calls, signals) : wire.callBatched(calls, signals);
-    },
-    recordBadResponse(bad, method) {
-      const error = toRpcError(bad, host, method);
-      note(error, health.failures);
-      return error;
-    },
-  };
 }

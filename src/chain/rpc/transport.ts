@@ -1,14 +1,15 @@
-// One HTTP exchange with a node: a JSON body out, a JSON body back, within a time and a size.
-
-import { setMaxListeners } from "node:events";
-import { sendHttpRequest } from "../../lib/http-client.ts";
+// JSON-RPC over HTTP: requests out, results and failures back.
+import {
+  HttpClientError,
+  type HttpClientRequest,
+  type HttpFailure,
+  type HttpJsonResponse,
+  sendJsonRequest,
+} from "../../lib/http-client.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
-import { type RemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
-import { parseRetryAfter } from "../../lib/retry.ts";
-import { classifyRpcError } from "./classify-error.ts";
-import { RpcError } from "./errors.ts";
-
-// JSON-RPC envelopes: what is sent, and which answer belongs to which question.
+import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
+import { classifyRpcError, readHexData } from "./classify-error.ts";
+import { RpcError, type RpcFailureKind } from "./errors.ts";
 
 export type JsonRpcRequest = {
   readonly jsonrpc: "2.0";
@@ -17,7 +18,7 @@ export type JsonRpcRequest = {
   readonly params: readonly unknown[];
 };
 
-// One counter for the whole process: an answer meant for another request can never fit by chance.
+// One counter for the whole process: a response to another request never matches by chance.
 let lastId = 0;
 
 export function createJsonRpcRequest(method: string, params: readonly unknown[]): JsonRpcRequest {
@@ -25,188 +26,151 @@ export function createJsonRpcRequest(method: string, params: readonly unknown[])
   return { jsonrpc: "2.0", id: lastId, method, params };
 }
 
-/** The result of one answer, or the failure that it tells of. */
+const KIND_OF_HTTP_FAILURE = {
+  timeout: "timeout",
+  connection: "transient",
+  "response-too-large": "response-too-large",
+} as const satisfies Record<HttpFailure, RpcFailureKind>;
+
+/** `method` names the call in a failure: a method, or the batch it is part of. */
+export async function sendRpcRequest(
+  method: string,
+  body: JsonRpcRequest | readonly JsonRpcRequest[],
+  request: Omit<HttpClientRequest, "body">,
+): Promise<HttpJsonResponse> {
+  try {
+    return await sendJsonRequest({ ...request, body: JSON.stringify(body) });
+  } catch (error) {
+    if (!(error instanceof HttpClientError)) throw error;
+    throw new RpcError(KIND_OF_HTTP_FAILURE[error.reason], `${error.message}.`, {
+      host: request.endpoint.host,
+      method,
+      httpStatus: error.status,
+      cause: error.cause,
+    });
+  }
+}
+
+/** The result in one response; throws the failure that it reports. */
 export function readRpcResult(
-  answer: unknown,
-  sent: JsonRpcRequest,
-  reply: RpcHttpResponse,
+  payload: unknown,
+  request: JsonRpcRequest,
+  response: HttpJsonResponse,
   endpoint: RemoteEndpoint,
 ): unknown {
-  const record = asObject(answer);
-  if (record?.error !== undefined && record.error !== null)
-    throw refusal(record.error, sent.method, reply, endpoint);
-  if (reply.status < 200 || reply.status > 299) throw statusFailure(sent.method, reply, endpoint);
-  const at = { host: endpoint.host, method: sent.method };
-  if (!record) {
-    const what = reply.payload === undefined ? describeText(reply) : "the answer is no JSON-RPC answer";
-    throw new RpcError("malformed", `${what}.`, at);
+  const record = asObject(payload);
+  if (record?.error !== undefined && record.error !== null) {
+    throw nodeFailure(record.error, request.method, response, endpoint);
   }
-  if (!sameId(record.id, sent.id))
-    throw new RpcError("malformed", "the answer belongs to another request.", at);
-  if (record.result === undefined) throw new RpcError("malformed", "the answer has no result.", at);
+  if (!isOk(response)) throw statusFailure(request.method, response, endpoint);
+  const at = { host: endpoint.host, method: request.method, httpStatus: response.status };
+  if (!record) {
+    const reason = response.payload === undefined ? describeText(response) : "not a JSON-RPC response";
+    throw new RpcError("malformed", `${reason}.`, at);
+  }
+  if (!isSameId(record.id, request.id)) {
+    throw new RpcError("malformed", "the response belongs to another request.", at);
+  }
+  if (record.result === undefined) throw new RpcError("malformed", "the response has no result.", at);
   return record.result;
 }
 
-/** The members of a batch answer by position of their question; what is absent or double stays undefined. */
+/** The members of a batch response in the order of the requests; undefined for one that is absent or present twice. */
 export function matchBatchResponses(
-  answers: readonly unknown[],
-  sent: readonly JsonRpcRequest[],
+  members: readonly unknown[],
+  requests: readonly JsonRpcRequest[],
 ): readonly unknown[] {
   const byId = new Map<unknown, unknown>();
-  for (const answer of answers) {
-    const id = asObject(answer)?.id;
+  for (const member of members) {
+    const id = asObject(member)?.id;
     const key = typeof id === "string" ? Number(id) : id;
-    // Two answers to one question: none of them can be trusted.
-    byId.set(key, byId.has(key) ? undefined : answer);
+    // Two responses to one request: neither can be trusted.
+    byId.set(key, byId.has(key) ? undefined : member);
   }
-  return sent.map(({ id }) => byId.get(id));
+  return requests.map(({ id }) => byId.get(id));
 }
 
-/** The failure of an answer as a whole: an HTTP status, or one error in place of a batch. */
-export function readBatchError(method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
-  const error = asObject(reply.payload)?.error;
-  if (error !== undefined && error !== null) return refusal(error, method, reply, endpoint);
-  if (reply.status < 200 || reply.status > 299) return statusFailure(method, reply, endpoint);
-  const what = reply.payload === undefined ? describeText(reply) : "a batch was not answered by a list";
-  return new RpcError("malformed", `${what}.`, { host: endpoint.host, method });
+/** The failure of a batch as a whole: an HTTP status, or one error in place of the list. */
+export function readBatchError(
+  method: string,
+  response: HttpJsonResponse,
+  endpoint: RemoteEndpoint,
+): RpcError {
+  const error = asObject(response.payload)?.error;
+  if (error !== undefined && error !== null) return nodeFailure(error, method, response, endpoint);
+  if (!isOk(response)) return statusFailure(method, response, endpoint);
+  const reason = response.payload === undefined ? describeText(response) : "the batch response is not a list";
+  return new RpcError("malformed", `${reason}.`, {
+    host: endpoint.host,
+    method,
+    httpStatus: response.status,
+  });
 }
 
-function refusal(error: unknown, method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
+function nodeFailure(
+  error: unknown,
+  method: string,
+  { status, retryAfterMs }: HttpJsonResponse,
+  endpoint: RemoteEndpoint,
+): RpcError {
   const record = asObject(error);
   // A few gateways put the bare text where the error object belongs.
   const message =
     typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
   const code = typeof record?.code === "number" ? record.code : null;
-  const found = classifyRpcError({ method, status: reply.status, code, message, data: record?.data });
-  const words = endpoint.redact(message).trim() || "an error without words";
-  return new RpcError(found.kind, `${words}${code === null ? "" : ` (code ${code})`}.`, {
-    host: endpoint.host,
-    method,
-    rpcCode: code,
-    revertData: found.revertData,
-    range: found.range,
-    retryAfterMs: reply.retryAfterMs ?? found.retryAfterMs,
-  });
+  const found = classifyRpcError({ method, status, code, message, data: record?.data });
+  const shown = endpoint.redact(message).trim();
+  return new RpcError(
+    found.kind,
+    `${shown || "an error without text"}${code === null ? "" : ` (code ${code})`}.`,
+    {
+      host: endpoint.host,
+      method,
+      httpStatus: status,
+      nodeError: record && { code, message: shown, data: readHexData(record.data) },
+      revertData: found.revertData,
+      range: found.range,
+      retryAfterMs: retryAfterMs ?? found.retryAfterMs,
+    },
+  );
 }
 
-function statusFailure(method: string, reply: RpcHttpResponse, endpoint: RemoteEndpoint): RpcError {
-  const record = asObject(reply.payload);
-  const text = typeof record?.message === "string" ? endpoint.redact(record.message) : reply.text;
-  const found = classifyRpcError({ method, status: reply.status, code: null, message: text, data: null });
-  // A page is never read for words: gateways put "not found" and "try again" on every one of them.
-  const page = looksLikePage(text);
-  const kind = page
-    ? classifyRpcError({ method, status: reply.status, code: null, message: "", data: null }).kind
+function statusFailure(method: string, response: HttpJsonResponse, endpoint: RemoteEndpoint): RpcError {
+  const { status } = response;
+  const record = asObject(response.payload);
+  const text = typeof record?.message === "string" ? endpoint.redact(record.message) : response.text;
+  const found = classifyRpcError({ method, status, code: null, message: text, data: null });
+  // A page is classified by its status alone: gateways put "not found" and "try again" on every one of them.
+  const isPage = looksLikePage(text);
+  const kind = isPage
+    ? classifyRpcError({ method, status, code: null, message: "", data: null }).kind
     : found.kind;
-  const words = text === "" || page ? "" : `: ${text}`;
-  return new RpcError(kind, `HTTP status ${reply.status}${words}.`, {
+  const shown = text === "" || isPage ? "" : `: ${text}`;
+  return new RpcError(kind, `HTTP status ${status}${shown}.`, {
     host: endpoint.host,
     method,
+    httpStatus: status,
     range: found.range,
-    retryAfterMs: reply.retryAfterMs ?? found.retryAfterMs,
+    retryAfterMs: response.retryAfterMs ?? found.retryAfterMs,
   });
 }
 
-function describeText(reply: RpcHttpResponse): string {
-  return looksLikePage(reply.text) ? "the answer is a web page" : "the answer is cut short or is not JSON";
+function isOk({ status }: HttpJsonResponse): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function describeText({ text }: HttpJsonResponse): string {
+  return looksLikePage(text) ? "the response is a web page" : "the response is truncated or not JSON";
 }
 
 function looksLikePage(text: string): boolean {
   return text.trimStart().startsWith("<");
 }
 
-function sameId(id: unknown, sent: number): boolean {
+function isSameId(id: unknown, sent: number): boolean {
   return id === sent || id === String(sent);
 }
 
 function asObject(value: unknown): JsonObject | null {
   return isJsonObject(value) ? value : null;
-}
-
-export type RpcExchange = {
-  readonly endpoint: RemoteEndpoint;
-  /** How the call is named in a failure: a method, or the batch it is part of. */
-  readonly method: string;
-  readonly body: string;
-  readonly timeoutMs: number;
-  readonly responseBytesMax: number;
-  readonly signals: readonly AbortSignal[];
-};
-
-export type RpcHttpResponse = {
-  readonly status: number;
-  readonly retryAfterMs: number | null;
-  /** The parsed body; undefined when it is not JSON. */
-  readonly payload: unknown;
-  /** The beginning of a body that is not JSON, fit to be shown. */
-  readonly text: string;
-};
-
-/** Throws an RpcError when no whole answer arrives, and the signal's own reason when the caller gave up. */
-export async function sendRpcRequest(options: RpcExchange): Promise<RpcHttpResponse> {
-  const { endpoint, method } = options;
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), options.timeoutMs);
-  // Forwarded by hand and taken off again: AbortSignal.any would tie every request to a long-lived signal.
-  const forward = (event: Event) => controller.abort((event.target as AbortSignal).reason);
-  for (const signal of options.signals) {
-    if (signal.aborted) controller.abort(signal.reason);
-    // As many requests listen as are in flight at all providers together; each stops listening when it ends.
-    setMaxListeners(0, signal);
-    signal.addEventListener("abort", forward, { once: true });
-  }
-  try {
-    const headers: Record<string, string> = {
-      "content-type": "application/json",
-      accept: "application/json",
-    };
-    if (endpoint.authorization) headers.authorization = endpoint.authorization.reveal();
-    const { status, retryAfter, text } = await sendHttpRequest({
-      url: endpoint.url.reveal(),
-      headers,
-      body: options.body,
-      signal: controller.signal,
-      responseBytesMax: options.responseBytesMax,
-    });
-    if (text === null) {
-      const words = `the answer is longer than ${options.responseBytesMax} bytes.`;
-      throw new RpcError("response-too-large", words, { host: endpoint.host, method });
-    }
-    const payload = parseJson(text);
-    return {
-      status,
-      retryAfterMs: parseRetryAfter(retryAfter),
-      payload,
-      text: payload === undefined ? endpoint.redact(text.slice(0, 2_000)) : "",
-    };
-  } catch (error) {
-    for (const signal of options.signals) if (signal.aborted) throw signal.reason;
-    if (error instanceof RpcError) throw error;
-    if (controller.signal.aborted) {
-      throw new RpcError("timeout", `no answer within ${options.timeoutMs} ms.`, {
-        host: endpoint.host,
-        method,
-      });
-    }
-    const cause = redactError(error, endpoint);
-    throw new RpcError("transient", `${reasonOf(cause)}.`, { host: endpoint.host, method, cause });
-  } finally {
-    clearTimeout(timer);
-    for (const signal of options.signals) signal.removeEventListener("abort", forward);
-  }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    // Told apart by the caller, who knows the status: an HTML page of a gateway, or an answer cut short.
-    return undefined;
-  }
-}
-
-function reasonOf(error: Error): string {
-  let deepest = error;
-  while (deepest.cause instanceof Error) deepest = deepest.cause;
-  return deepest.message || "the connection failed";
 }

@@ -1,8 +1,8 @@
-// The words of the client: a call, its answer, what an observer is told, and what callers hold.
+// The interface of the JSON-RPC client: calls, results, limits, and what an observer learns of each call.
+import { assertDefined } from "../../lib/assert-defined.ts";
 import type { RpcError, RpcFailureKind } from "./errors.ts";
 
-// The bounds of the client, each with its reason; a deployment may set its own.
-
+/** Bounds of the client; a deployment may set its own. */
 export type RpcLimits = {
   readonly requestTimeoutMs: number;
   readonly responseBytesMax: number;
@@ -17,36 +17,46 @@ export type RpcLimits = {
 };
 
 export const RPC_LIMITS: RpcLimits = {
-  // Vendors give up on a heavy log query after 10 to 15 seconds; a little longer lets us hear their reason.
+  // Vendors give up on a heavy log query after 10 to 15 seconds; waiting a little longer gets us their reason.
   requestTimeoutMs: 20_000,
-  // 10,000 logs are about 7 MB; more than this at once would only stall the process while it parses.
+  // 10,000 logs are about 7 MB; more than this at once would stall the process while it parses.
   responseBytesMax: 32 * 1024 * 1024,
-  // Accepted by nearly everyone (geth allows 1,000, public gateways often 100, some 10: those are learnt).
+  // Accepted by nearly every node (geth allows 1,000, public gateways often 100, some 10: the client learns those).
   batchMax: 100,
   // Enough to hide latency, few enough for the free plan of any vendor.
   inFlightMax: 8,
-  // Far above what our own callers queue; only there so that a defect can not fill the memory.
+  // Far above what our own callers queue: it only keeps a defect from filling the memory.
   waitingMax: 50_000,
-  // Failures in a row before the caller hears of it; callers that must not give up have their own loop.
+  // Consecutive failures before the caller gets the error; callers that must not give up have their own loop.
   attemptsMax: 6,
-  // A hiccup is over in a quarter of a second, and a failed request is not felt.
+  // A hiccup is over in a quarter of a second, and one failed request does no harm.
   pauseMsBase: 250,
-  // A provider that is down is asked twice a minute, which notices its return soon and bothers nobody.
+  // Two attempts per minute notice soon that a provider is back, and cost it nothing while it is down.
   pauseMsMax: 30_000,
-  // Some vendors ask for an hour when a daily plan is used up; then the caller should hear it instead of waiting.
+  // Some vendors request an hour when a daily plan is used up; then the caller should get the error instead of waiting.
   retryAfterMsMax: 60_000,
-  // The longest a request waits for a resting provider when there is no other.
+  // The longest wait for the cooldown of a provider when there is no other.
   waitMsMax: 65_000,
 };
 
-/** `parse` runs inside the retry: an answer it refuses (BadAnswer) counts against the node and is asked for again. */
+/** `parse` runs inside the retry: an InvalidResponseError counts against the node, and the call is repeated. */
 export type RpcCall<T = unknown> = {
   readonly method: string;
   readonly params: readonly unknown[];
-  readonly parse?: (result: unknown) => T;
+  readonly parse: (result: unknown) => T;
 };
 
+/** A call whose result is not checked. */
+export function rawCall(method: string, params: readonly unknown[] = []): RpcCall {
+  return { method, params, parse: (result) => result };
+}
+
 export type RpcResult<T = unknown> = { readonly ok: T } | { readonly error: RpcError };
+
+/** One result per call, each typed by its own call. */
+export type RpcResults<Calls extends readonly RpcCall[]> = {
+  readonly [K in keyof Calls]: Calls[K] extends RpcCall<infer T> ? RpcResult<T> : never;
+};
 
 export type RpcCallOptions = { readonly signal?: AbortSignal };
 
@@ -61,7 +71,7 @@ export type CallObserver = (call: ObservedCall) => void;
 
 export type ProviderHealth = {
   readonly host: string;
-  readonly state: "ready" | "resting";
+  readonly state: "ready" | "cooling-down";
   readonly failures: number;
   readonly cooldownMs: number;
   readonly lastFailure: RpcFailureKind | null;
@@ -70,45 +80,64 @@ export type ProviderHealth = {
 };
 
 export type Rpc = {
-  request<T = unknown>(
-    method: string,
-    params: readonly unknown[],
-    options?: RpcCallOptions & { readonly parse?: (result: unknown) => T },
-  ): Promise<T>;
-  /** Answers in the order of the calls. Only giving up (the signal, or closing) throws; a failed call is an answer. */
-  batch<T = unknown>(
-    calls: readonly RpcCall<T>[],
+  request<T>(call: RpcCall<T>, options?: RpcCallOptions): Promise<T>;
+  /** Results in the order of the calls. A failed call is a result; only an abort or a closed client throws. */
+  batch<const Calls extends readonly RpcCall[]>(
+    calls: Calls,
     options?: RpcCallOptions,
-  ): Promise<readonly RpcResult<T>[]>;
+  ): Promise<RpcResults<Calls>>;
   /**
-   * Related reads on one provider. When that provider fails, the whole work runs again on the next one, so it must
-   * only read. A BadAnswer thrown by the work counts against the provider.
+   * Runs related reads on one provider. When that provider fails, the whole work runs again on the next one, so it must
+   * only read. An InvalidResponseError thrown by the work counts against the provider.
    */
   pinned<T>(work: (node: PinnedRpc) => Promise<T>, options?: PinOptions): Promise<T>;
   providers(): readonly ProviderHealth[];
-  /** Ends what is under way; later calls are refused. */
+  /** Aborts the requests in flight; later calls fail. */
   close(): void;
 };
 
-/** The client as seen through one provider: each call is tried once, the pinning client tries again elsewhere. */
+/** The client restricted to one provider: each call is tried once, and the pinning client retries elsewhere. */
 export type PinnedRpc = Rpc & { readonly host: string; readonly providerIndex: number };
 
 export type PinOptions = RpcCallOptions & {
-  /** Another provider than these, if any is fit: for a second opinion. */
+  /** Another provider than these, if any is available: for a cross-check. */
   readonly avoid?: readonly number[];
-  /** None of these, even where no other is fit. */
+  /** None of these, even where no other is available. */
   readonly exclude?: readonly number[];
   /** This provider and no other. */
   readonly only?: number;
   readonly attemptsMax?: number;
-  /** After this much waiting for resting providers no further wait begins. */
+  /** After this much waiting for cooldowns no further wait starts. */
   readonly waitMsMax?: number;
 };
 
-/** The values of a batch of which every member is needed; the first failure is thrown. */
-export function unwrapResults<T>(answers: readonly RpcResult<T>[]): T[] {
-  return answers.map((answer) => {
-    if ("error" in answer) throw answer.error;
-    return answer.ok;
+type Unwrapped<Results extends readonly RpcResult[]> = {
+  -readonly [K in keyof Results]: Extract<Results[K], { readonly ok: unknown }>["ok"];
+};
+
+/** The values of a batch of which every member is needed; throws the first failure. */
+export function unwrapResults<const Results extends readonly RpcResult[]>(
+  results: Results,
+): Unwrapped<Results> {
+  const values = results.map((result) => {
+    if ("error" in result) throw result.error;
+    return result.ok;
   });
+  return values as Unwrapped<Results>;
+}
+
+/** Groups of calls as one batch, sent in this order; the results come back per group. */
+export async function batchGroups<const Groups extends readonly (readonly RpcCall[])[]>(
+  rpc: Pick<Rpc, "batch">,
+  groups: Groups,
+  options: RpcCallOptions = {},
+): Promise<{ readonly [K in keyof Groups]: RpcResults<Groups[K]> }> {
+  const results: readonly RpcResult[] = await rpc.batch(groups.flat(), options);
+  let start = 0;
+  const perGroup = groups.map((group) => {
+    const own = group.map((_, i) => assertDefined(results[start + i], "the result of a call"));
+    start += group.length;
+    return own;
+  });
+  return perGroup as unknown as { readonly [K in keyof Groups]: RpcResults<Groups[K]> };
 }

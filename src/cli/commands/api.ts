@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { readIndexReadiness } from "../../api/readiness.ts";
 import { serveApi } from "../../api/serve.ts";
 import { resolveWriteMode } from "../../api/write-mode.ts";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
@@ -45,7 +46,8 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
     checkReadiness: () => readIndexReadiness(database),
   });
   let url = "";
-  const writes = { deployment, config, urls: config.rpcUrls, listenUrl: () => url };
+  const onCall = createRpcMetrics(registry);
+  const writes = { deployment, config, urls: config.rpcUrls, onCall, listenUrl: () => url };
   const isIndexReady = async () => (await readIndexReadiness(database)).ready;
   const api = serveApi(server, { database, log, writes, isIndexReady });
   try {

@@ -21,7 +21,7 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
   }
   const deployment = await readDeployment(config.network);
   const { http: urls } = splitRpcUrls(config.rpcUrls);
-  const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+  const rpc = createRpc({ urls, chainId: deployment.chainId, log, onCall: null });
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });
     for (const host of verified.unreachable) {

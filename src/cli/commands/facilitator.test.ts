@@ -53,9 +53,9 @@ describe("sextant facilitator", () => {
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 
     expect((await fetch(`${url}/ready`)).status).toBe(200);
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-      'sextant_facilitator_requests_total{operation="settle",outcome="ok"} 1',
-    );
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('sextant_facilitator_requests_total{operation="settle",outcome="ok"} 1');
+    expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_sendRawTransaction",outcome="ok"\} 1/);
     const malformed = await fetch(`${url}/settle`, {
       method: "POST",
       headers: { "content-type": "application/json" },

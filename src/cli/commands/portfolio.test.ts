@@ -174,6 +174,11 @@ describe("with X402_DEV_BYPASS", () => {
     expect((await fetch(`${url}/portfolio?address=${address}&chains=ethereum`)).status).toBe(400);
   });
 
+  it("counts its calls to nodes", async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_getBalance",outcome="ok"\} 1/);
+  });
+
   it("shuts down in time while a request waits for a hanging node", async () => {
     let isHanging = false;
     const node = await startFaultyNode({

@@ -1,5 +1,7 @@
 // `sextant portfolio`: serves wallet snapshots, paid per request.
 import { Registry } from "prom-client";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
@@ -44,16 +46,17 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   // Report configuration errors before anything starts.
   checkPaywallConfig(config);
   assertPublicUrl(config);
-  const provider = openProvider(config);
+  const onCall = createRpcMetrics(registry);
+  const provider = openProvider(config, onCall);
   let url = `http://${config.host}:${config.portfolioPort}`;
   const opened = createCloseStack();
   try {
-    const nodes = await openPortfolioChains(config, log, stop);
+    const nodes = await openPortfolioChains(config, { log, onCall, signal: stop });
     opened.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     opened.push(close);
     const count = countPaymentOutcomes(registry);
-    const dependencies = { database, log, count, listenUrl: () => url, signal: stop };
+    const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
     opened.push(paywall.close);
     const server = createHttpServer({
@@ -65,7 +68,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
       provider,
-      priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: { fetch } } : {}),
+      priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,
       gate: paywall.gate,
       devBypass: paywall.devBypass,
@@ -87,12 +90,12 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   return 0;
 };
 
-function openProvider(config: Config<typeof portfolioSettings>): HoldingsProvider {
+function openProvider(config: Config<typeof portfolioSettings>, onCall: CallObserver): HoldingsProvider {
   if (config.portfolioProvider === "rpc") return rpcHoldingsProvider;
   if (config.alchemyApiKey === null) {
     throw new Fault("CONFIG_INVALID", "PORTFOLIO_PROVIDER=alchemy needs ALCHEMY_API_KEY.");
   }
-  return createAlchemyProvider({ key: config.alchemyApiKey, fetch });
+  return createAlchemyProvider({ key: config.alchemyApiKey, onCall });
 }
 
 /** A wildcard address is not a URL that clients can use. */

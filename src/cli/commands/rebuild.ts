@@ -74,7 +74,7 @@ async function rereadRange(
 ): Promise<number> {
   const { range, deployment, config, log, stop: signal } = options;
   const { http: urls } = splitRpcUrls(config.rpcUrls);
-  const rpc = createRpc({ urls, chainId: deployment.chainId, log });
+  const rpc = createRpc({ urls, chainId: deployment.chainId, log, onCall: null });
   try {
     await verifyDeployment(rpc, deployment, { signal });
     return await rereadLogs(lock, { rpc, deployment, range, rangeMax: config.logRangeMax, signal });

@@ -1,12 +1,8 @@
 // Self-audit of history: compares the stored logs of final blocks with what a node returns for them now.
+import { type LogFilter, prepareLogFilters } from "../../chain/logs/filter.ts";
+import type { BlockLogQuery } from "../../chain/logs/get-logs.ts";
+import { areSameLogs, findFirstDifferingBlock } from "../../chain/logs/log.ts";
 import {
-  areSameLogs,
-  findFirstDifferingBlock,
-  type LogFilter,
-  prepareLogFilters,
-} from "../../chain/logs/filter.ts";
-import {
-  type BlockLogQuery,
   contradictsReceipts,
   type ProviderBlockLogs,
   readBlockLogsPerProvider,
@@ -47,7 +43,7 @@ const DIFFERING_MAX = 10;
  */
 export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const { rpc, database, startBlock, random } = options;
-  const query: BlockLogQuery = { wanted: prepareLogFilters(options.filters), bloom: options.bloom };
+  const query: BlockLogQuery = { filters: prepareLogFilters(options.filters), bloom: options.bloom };
   const differing = new Map(options.knownDifferences.map(({ block, text }) => [block, text]));
   const size = createWindowSize(options.rangeMax);
   let next: number | null = null;

@@ -1,7 +1,6 @@
 // Self-audit of unconfirmed history: compares ranges that only one of several configured nodes has confirmed.
-import { findFirstDifferingBlock } from "../../chain/logs/filter.ts";
-import type { NodeLog } from "../../chain/logs/log.ts";
-import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
+import type { BlockLogQuery } from "../../chain/logs/get-logs.ts";
+import { findFirstDifferingBlock, type NodeLog } from "../../chain/logs/log.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -40,7 +39,7 @@ export function createUnconfirmedAudit(
     // A node in cooldown after a failure is read next time.
     const shown = await Promise.all(
       rpc.providers().map(({ state }, only) => {
-        if (state === "resting") return null;
+        if (state === "cooling-down") return null;
         return readNodeWindow(rpc, only, query, window, signal).catch(withoutLogs);
       }),
     );

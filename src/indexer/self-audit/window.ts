@@ -1,12 +1,15 @@
 // A window of final blocks for the self-audit: its stored logs, and the logs that a node returns for it now.
 import { headerCall } from "../../chain/headers.ts";
-import { mergeLogs } from "../../chain/logs/filter.ts";
-import { needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "../../chain/logs/get-logs.ts";
-import type { NodeLog } from "../../chain/logs/log.ts";
-import type { BlockLogQuery } from "../../chain/logs/resolve-disagreement.ts";
+import {
+  type BlockLogQuery,
+  needsSmallerRange,
+  rangeLogsCall,
+  throwRangeErrorFirst,
+} from "../../chain/logs/get-logs.ts";
+import { mergeLogs, type NodeLog } from "../../chain/logs/log.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
-import { type Rpc, type RpcCall, unwrapResults } from "../../chain/rpc/types.ts";
-import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
+import { batchGroups, type Rpc, unwrapResults } from "../../chain/rpc/types.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
 import { readStoredLogs } from "../../store/index/raw-logs.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { BlockSpan } from "./unconfirmed-ranges.ts";
@@ -64,13 +67,14 @@ export async function readNodeWindow(
     return await rpc.pinned(
       async (node) => {
         // The header proves that the node has the blocks: a lagging node would return fewer logs without an error.
-        const calls: RpcCall<NodeLog[] | BlockHeader>[] = [
-          ...query.wanted.map((each) => rangeLogsCall(range, each)),
-          headerCall(to),
-        ];
-        const responses = await node.batch(calls, { signal });
-        throwRangeErrorFirst(responses);
-        return mergeLogs(unwrapResults(responses).slice(0, -1) as NodeLog[][]);
+        const [lists, header] = await batchGroups(
+          node,
+          [query.filters.map((filter) => rangeLogsCall(range, filter)), [headerCall(to)]],
+          { signal },
+        );
+        throwRangeErrorFirst([...lists, ...header]);
+        unwrapResults(header);
+        return mergeLogs(unwrapResults(lists));
       },
       { only, attemptsMax: ATTEMPTS_MAX, signal },
     );

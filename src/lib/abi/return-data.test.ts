@@ -1,4 +1,4 @@
-// Words of answers: the exact shape, or nothing.
+// Return data of untrusted contracts: the exact shape, or null.
 import { encodeAbiParameters } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../hex.ts";
@@ -18,16 +18,16 @@ const A: Hex = "0x00000000000000000000000000000000000000aa";
 const B: Hex = "0xffffffffffffffffffffffffffffffffffffffff";
 const list = (items: readonly Hex[]) => encodeAbiParameters([{ type: "address[]" }], [items]);
 
-describe("answers as words", () => {
-  it("have exactly the number of words asked for", () => {
+describe("return data", () => {
+  it("has exactly the requested number of words", () => {
     expect(decodeWords(`${word(1n)}${word(2n).slice(2)}` as Hex, 2)).toEqual([1n, 2n]);
     const three: Hex = `0x${"01".repeat(96)}`;
-    for (const answer of [null, undefined, "0x", "0x12", word(1n), three] as const) {
-      expect(decodeWords(answer, 2)).toBeNull();
+    for (const data of [null, undefined, "0x", "0x12", word(1n), three] as const) {
+      expect(decodeWords(data, 2)).toBeNull();
     }
   });
 
-  it("hold one word of any size, where one was asked for", () => {
+  it("holds one word of any size, where one is requested", () => {
     expect(decodeWord(word(2n ** 256n - 1n))).toBe(2n ** 256n - 1n);
     expect(decodeWord(`0x${"01".repeat(64)}`)).toBeNull();
   });

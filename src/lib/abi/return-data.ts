@@ -1,4 +1,4 @@
-// Contract answers as 32-byte words: an answer of another shape than the asked function has is no answer.
+// Return data of untrusted contracts: null instead of an error for data of another shape than the function returns.
 import type { Hex } from "../hex.ts";
 
 const WORD_DIGITS = 64;
@@ -7,29 +7,29 @@ const ADDRESS_MAX = (1n << 160n) - 1n;
 /** No listed token comes near 2^128 units (340 undecillion); an amount beyond it is a broken or lying contract. */
 export const TOKEN_AMOUNT_MAX = (1n << 128n) - 1n;
 
-/** Exactly `count` words, else null: neither less nor more is what the asked function returns. */
-export function decodeWords(answer: Hex | null | undefined, count: number): readonly bigint[] | null {
-  if (!answer || answer.length !== 2 + WORD_DIGITS * count) return null;
+/** Exactly `count` words, else null: the called function returns neither fewer nor more. */
+export function decodeWords(data: Hex | null | undefined, count: number): readonly bigint[] | null {
+  if (!data || data.length !== 2 + WORD_DIGITS * count) return null;
   return Array.from({ length: count }, (_, index) => {
     const start = 2 + WORD_DIGITS * index;
-    return BigInt(`0x${answer.slice(start, start + WORD_DIGITS)}`);
+    return BigInt(`0x${data.slice(start, start + WORD_DIGITS)}`);
   });
 }
 
 /** One word, else null. */
-export function decodeWord(answer: Hex | null | undefined): bigint | null {
-  return decodeWords(answer, 1)?.[0] ?? null;
+export function decodeWord(data: Hex | null | undefined): bigint | null {
+  return decodeWords(data, 1)?.[0] ?? null;
 }
 
-/** One believable amount, else null. */
-export function decodeTokenAmount(answer: Hex | null | undefined): bigint | null {
-  const amount = decodeWord(answer);
+/** One plausible amount, else null. */
+export function decodeTokenAmount(data: Hex | null | undefined): bigint | null {
+  const amount = decodeWord(data);
   return amount !== null && amount <= TOKEN_AMOUNT_MAX ? amount : null;
 }
 
 /** One address that is not zero, else null. */
-export function decodeAddress(answer: Hex | null | undefined): Hex | null {
-  return wordToAddress(decodeWord(answer));
+export function decodeAddress(data: Hex | null | undefined): Hex | null {
+  return wordToAddress(decodeWord(data));
 }
 
 export function wordToAddress(word: bigint | null | undefined): Hex | null {
@@ -38,16 +38,16 @@ export function wordToAddress(word: bigint | null | undefined): Hex | null {
 }
 
 /** A dynamic array of words as the only return value, else null. */
-export function decodeWordArray(answer: Hex | null | undefined, countMax: number): readonly bigint[] | null {
-  const count = answer ? (answer.length - 2) / WORD_DIGITS - 2 : -1;
+export function decodeWordArray(data: Hex | null | undefined, countMax: number): readonly bigint[] | null {
+  const count = data ? (data.length - 2) / WORD_DIGITS - 2 : -1;
   if (!Number.isInteger(count) || count < 0 || count > countMax) return null;
-  const [offset, length, ...items] = decodeWords(answer, count + 2) ?? [];
+  const [offset, length, ...items] = decodeWords(data, count + 2) ?? [];
   return offset === 32n && length === BigInt(count) ? items : null;
 }
 
 /** A dynamic array of addresses as the only return value, else null. */
-export function decodeAddressArray(answer: Hex | null | undefined, countMax: number): readonly Hex[] | null {
-  const items = decodeWordArray(answer, countMax);
+export function decodeAddressArray(data: Hex | null | undefined, countMax: number): readonly Hex[] | null {
+  const items = decodeWordArray(data, countMax);
   const addresses = items?.map(wordToAddress).filter((address) => address !== null) ?? [];
   return addresses.length === items?.length ? addresses : null;
 }

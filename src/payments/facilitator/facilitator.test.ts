@@ -121,6 +121,7 @@ describe("a failure of our own facilitator", () => {
       store: openRecordStore(database),
       gas: LOCAL_GAS,
       log: silentLog,
+      onCall: null,
     });
     const verdict = await requestVerify(facilitator, payload, terms);
     expect(verdict.kind).toBe("unavailable");

@@ -1,5 +1,6 @@
 // A facilitator in this process: the library verifies, our own queue sends, and a failed read never counts as a verdict.
 import { privateKeyToAccount } from "viem/accounts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -14,7 +15,7 @@ import {
 } from "./broadcast/fee-limits.ts";
 import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
 import { createBroadcastQueue } from "./broadcast/queue.ts";
-import { createViemClient } from "./broadcast/viem-client.ts";
+import { createFacilitatorRpc, createViemClient } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
@@ -32,6 +33,8 @@ type LocalFacilitatorOptions = {
   readonly store: StatementRunner;
   readonly gas: FacilitatorGasLimits;
   readonly log: Log;
+  /** For the metrics of the calls to nodes. */
+  readonly onCall: CallObserver | null;
   readonly clock?: Clock;
   /** How long to wait for a receipt; below the time that a settlement may take. */
   readonly confirmationMs?: number;
@@ -123,16 +126,19 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
 }
 
 function openClients(
-  { network, urls, pollMs = POLL_MS }: LocalFacilitatorOptions,
+  { network, urls, log, onCall, pollMs = POLL_MS }: LocalFacilitatorOptions,
   clock: Clock,
-  onUnheard: (error: unknown) => void,
+  onNoResponse: (error: unknown) => void,
 ) {
   const chainId = chainIdOfNetwork(network);
-  const single = urls.slice(0, FEE_NODES_MAX).map((url) => createViemClient(chainId, [url], { pollMs }));
+  const rpc = createFacilitatorRpc({ urls, chainId, log, onCall });
+  const single = urls
+    .slice(0, FEE_NODES_MAX)
+    .map((_, only) => createViemClient(chainId, rpc, { pollMs, only }));
   return {
-    client: createViemClient(chainId, urls, { pollMs, onUnheard }),
+    client: createViemClient(chainId, rpc, { pollMs, onNoResponse }),
     /** Its failures do not affect any verdict. */
-    bestEffortClient: createViemClient(chainId, urls, { pollMs }),
+    bestEffortClient: createViemClient(chainId, rpc, { pollMs }),
     feeQuotes: createFeeQuoteReader(single, clock),
   };
 }

@@ -1,6 +1,7 @@
 // The facilitator of this process as configured: its key, its nodes, and what it may pay for gas on this chain.
 import { findChainById } from "../../chain/chains/chains.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { gasSettings } from "../../config/settings.ts";
 import { parseAmount } from "../../lib/decimal.ts";
@@ -25,11 +26,12 @@ export function openLocalFacilitator(
     readonly privateKey: Secret<Hex>;
     readonly database: Database;
     readonly log: Log;
+    readonly onCall: CallObserver | null;
   },
 ): LocalFacilitator {
-  const { urls, privateKey, database, log } = needs;
+  const { urls, privateKey, database, log, onCall } = needs;
   return createLocalFacilitator({
-    ...{ network: token.network, urls, privateKey, log },
+    ...{ network: token.network, urls, privateKey, log, onCall },
     store: openRecordStore(database),
     gas: createGasLimits(config, token),
   });

@@ -2,6 +2,8 @@
 import { Counter, Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
+import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type {
   facilitatorSettings,
@@ -49,9 +51,10 @@ export async function createFacilitatorServer(
   const { database, log, signal } = needs;
   const asset = resolvePaymentAsset(config);
   const { privateKey, urls } = checkFacilitatorConfig(config);
-  const token = await verifyToken(config, asset, log, signal);
-  const facilitator = openLocalFacilitator(config, token, { privateKey, urls, database, log });
   const registry = new Registry();
+  const onCall = createRpcMetrics(registry);
+  const token = await verifyToken(config, asset, { log, onCall, signal });
+  const facilitator = openLocalFacilitator(config, token, { privateKey, urls, database, log, onCall });
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",
     help: "Payments verified and settled, by outcome.",
@@ -112,10 +115,13 @@ export function checkFacilitatorConfig(config: FacilitatorConfig) {
 async function verifyToken(
   { paymentRpcUrls: urls }: FacilitatorConfig,
   asset: PaymentAssetConfig,
-  log: Log,
-  signal: AbortSignal | undefined,
+  {
+    log,
+    onCall,
+    signal,
+  }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal | undefined },
 ): Promise<PaymentToken> {
-  const rpc = createRpc({ urls, chainId: asset.chainId, log });
+  const rpc = createRpc({ urls, chainId: asset.chainId, log, onCall });
   try {
     return await readPaymentToken(rpc, asset, { log, signal });
   } finally {

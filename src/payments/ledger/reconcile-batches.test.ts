@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 function chainAt(url: string) {
-  const rpc = createRpc({ urls: [new Secret(url)], log: silentLog });
+  const rpc = createRpc({ urls: [new Secret(url)], log: silentLog, onCall: null });
   closing.push(() => rpc.close());
   return createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
 }

@@ -5,9 +5,10 @@ import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
+import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockComparison, BlockId, BlockTransferQuery, ExpectedTransfer } from "./lookup.ts";
-import { AUTHORIZATION_USED_TOPIC, addressTopic, isAuthorizedTransfer } from "./onchain-receipt.ts";
+import { AUTHORIZATION_USED_TOPIC, isAuthorizedTransfer } from "./onchain-receipt.ts";
 
 /** Reads from one node, below a head that it has before and after. */
 export async function findBlocksOnChain(
@@ -64,9 +65,9 @@ function chunksOf(wanted: readonly ExpectedTransfer[]): readonly (readonly Expec
 /** Two calls: the uses of these authorizations in this block, and the transfers between these accounts. */
 function logCalls(block: BlockId, wanted: readonly ExpectedTransfer[]): readonly RpcCall<NodeLog[]>[] {
   const distinct = (values: readonly Hex[]) => [...new Set(values)];
-  const payers = distinct(wanted.map(({ from }) => addressTopic(from)));
+  const payers = distinct(wanted.map(({ from }) => addressToTopic(from)));
   const nonces = distinct(wanted.map(({ nonce }) => nonce));
-  const payees = distinct(wanted.map(({ to }) => addressTopic(to)));
+  const payees = distinct(wanted.map(({ to }) => addressToTopic(to)));
   const address = distinct(wanted.map(({ asset }) => asset));
   return [
     [[AUTHORIZATION_USED_TOPIC], payers, nonces],
@@ -103,7 +104,7 @@ function transactionsOf(
     else byIndex.set(log.logIndex, log);
   }
   return wanted.map((each) => {
-    const use = uses.get(useKey(addressTopic(each.from), each.nonce));
+    const use = uses.get(useKey(addressToTopic(each.from), each.nonce));
     const next = use && byIndex.get(use.logIndex + 1);
     if (!use || !next || use.address !== each.asset || next.address !== each.asset) return null;
     return next.transactionHash === use.transactionHash && isAuthorizedTransfer(next, each)

@@ -5,6 +5,8 @@ import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import type { Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
+import { createParametersCodec } from "../../lib/abi/codec.ts";
+import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ExpectedTransfer, TransferFound } from "./lookup.ts";
 
@@ -17,22 +19,21 @@ export async function readTransactionLogs(
   transaction: Hex,
   options: RpcCallOptions,
 ): Promise<readonly NodeLog[] | null> {
-  return rpc.request("eth_getTransactionReceipt", [transaction], {
-    ...options,
-    parse: (result) => {
-      if (result === null) return null;
-      const { logs, transactionHash } = readObject(result, "the receipt");
-      if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
-        throw malformedResponse("the receipt is of another transaction");
-      }
-      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
-      const parsed = logs.map(parseLog);
-      if (parsed.some(({ transactionHash: hash }) => hash !== transaction)) {
-        throw malformedResponse("a log of a receipt is of another transaction");
-      }
-      return parsed.sort((a, b) => a.logIndex - b.logIndex);
-    },
-  });
+  const parse = (receipt: unknown) => (receipt === null ? null : parseReceiptLogs(receipt, transaction));
+  return rpc.request({ method: "eth_getTransactionReceipt", params: [transaction], parse }, options);
+}
+
+function parseReceiptLogs(receipt: unknown, transaction: Hex): NodeLog[] {
+  const { logs, transactionHash } = readObject(receipt, "the receipt");
+  if (readHash(transactionHash, "the transaction hash of a receipt") !== transaction) {
+    throw malformedResponse("the receipt is of another transaction");
+  }
+  if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
+  const parsed = logs.map(parseLog);
+  if (parsed.some(({ transactionHash: hash }) => hash !== transaction)) {
+    throw malformedResponse("a log of a receipt is of another transaction");
+  }
+  return parsed.sort((a, b) => a.logIndex - b.logIndex);
 }
 
 /** The log of the use of the authorization; null without one. */
@@ -43,7 +44,7 @@ export function findAuthorizationUse(
   const isUse = ({ address, topics }: NodeLog) =>
     address === asset &&
     topics[0] === AUTHORIZATION_USED_TOPIC &&
-    topics[1] === addressTopic(from) &&
+    topics[1] === addressToTopic(from) &&
     topics[2] === nonce;
   return logs.find(isUse) ?? null;
 }
@@ -65,18 +66,16 @@ export function findAuthorizedTransfer(
   return { kind: "transferred", transaction: used.transactionHash, block };
 }
 
+const amount = createParametersCodec([{ type: "uint256" }]);
+
 export function isAuthorizedTransfer(
   { topics, data }: NodeLog,
   { from, to, value }: ExpectedTransfer,
 ): boolean {
   return (
     topics[0] === TRANSFER_TOPIC &&
-    topics[1] === addressTopic(from) &&
-    topics[2] === addressTopic(to) &&
-    data === `0x${value.toString(16).padStart(64, "0")}`
+    topics[1] === addressToTopic(from) &&
+    topics[2] === addressToTopic(to) &&
+    data === amount.encode([value])
   );
-}
-
-export function addressTopic(address: Hex): Hex {
-  return `0x${address.slice(2).padStart(64, "0")}`;
 }

@@ -96,7 +96,7 @@ it("distinguishes canonical blocks from those that a reorg has replaced", async 
 
 it("does not treat a missing response as a result", async () => {
   const limits = { attemptsMax: 2, pauseMsBase: 1, pauseMsMax: 2, waitMsMax: 10 };
-  const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: silentLog, limits });
+  const rpc = createRpc({ urls: [new Secret("http://127.0.0.1:1")], log: silentLog, onCall: null, limits });
   const dark = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const address = stage.payTo;
   const wanted = {

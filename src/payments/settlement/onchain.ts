@@ -1,12 +1,15 @@
 // Settlement lookup over JSON-RPC: was an authorization used, and did its use move the money.
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
+import { parseAbi } from "viem";
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
+import { getLogsCall } from "../../chain/logs/get-logs.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
 import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
+import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
   AuthorizationStates,
@@ -20,13 +23,15 @@ import { findBlocksOnChain, readAuthorizationTransfers } from "./onchain-blocks.
 import {
   AUTHORIZATION_CANCELED_TOPIC,
   AUTHORIZATION_USED_TOPIC,
-  addressTopic,
   findAuthorizationUse,
   findAuthorizedTransfer,
   readTransactionLogs,
 } from "./onchain-receipt.ts";
 
-const ABI = parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]);
+const authorizationState = createFunctionCodec(
+  parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]),
+  "authorizationState",
+);
 
 // Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
@@ -87,12 +92,12 @@ async function readStates(
   const at = blockOf(await readHeader(node, "latest", options));
   const calls = wanted.map(({ asset, from, nonce }) => ({
     to: asset,
-    data: encodeFunctionData({ abi: ABI, functionName: "authorizationState", args: [from, nonce] }),
+    data: authorizationState.encodeCall([from, nonce]),
     block: { blockHash: at.hash },
   }));
   const used = (await callContracts(node, calls, options)).map((result) => {
     if (!("ok" in result)) throw malformedResponse("the token does not report the state of authorizations");
-    return decodeFunctionResult({ abi: ABI, functionName: "authorizationState", data: result.ok });
+    return authorizationState.decodeResult(result.ok);
   });
   const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
   return { at, used, final: isExpired ? await finalBelow(node, at, readFinal, options) : null };
@@ -165,19 +170,16 @@ async function readLogs(
 ): Promise<NodeLog[]> {
   const filter = {
     address: asset,
-    topics: [[AUTHORIZATION_USED_TOPIC, AUTHORIZATION_CANCELED_TOPIC], addressTopic(payer), nonce],
+    topics: [[AUTHORIZATION_USED_TOPIC, AUTHORIZATION_CANCELED_TOPIC], addressToTopic(payer), nonce],
     fromBlock: toQuantity(from),
     toBlock: toQuantity(to),
   };
-  return node.request("eth_getLogs", [filter], {
-    ...options,
-    parse: (result) => {
-      if (!Array.isArray(result)) throw malformedResponse("the logs are not a list");
-      const logs = result.map(parseLog);
-      const isRequested = (log: NodeLog) =>
-        log.address === asset && log.topics[1] === addressTopic(payer) && log.topics[2] === nonce;
-      if (!logs.every(isRequested)) throw malformedResponse("a log was not requested");
-      return logs;
-    },
+  const call = getLogsCall(filter, (list) => {
+    const logs = list.map(parseLog);
+    const isRequested = (log: NodeLog) =>
+      log.address === asset && log.topics[1] === addressToTopic(payer) && log.topics[2] === nonce;
+    if (!logs.every(isRequested)) throw malformedResponse("a log was not requested");
+    return logs;
   });
+  return node.request(call, options);
 }

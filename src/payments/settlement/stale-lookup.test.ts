@@ -40,7 +40,7 @@ afterEach(async () => {
 /** A service whose own nodes are these; the facilitator keeps the node that is not behind. */
 async function serveOver(urls: readonly string[], facilitator: PaymentFacilitator = stage.inProcess) {
   const limits = { pauseMsBase: 1, pauseMsMax: 20, attemptsMax: 4 };
-  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, limits });
+  const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, onCall: null, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
     chain: createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),
@@ -251,7 +251,7 @@ describe("a node that leaves the transfer out of a receipt", () => {
       upstream: stage.chain.rpcUrl,
       plan: (_number, calls) =>
         hidden !== null && calls.some(({ method }) => method === "eth_getTransactionReceipt") ? hidden : null,
-      liesPerQuestion: Number.POSITIVE_INFINITY,
+      liesPerCall: Number.POSITIVE_INFINITY,
     });
     closing.push(() => void omitting.stop());
     let hidden: NodeFaultInjection | null = null;

@@ -1,7 +1,7 @@
 // Opens the configured paywall of the portfolio service: price, facilitator and payment ledger.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
-import type { Rpc } from "../../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type {
   gasSettings,
@@ -44,6 +44,7 @@ type PortfolioPaywallOptions = {
   readonly database: Database;
   readonly log: Log;
   readonly count: (outcome: PaymentOutcome) => void;
+  readonly onCall: CallObserver | null;
   /** The listen address, known once the server listens. */
   readonly listenUrl: () => string;
   /** Aborts the start while a node does not respond. */
@@ -82,7 +83,8 @@ export async function openPortfolioPaywall(
   const asset = resolvePaymentAsset(config);
   const { decimals } = asset;
   if (config.devBypass && decimals !== null) return openBypass(config, { ...asset, decimals }, options);
-  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log: options.log });
+  const { log, onCall } = options;
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
   try {
     const token = await readPaymentToken(rpc, asset, options);
     if (!config.devBypass) return openGate(config, token, options, rpc);
@@ -162,7 +164,7 @@ function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () =
 function openFacilitator(
   config: PaywallConfig,
   token: PaymentToken,
-  { database, log }: PortfolioPaywallOptions,
+  { database, log, onCall }: PortfolioPaywallOptions,
 ): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
@@ -172,7 +174,7 @@ function openFacilitator(
     });
   }
   if (privateKey === null) throw facilitatorMissing();
-  return openLocalFacilitator(config, token, { urls, privateKey, database, log });
+  return openLocalFacilitator(config, token, { urls, privateKey, database, log, onCall });
 }
 
 function facilitatorMissing(): Fault {

@@ -37,7 +37,7 @@ async function open(
 ) {
   const server = await startVendorServer(typeof response === "function" ? response : () => response);
   started.push(server);
-  return { server, source: createDefiLlamaSource({ fetch, baseUrl: server.url, ...options }) };
+  return { server, source: createDefiLlamaSource({ baseUrl: server.url, ...options }) };
 }
 
 // DefiLlama needs no node, so the node may be down.

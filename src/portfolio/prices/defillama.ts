@@ -5,8 +5,10 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
 import { parseExactDecimal, parseExactInteger } from "../../lib/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
+import { Secret } from "../../lib/secret.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
-import { type FetchFunction, sendVendorRequest, VendorError } from "../vendor-request.ts";
+import { sendVendorRequest, VendorError } from "../vendor-request.ts";
 
 const MINUTE_MS = 60_000;
 // Without Retry-After: the usual window of a rate limit.
@@ -67,7 +69,6 @@ const AGE_SECONDS_MAX = 3_600;
 const REQUESTS_PER_MINUTE = 60;
 
 export type DefiLlamaOptions = {
-  readonly fetch: FetchFunction;
   readonly baseUrl?: string;
   readonly requestsPerMinuteMax?: number;
   readonly timeoutMs?: number;
@@ -75,7 +76,8 @@ export type DefiLlamaOptions = {
 };
 
 export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
-  const baseUrl = (options.baseUrl ?? "https://coins.llama.fi").replace(/\/+$/, "");
+  const { timeoutMs = TIMEOUT_MS, baseUrl = "https://coins.llama.fi" } = options;
+  const endpoint = createRemoteEndpoint(new Secret(baseUrl));
   const budget = createRequestBudget({
     perMinuteMax: options.requestsPerMinuteMax ?? REQUESTS_PER_MINUTE,
     clock: options.clock ?? systemClock,
@@ -84,10 +86,9 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
   async function readCoins(coins: readonly string[], signal: AbortSignal): Promise<JsonObject> {
     if (!budget.tryAcquire()) throw new VendorError("rate-limited", "The request limit is reached.");
     try {
-      const url = `${baseUrl}/prices/current/${coins.join(",")}`;
-      const { fetch, timeoutMs = TIMEOUT_MS } = options;
+      const path = `/prices/current/${coins.join(",")}`;
       const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX };
-      const payload = await sendVendorRequest({ fetch, url, ...limits, secrets: [] }, signal);
+      const payload = await sendVendorRequest({ endpoint, path, ...limits }, signal);
       if (isJsonObject(payload) && isJsonObject(payload.coins)) return payload.coins;
       throw new VendorError("transient", "The response has no coins.");
     } catch (error) {

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../../lib/fault.ts";
+import { HttpClientError, sendHttpRequest } from "../../lib/http-client.ts";
 import { createRemoteEndpoint, redactError } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseTokenList, type TokenList } from "./token-list.ts";
@@ -20,12 +21,12 @@ const SHIPPED = fileURLToPath(new URL("../../../token-lists/", import.meta.url))
 // The largest public lists have 4 MB.
 const BYTES_MAX = 16 * 1024 * 1024;
 
-// Once, at start: long enough for a slow server, short enough for whoever waits for the start.
+// Once, at start: long enough for a slow server, without delaying the start for long.
 const FETCH_MS_MAX = 20_000;
 
 type Source = {
   readonly shown: string;
-  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  readonly read: () => Promise<string>;
   /** Removes secrets from an error. */
   readonly redact: (cause: unknown) => unknown;
 };
@@ -57,57 +58,66 @@ function operatorSource(source: string, signal: AbortSignal | undefined): Source
 }
 
 function file(path: string): Source {
-  // `end` is inclusive: reads at most one byte more than allowed, even from an endless file.
   return {
     shown: path,
-    open: async () => createReadStream(path, { end: BYTES_MAX }),
     redact: (cause) => cause,
+    read: async () => {
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      // `end` is inclusive: reads at most one byte more than allowed, even from an endless file.
+      for await (const chunk of createReadStream(path, { end: BYTES_MAX }) as AsyncIterable<Uint8Array>) {
+        size += chunk.byteLength;
+        chunks.push(chunk);
+      }
+      if (size > BYTES_MAX) throw tooLarge(path);
+      return Buffer.concat(chunks).toString("utf8");
+    },
   };
 }
 
 function web(source: string, signal: AbortSignal | undefined): Source {
   const endpoint = createRemoteEndpoint(new Secret(source));
-  const { url, authorization, host } = endpoint;
-  // Path and query may hold a key; the host is enough to find the list by.
-  const shown = `at ${host}`;
+  // Path and query may hold a key; the host is enough to identify the list.
+  const shown = `at ${endpoint.host}`;
   return {
     shown,
     redact: (cause) => redactError(cause, endpoint),
-    async open() {
-      const timeout = AbortSignal.timeout(FETCH_MS_MAX);
-      const response = await fetch(url.reveal(), {
-        headers: authorization === null ? {} : { authorization: authorization.reveal() },
-        // Whoever decides what a wallet seems to hold is named by the operator, and by nobody else.
-        redirect: "manual",
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    async read() {
+      const limits = { timeoutMs: FETCH_MS_MAX, responseBytesMax: BYTES_MAX };
+      const { status, text } = await sendHttpRequest({
+        endpoint,
+        ...limits,
+        signals: signal ? [signal] : [],
+      }).catch((error: unknown) => {
+        throw error instanceof HttpClientError && error.reason === "response-too-large"
+          ? tooLarge(shown)
+          : error;
       });
-      if (response.status >= 300 && response.status < 400) {
-        throw unusable(shown, "it redirects; give the address it leads to");
-      }
-      if (!response.ok || !response.body) throw unusable(shown, `the answer has status ${response.status}`);
-      return response.body as AsyncIterable<Uint8Array>;
+      // Only the operator decides which host describes tokens.
+      if (status >= 300 && status < 400) throw unusable(shown, "it redirects; configure the URL it leads to");
+      if (status < 200 || status > 299) throw unusable(shown, `the response has status ${status}`);
+      return text;
     },
   };
 }
 
-async function readJson({ shown, open, redact }: Source): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+async function readJson({ shown, read, redact }: Source): Promise<unknown> {
+  let text: string;
   try {
-    for await (const chunk of await open()) {
-      size += chunk.byteLength;
-      if (size > BYTES_MAX) throw unusable(shown, `it is larger than ${BYTES_MAX >> 20} MiB`);
-      chunks.push(chunk);
-    }
+    text = await read();
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     throw unusable(shown, "it cannot be read", redact(cause));
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return JSON.parse(text);
   } catch (cause) {
     throw unusable(shown, "it is not JSON", redact(cause));
   }
+}
+
+function tooLarge(shown: string): Fault {
+  return unusable(shown, `it is larger than ${BYTES_MAX >> 20} MiB`);
 }
 
 function unusable(shown: string, why: string, cause?: unknown): Fault {

@@ -1,5 +1,7 @@
 // Decodes logs of a deployment into events of the protocol.
 import type { AbiEvent } from "viem";
+import { createEventCodec, type EventCodec } from "../../lib/abi/codec.ts";
+import { MalformedAbiError } from "../../lib/abi/words.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
@@ -7,8 +9,6 @@ import type { EventRule } from "../../schema/domain.ts";
 import type { EventRecord } from "../../schema/event.ts";
 import type { Deployment } from "../deployment.ts";
 import { domains } from "../domains.ts";
-import { createEventDecoder, type EventDecoder } from "./event.ts";
-import { MalformedAbiError } from "./words.ts";
 
 export type DecodedEvent = EventRecord<never> & {
   readonly contract: string;
@@ -28,7 +28,7 @@ export type LogDecoder = {
   readonly anyEmitterTopics0: readonly Hex[];
 };
 
-type Entry = { contract: string; address: Hex | null; decoder: EventDecoder; rule: EventRule<never> };
+type Entry = { contract: string; address: Hex | null; decoder: EventCodec; rule: EventRule<never> };
 
 type Contracts = Pick<Deployment, "contracts">;
 
@@ -61,7 +61,7 @@ function entriesOf(deployment: Contracts): Entry[] {
       .map((item) => ({
         contract: domain.contract,
         address: domain.anyEmitter ? null : (addresses[domain.contract] ?? null),
-        decoder: createEventDecoder(item),
+        decoder: createEventCodec(item),
         rule: assertDefined(domain.events[item.name], `the rule of ${item.name}`),
       })),
   );

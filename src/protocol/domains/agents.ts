@@ -1,12 +1,12 @@
 // Agents. AgentRegistry → agents.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
+import { toStorableText } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
 import { defineTable } from "../../schema/table.ts";
-import { toStorableText } from "../decode/words.ts";
 
 export const agents = defineTable(
   "agents",

@@ -19,7 +19,8 @@ const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 const CHECKED = /\.(ts|mjs|js|md|sh|yaml|service)$|^\.env\.example$|^Dockerfile$|^\.ci\/run$/;
 /** Quoted, generated or historical texts. */
-const LEFT_OUT = /^(docs\/specification\/|contracts\/generated\/|contracts\/src\/|CHANGELOG\.md|tests\/architecture\/rules\/words\.ts|tests\/architecture\/architecture\.test\.ts|tests\/upgrade\/)/;
+const LEFT_OUT =
+  /^(docs\/specification\/|contracts\/generated\/|contracts\/src\/|CHANGELOG\.md|tests\/architecture\/rules\/words\.ts|tests\/architecture\/architecture\.test\.ts|tests\/upgrade\/)/;
 /** A line that has to use the word: a persisted value, a metric label, a quotation. It says so itself. */
 const EXEMPT = /\bwords: /;
 

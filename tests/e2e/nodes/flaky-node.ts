@@ -39,7 +39,7 @@ export async function startFlakyNode(options: FlakyNodeOptions): Promise<FlakyNo
       return faults[Math.floor(random() * faults.length)] ?? null;
     },
     // One bad machine among good ones: a retry reaches another.
-    liesPerQuestion: 1,
+    liesPerCall: 1,
   });
   return {
     url: node.url,

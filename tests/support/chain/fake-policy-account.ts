@@ -2,7 +2,7 @@
 
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { concat, type Hex, numberToHex, padHex, size } from "viem";
-import { createEventDecoder } from "../../../src/protocol/decode/event.ts";
+import { createEventCodec } from "../../../src/lib/abi/codec.ts";
 
 /** What a pretender does with every call. */
 export const FAKE_ACCOUNT_BEHAVIOURS = {
@@ -20,7 +20,7 @@ export const FAKE_ACCOUNT_BEHAVIOURS = {
 
 const updated = policyAccountAbi.find((item) => item.type === "event" && item.name === "SessionKeyUpdated");
 if (updated?.type !== "event") throw new Error("the account has no such event");
-const { topic0 } = createEventDecoder(updated);
+const { topic0 } = createEventCodec(updated);
 
 /** Creation code that logs SessionKeyUpdated(key, expiresAt, active) and leaves the given code behind. */
 export function fakeAccountCode(

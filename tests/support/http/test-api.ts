@@ -44,6 +44,7 @@ export async function startTestApi(
     deployment: { chainId: 31_337, contracts: UNUSED_CONTRACTS },
     config: readConfig(environment, writeSettings),
     urls: [],
+    onCall: null,
     listenUrl: () => url,
   };
   const api = serveApi(server, { database, log: silentLog, writes });

@@ -15,6 +15,8 @@ export type VendorResponse = {
   readonly text: string;
   /** Never responds, like a vendor that hangs. */
   readonly silent?: boolean;
+  /** Closes the connection without a response. */
+  readonly reset?: boolean;
 };
 
 export type VendorServer = {
@@ -34,7 +36,8 @@ export async function startVendorServer(
       const { method = "", url = "", headers } = incoming;
       const request = { method, path: url, headers, body: Buffer.concat(chunks).toString("utf8") };
       requests.push(request);
-      const { status = 200, headers: extra = {}, text, silent } = respond(request);
+      const { status = 200, headers: extra = {}, text, silent, reset } = respond(request);
+      if (reset) return void response.destroy();
       if (silent) return;
       response.writeHead(status, { "content-type": "application/json", ...extra });
       response.end(text);

@@ -1,6 +1,6 @@
-// A node that can not be trusted: forwards JSON-RPC to a real one and injects faults by a plan.
+// A node that forwards JSON-RPC to a real one and injects faults by a plan.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   ERROR_PAGE_HTML,
@@ -14,27 +14,16 @@ import {
   tamperResult,
 } from "./node-faults.ts";
 
-export type FaultyNode = {
-  /** With a key in its path, as vendors have it. */
-  readonly url: string;
-  readonly host: string;
-  /** Every HTTP request so far, as the calls it carried. */
-  readonly requests: readonly (readonly NodeRpcCall[])[];
-  /** The most requests that were under way at once. */
-  readonly runningMost: number;
-  stop(): Promise<void>;
-};
-
 export type FaultyNodeOptions = {
   readonly upstream: string;
-  /** The fault of the request with this number, counted from 0; null for an honest answer. */
+  /** The fault of the request with this number, counted from 0; null for an honest response. */
   readonly plan: (number: number, calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
-  /** How often a lie is told about one and the same question. */
-  readonly liesPerQuestion?: number;
+  /** How often the node lies about the same call. */
+  readonly liesPerCall?: number;
   readonly path?: string;
 };
 
-/** Faults for the first requests, in order, and honesty afterwards. */
+/** Faults for the first requests, in order, and honest responses afterwards. */
 export function planFaults(
   injections: readonly (NodeFaultInjection | null)[],
 ): (number: number) => NodeFaultInjection | null {
@@ -42,39 +31,82 @@ export function planFaults(
 }
 
 export async function startFaultyNode(options: FaultyNodeOptions): Promise<FaultyNode> {
-  const requests: (readonly NodeRpcCall[])[] = [];
-  const lies = new Map<string, number>();
-  let running = 0;
-  let runningMost = 0;
-  const server = createServer((request, response) => {
-    running += 1;
-    runningMost = Math.max(runningMost, running);
-    handle(request, response)
-      .catch((error: unknown) => {
-        response.statusCode = 599;
-        response.end(String(error));
-      })
-      .finally(() => {
-        running -= 1;
-      });
-  });
+  const node = new FaultyNode(options);
+  await node.listen();
+  return node;
+}
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+export class FaultyNode {
+  readonly #options: FaultyNodeOptions;
+  readonly #requests: (readonly NodeRpcCall[])[] = [];
+  /** Lies so far, by call. */
+  readonly #lies = new Map<string, number>();
+  readonly #server: Server;
+  #running = 0;
+  #runningMost = 0;
+
+  constructor(options: FaultyNodeOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => {
+      this.#running += 1;
+      this.#runningMost = Math.max(this.#runningMost, this.#running);
+      this.#handle(request, response)
+        .catch((error: unknown) => {
+          response.statusCode = 599;
+          response.end(String(error));
+        })
+        .finally(() => {
+          this.#running -= 1;
+        });
+    });
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** With a key in its path, as vendors have it. */
+  get url(): string {
+    return `http://${this.host}${this.#options.path ?? "/"}`;
+  }
+
+  /** Every HTTP request so far, as the calls it carried. */
+  get requests(): readonly (readonly NodeRpcCall[])[] {
+    return this.#requests;
+  }
+
+  /** The most requests in flight at once. */
+  get runningMost(): number {
+    return this.#runningMost;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readText(request);
     const parsed = JSON.parse(body) as NodeRpcCall | NodeRpcCall[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
-    const injection = options.plan(requests.push(calls) - 1, calls);
-    if (injection && replaceAnswer(injection, request, response, parsed)) return;
-    const honest = await fetch(options.upstream, {
+    const injection = this.#options.plan(this.#requests.push(calls) - 1, calls);
+    if (injection && replaceResponse(injection, request, response, parsed)) return;
+    const honest = await fetch(this.#options.upstream, {
       method: "POST",
       body: injection?.kind === "final-at" ? JSON.stringify(forwardedBody(injection, parsed)) : body,
       headers: { "content-type": "application/json" },
     });
     const payload = (await honest.json()) as NodeRpcResponse | NodeRpcResponse[];
-    const text = JSON.stringify(injection ? change(injection, calls, payload) : payload);
+    const text = JSON.stringify(injection ? this.#tamper(injection, calls, payload) : payload);
     response.setHeader("content-type", "application/json");
-    if (injection?.kind === "truncated")
+    if (injection?.kind === "truncated") {
       return void response.end(text.slice(0, Math.floor(text.length * 0.7)));
+    }
     if (injection?.kind === "cut-connection") {
       response.setHeader("content-length", Buffer.byteLength(text));
       response.write(text.slice(0, Math.floor(text.length / 2)), () => request.socket.destroy());
@@ -83,59 +115,49 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     response.end(text);
   }
 
-  function change(
+  #tamper(
     injection: NodeFaultInjection,
     calls: readonly NodeRpcCall[],
     payload: NodeRpcResponse | NodeRpcResponse[],
   ): unknown {
-    const answers = (Array.isArray(payload) ? payload : [payload]).map((answer) => {
-      const call = calls.find(({ id }) => id === answer.id);
-      if (!call || answer.error !== undefined || !mayLie(injection, call)) return answer;
-      if (rejectsBlockHash(injection, call))
-        return { id: answer.id, error: { code: -32000, message: "unknown block" } };
-      return { ...answer, result: tamperResult(injection, call, answer.result) };
+    const responses = (Array.isArray(payload) ? payload : [payload]).map((response) => {
+      const call = calls.find(({ id }) => id === response.id);
+      if (!call || response.error !== undefined || !this.#mayLie(injection, call)) return response;
+      if (rejectsBlockHash(injection, call)) {
+        return { id: response.id, error: { code: -32000, message: "unknown block" } };
+      }
+      return { ...response, result: tamperResult(injection, call, response.result) };
     });
-    if (injection.kind === "member-error") {
-      const { code, message, data } = injection;
-      // Errors of single members are those of queries for logs, where there is one.
-      const query = calls.find(({ method }) => method === "eth_getLogs")?.id;
-      const at = Math.max(
-        0,
-        answers.findIndex(({ id }) => id === query),
-      );
-      answers[at] = {
-        jsonrpc: "2.0",
-        id: answers[at]?.id,
-        error: { code, message, ...(data === undefined ? {} : { data }) },
-      };
-    }
-    const changed = tamperEnvelopes(injection.kind, answers);
+    if (injection.kind === "member-error") replaceMember(injection, calls, responses);
+    const changed = tamperEnvelopes(injection.kind, responses);
     return Array.isArray(payload) ? changed : changed[0];
   }
 
-  function mayLie(injection: NodeFaultInjection, call: NodeRpcCall): boolean {
+  #mayLie(injection: NodeFaultInjection, call: NodeRpcCall): boolean {
     if (!LYING_FAULTS.has(injection.kind)) return false;
-    const question = JSON.stringify([call.method, call.params]);
-    const told = lies.get(question) ?? 0;
-    if (told >= (options.liesPerQuestion ?? 1)) return false;
-    lies.set(question, told + 1);
+    const key = JSON.stringify([call.method, call.params]);
+    const lies = this.#lies.get(key) ?? 0;
+    if (lies >= (this.#options.liesPerCall ?? 1)) return false;
+    this.#lies.set(key, lies + 1);
     return true;
   }
+}
 
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: `http://${host}${options.path ?? "/"}`,
-    host,
-    requests,
-    get runningMost() {
-      return runningMost;
-    },
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+/** The error goes to the first query for logs, where there is one. */
+function replaceMember(
+  { code, message, data }: Extract<NodeFaultInjection, { code: number }>,
+  calls: readonly NodeRpcCall[],
+  responses: NodeRpcResponse[],
+): void {
+  const query = calls.find(({ method }) => method === "eth_getLogs")?.id;
+  const at = Math.max(
+    0,
+    responses.findIndex(({ id }) => id === query),
+  );
+  responses[at] = {
+    jsonrpc: "2.0",
+    id: responses[at]?.id,
+    error: { code, message, ...(data === undefined ? {} : { data }) },
   };
 }
 
@@ -145,8 +167,8 @@ function forwardedBody(injection: NodeFaultInjection, body: NodeRpcCall | NodeRp
     : rewriteCall(injection, body);
 }
 
-/** True when the fault leaves nothing of the honest answer. */
-function replaceAnswer(
+/** True when the fault replaces the whole response. */
+function replaceResponse(
   injection: NodeFaultInjection,
   request: IncomingMessage,
   response: ServerResponse,

@@ -9,7 +9,7 @@ export type LaggingNode = {
   behind: number;
   /** Every request is a 500 from now on. */
   down: boolean;
-  /** Called before each call is answered. */
+  /** Called before each response. */
   onCall: (method: string) => void;
   stop(): Promise<void>;
 };
@@ -18,8 +18,10 @@ type Call = { readonly id: unknown; readonly method: string; readonly params: re
 
 const FINALITY_DEPTH = 32;
 
-export async function startLaggingNode(upstream: string, behind = 1): Promise<LaggingNode> {
-  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+type Forward = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+function forwardTo(upstream: string): Forward {
+  return async (method, params) => {
     const response = await fetch(upstream, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -29,50 +31,55 @@ export async function startLaggingNode(upstream: string, behind = 1): Promise<La
     if (error) throw new Error(error.message);
     return result;
   };
-  const numberOf = (value: unknown) => Number((value as { blockNumber?: string } | null)?.blockNumber ?? -1);
-  const hex = (value: number) => `0x${Math.max(0, value).toString(16)}`;
+}
 
-  async function answer({ method, params }: Call): Promise<unknown> {
-    const head = Number(await ask("eth_blockNumber", [])) - node.behind;
-    const [first, second] = params as [unknown, unknown];
-    if (method === "eth_blockNumber") return hex(head);
-    if (method === "eth_getBlockByNumber") {
-      const depth = first === "finalized" || first === "safe" ? FINALITY_DEPTH : 0;
-      const isTag = typeof first === "string" && !first.startsWith("0x");
-      const number = isTag ? Math.max(0, head - depth) : Number(first);
-      return number > head ? null : ask(method, [hex(number), second]);
-    }
-    if (method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash") {
-      const found = await ask(method, params);
-      return numberOf(found) > head ? null : found;
-    }
-    if (method === "eth_getLogs") {
-      const logs = (await ask(method, params)) as unknown[];
-      return logs.filter((log) => numberOf(log) <= head);
-    }
-    if (method === "eth_call" && (second === "latest" || second === undefined)) {
-      return ask(method, [first, hex(head)]);
-    }
-    return ask(method, params);
+const numberOf = (value: unknown) => Number((value as { blockNumber?: string } | null)?.blockNumber ?? -1);
+const hex = (value: number) => `0x${Math.max(0, value).toString(16)}`;
+
+/** What a node responds that is so many blocks behind. */
+async function respond(forward: Forward, behind: number, { method, params }: Call): Promise<unknown> {
+  const head = Number(await forward("eth_blockNumber", [])) - behind;
+  const [first, second] = params as [unknown, unknown];
+  if (method === "eth_blockNumber") return hex(head);
+  if (method === "eth_getBlockByNumber") {
+    const depth = first === "finalized" || first === "safe" ? FINALITY_DEPTH : 0;
+    const isTag = typeof first === "string" && !first.startsWith("0x");
+    const number = isTag ? Math.max(0, head - depth) : Number(first);
+    return number > head ? null : forward(method, [hex(number), second]);
   }
+  if (method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash") {
+    const found = await forward(method, params);
+    return numberOf(found) > head ? null : found;
+  }
+  if (method === "eth_getLogs") {
+    const logs = (await forward(method, params)) as unknown[];
+    return logs.filter((log) => numberOf(log) <= head);
+  }
+  if (method === "eth_call" && (second === "latest" || second === undefined)) {
+    return forward(method, [first, hex(head)]);
+  }
+  return forward(method, params);
+}
 
+export async function startLaggingNode(upstream: string, behind = 1): Promise<LaggingNode> {
+  const forward = forwardTo(upstream);
   const server = createServer((request, response) => {
     void (async () => {
       const parsed = JSON.parse(await readText(request)) as Call | Call[];
       const calls = Array.isArray(parsed) ? parsed : [parsed];
-      const answers: unknown[] = [];
+      const responses: unknown[] = [];
       for (const call of calls) {
         node.onCall(call.method);
         if (node.down) return void response.writeHead(500).end();
         const { id } = call;
-        const told = await answer(call).then(
+        const result = await respond(forward, node.behind, call).then(
           (result) => ({ jsonrpc: "2.0", id, result }),
           (error: Error) => ({ jsonrpc: "2.0", id, error: { code: -32_000, message: error.message } }),
         );
-        answers.push(told);
+        responses.push(result);
       }
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
+      response.end(JSON.stringify(Array.isArray(parsed) ? responses : responses[0]));
     })().catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-// The faults that a faulty node knows: each changes an honest answer, or replaces it.
+// The faults that a faulty node injects: each changes or replaces the honest response.
 
 export type NodeRpcCall = {
   readonly id: unknown;
@@ -8,19 +8,19 @@ export type NodeRpcCall = {
 export type NodeRpcResponse = Record<string, unknown>;
 
 export type NodeFaultInjection =
-  /** An HTTP status with a text, before any node is asked. */
+  /** An HTTP status with a text, without a request to the node. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly body?: string }
   /** A gateway's web page where JSON is expected. */
   | { readonly kind: "page" }
-  /** The honest answer, ended too early. */
+  /** The honest response, truncated. */
   | { readonly kind: "truncated" }
-  /** The connection dies in the middle of the answer, or before it. */
+  /** The connection dies in the middle of the response, or before it. */
   | { readonly kind: "cut-connection" }
   | { readonly kind: "reset" }
   | { readonly kind: "hang" }
   /** This result in place of the honest one. */
   | { readonly kind: "result"; readonly result: unknown }
-  /** A JSON-RPC error, with HTTP 200 unless told otherwise; in place of a whole batch, or of its first query for logs. */
+  /** A JSON-RPC error, with HTTP 200 by default; in place of a whole batch, or of its first query for logs. */
   | {
       readonly kind: "error" | "member-error";
       readonly code: number;
@@ -44,7 +44,7 @@ export type NodeFaultInjection =
       readonly receipts?: boolean;
     };
 
-/** Trouble on the way: whoever asks can tell that something went wrong. */
+/** Visible failures: the client can tell that something went wrong. */
 export const FLAKY_FAULTS: readonly NodeFaultInjection[] = [
   { kind: "status", status: 429, retryAfter: "0" },
   { kind: "status", status: 500 },
@@ -56,7 +56,7 @@ export const FLAKY_FAULTS: readonly NodeFaultInjection[] = [
   { kind: "wrong-id" },
 ];
 
-/** The same, and answers that are not true or not whole. */
+/** The same, and responses that are wrong or incomplete. */
 export const LIAR_FAULTS: readonly NodeFaultInjection[] = [
   ...FLAKY_FAULTS,
   { kind: "reversed" },
@@ -70,7 +70,7 @@ export const LIAR_FAULTS: readonly NodeFaultInjection[] = [
   { kind: "error", code: -32_005, message: "query returned more than 10000 results" },
 ];
 
-/** Lies about content: the node sounds healthy. Told only so often per question, as one bad machine among good ones would. */
+/** Wrong content from a node that seems healthy; only so often per call, as from one bad machine among good ones. */
 export const LYING_FAULTS: ReadonlySet<string> = new Set([
   "null-result",
   "garbage",
@@ -85,19 +85,19 @@ export const LYING_FAULTS: ReadonlySet<string> = new Set([
 export const ERROR_PAGE_HTML =
   "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>Please try again.</body></html>";
 
-/** Changes the list of answers, in the order of the calls. */
+/** Changes the list of responses, in the order of the calls. */
 export function tamperEnvelopes(
   kind: NodeFaultInjection["kind"],
-  answers: NodeRpcResponse[],
+  responses: NodeRpcResponse[],
 ): NodeRpcResponse[] {
-  if (kind === "reversed") return [...answers].reverse();
-  if (kind === "left-out") return answers.length > 1 ? answers.slice(1) : answers;
-  if (kind === "doubled") return answers.length > 1 ? [...answers, answers[0] as NodeRpcResponse] : answers;
-  if (kind === "wrong-id") return answers.map((answer) => ({ ...answer, id: 999_999_999 }));
-  return answers;
+  if (kind === "reversed") return [...responses].reverse();
+  if (kind === "left-out") return responses.length > 1 ? responses.slice(1) : responses;
+  if (kind === "doubled") return responses.length > 1 ? [...responses, ...responses.slice(0, 1)] : responses;
+  if (kind === "wrong-id") return responses.map((response) => ({ ...response, id: 999_999_999 }));
+  return responses;
 }
 
-/** Changes what one answer says. */
+/** Changes the result of one response. */
 export function tamperResult(injection: NodeFaultInjection, call: NodeRpcCall, result: unknown): unknown {
   const { kind } = injection;
   if (kind === "lagging") {
@@ -141,7 +141,7 @@ function withoutLog(
   return { ...receipt, logs: receipt.logs.filter(keep) };
 }
 
-/** What a machine that lags says when it is asked by hash. */
+/** Whether a machine that lags rejects the query by hash. */
 export function rejectsBlockHash(injection: NodeFaultInjection, call: NodeRpcCall): boolean {
   const [filter] = call.params;
   return injection.kind === "lagging" && call.method === "eth_getLogs" && "blockHash" in (filter as object);

@@ -27,13 +27,17 @@ export async function openResponseProxy(upstream: string, faults: ResponseFaults
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const { method, params } = JSON.parse(body) as { method: string; params: readonly unknown[] };
+    const { id, method, params } = JSON.parse(body) as {
+      id: number;
+      method: string;
+      params: readonly unknown[];
+    };
     methods.push(method);
     if (faults.before?.includes(method)) return void response.destroy();
     const given = faults.instead?.[method];
     const instead = typeof given === "function" ? await given(params) : given;
     if (instead) {
-      return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...instead }));
+      return void response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id, ...instead }));
     }
     const text = await (await fetch(upstream, { method: "POST", headers, body })).text();
     if (faults.after?.includes(method)) return void response.destroy();

@@ -61,6 +61,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
   const rpc = createRpc({
     urls: [new Secret(chain.rpcUrl)],
     log: silentLog,
+    onCall: null,
     limits: { requestTimeoutMs: 5_000 },
   });
   const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
@@ -73,6 +74,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     store: openRecordStore(database),
     gas: LOCAL_GAS,
     log: silentLog,
+    onCall: null,
     confirmationMs: 3_000,
     pollMs: 20,
     nonceGapMs: 300,

@@ -35,6 +35,7 @@ export function openTestFacilitator(
     store: openRecordStore(database),
     gas: { ...LOCAL_GAS, ...options.gas },
     log: silentLog,
+    onCall: null,
     confirmationMs: options.confirmationMs ?? 1_000,
     pollMs: 20,
     nonceGapMs: options.nonceGapMs ?? 300,

@@ -42,7 +42,13 @@ export async function openAlchemyVendor(
   });
   onTestFinished(() => server.stop());
   const urls = { dataUrl: server.url, rpcUrl: `${server.url}/{network}` };
-  const provider = createAlchemyProvider({ key: new Secret(ALCHEMY_KEY), fetch, ...urls, clock, ...options });
+  const provider = createAlchemyProvider({
+    key: new Secret(ALCHEMY_KEY),
+    onCall: null,
+    ...urls,
+    clock,
+    ...options,
+  });
   const read = (at = alchemyChain()) =>
     provider.read({ at, wallet: ALCHEMY_WALLET }, new AbortController().signal);
   return { server, slept, read, provider };

@@ -3,10 +3,11 @@ import { type PublicClient, toHex } from "viem";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { openResponseProxy, type ResponseFaults } from "../../../../tests/support/nodes/response-proxy.ts";
 import { openPaidStage, type PaidStage } from "../../../../tests/support/payments/paid-stage.ts";
+import { silentLog } from "../../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { Secret } from "../../../lib/secret.ts";
 import { createFeeQuoteReader } from "./fee-quotes.ts";
-import { createViemClient } from "./viem-client.ts";
+import { createFacilitatorRpc, createViemClient } from "./viem-client.ts";
 
 let stage: PaidStage;
 beforeAll(async () => {
@@ -17,7 +18,13 @@ afterAll(() => stage.close());
 async function clientOf(faults: ResponseFaults) {
   const wire = await openResponseProxy(stage.chain.rpcUrl, faults);
   onTestFinished(() => wire.close());
-  const client: PublicClient = createViemClient(31_337, [new Secret(wire.url)], { pollMs: 20 });
+  const rpc = createFacilitatorRpc({
+    urls: [new Secret(wire.url)],
+    chainId: 31_337,
+    log: silentLog,
+    onCall: null,
+  });
+  const client: PublicClient = createViemClient(31_337, rpc, { pollMs: 20 });
   return { client, reads: () => wire.methods.filter((method) => method === "eth_getBlockByNumber").length };
 }
 

@@ -1,4 +1,4 @@
-// The way to the nodes for the library's client: one try at each, and no address of theirs in any error.
+// The x402 library's client over our JSON-RPC client: one attempt per node, and no retries behind our back.
 import {
   createPublicClient,
   custom,
@@ -8,21 +8,38 @@ import {
   RpcRequestError,
   type Transport,
 } from "viem";
-import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
-import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-endpoint.ts";
-import type { Secret } from "../../../lib/secret.ts";
-import { exchangeJson } from "../http-exchange.ts";
+import { createRpc, type RpcOptions } from "../../../chain/rpc/client.ts";
+import { malformedResponse, RpcError } from "../../../chain/rpc/errors.ts";
+import type { Rpc, RpcCall } from "../../../chain/rpc/types.ts";
+import { isJsonObject } from "../../../lib/json.ts";
 
-// The library's client over our own connection to the nodes.
+/**
+ * The limits of the facilitator's nodes. No pauses: the broadcast queue decides when to try again, and a node that failed
+ * once is tried with every request. A block with its transactions, the largest response, has a few megabytes.
+ */
+const FACILITATOR_LIMITS = {
+  requestTimeoutMs: 8_000,
+  responseBytesMax: 16 * 1024 * 1024,
+  inFlightMax: 256,
+  pauseMsBase: 0,
+  pauseMsMax: 0,
+  retryAfterMsMax: 0,
+  waitMsMax: 0,
+};
 
-const REQUEST_MS = 8_000;
+export function createFacilitatorRpc(options: Pick<RpcOptions, "urls" | "log" | "onCall" | "chainId">): Rpc {
+  return createRpc({ ...options, limits: FACILITATOR_LIMITS });
+}
 
-export function createViemClient(
-  chainId: number,
-  urls: readonly Secret<string>[],
-  options: { readonly pollMs: number; readonly onUnheard?: (error: unknown) => void },
-): PublicClient {
-  const { pollMs, onUnheard } = options;
+export type ViemClientOptions = {
+  readonly pollMs: number;
+  /** The index of the only node to use; all of them by default. */
+  readonly only?: number;
+  /** Called when no node responded, also where the library turns that into something else. */
+  readonly onNoResponse?: (error: NoResponseError) => void;
+};
+
+export function createViemClient(chainId: number, rpc: Rpc, options: ViemClientOptions): PublicClient {
   return createPublicClient({
     chain: defineChain({
       id: chainId,
@@ -30,81 +47,74 @@ export function createViemClient(
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
       rpcUrls: { default: { http: [] } },
     }),
-    transport: createViemTransport(urls, {
-      timeoutMs: REQUEST_MS,
-      ...(onUnheard ? { onNoResponse: onUnheard } : {}),
-    }),
-    pollingInterval: pollMs,
+    transport: createViemTransport(rpc, options),
+    pollingInterval: options.pollMs,
     cacheTime: 0,
   });
 }
 
-// What JSON-RPC says where somebody has said nothing in particular.
-const INTERNAL_ERROR = -32_603;
-
-/** No node answered: nothing can be concluded from it, not even that the request did not arrive. */
+/** No node responded. This proves nothing, not even that the request did not arrive. */
 export class NoResponseError extends Error {
+  override readonly name = "NoResponseError";
+
   constructor(what: string, options: { cause?: unknown } = {}) {
-    super(`No node was heard: ${what}`, options);
-    this.name = "NodeUnheard";
+    super(`No node responded: ${what}`, options);
   }
 }
-
-export type ViemTransportOptions = {
-  readonly timeoutMs: number;
-  /** Told when nobody was heard, also where the client makes something else of it. */
-  readonly onNoResponse?: (error: NoResponseError) => void;
-};
 
 const SEND = "eth_sendRawTransaction";
 
 /**
- * In order of preference. What a node says is final; where one says nothing, the next is asked. A transaction is the
- * exception: a node that gave no response may have taken it, and no other node can refuse it on its behalf.
+ * Nodes in order of preference. The response of a node is final; where one does not respond, the next is tried. A
+ * transaction is the exception: a node that did not respond may have accepted it, and no other node can reject it on
+ * its behalf.
  */
-export function createViemTransport(
-  urls: readonly Secret<string>[],
-  options: ViemTransportOptions,
+function createViemTransport(
+  rpc: Rpc,
+  { only, onNoResponse }: Pick<ViemClientOptions, "only" | "onNoResponse">,
 ): Transport {
-  const endpoints = urls.map((url) => createRemoteEndpoint(url));
+  const nodes = only === undefined ? [...rpc.providers().keys()] : [only];
   const request = async ({ method, params }: { method: string; params?: unknown }): Promise<unknown> => {
-    let unheard: NoResponseError | null = null;
-    for (const endpoint of endpoints) {
+    const call = checkedCall(method, Array.isArray(params) ? params : []);
+    let noResponse: NoResponseError | null = null;
+    for (const node of nodes) {
       try {
-        return await ask(endpoint, method, params, options.timeoutMs);
+        return await requestFrom(rpc, node, call);
       } catch (error) {
-        if (error instanceof NoResponseError) unheard = error;
-        else if (unheard === null || method !== SEND) throw error;
-        else unheard = new NoResponseError("one gave no response, another refused", { cause: error });
+        if (error instanceof NoResponseError) noResponse = error;
+        else if (noResponse === null || method !== SEND) throw error;
+        else noResponse = new NoResponseError("one gave no response, another rejected", { cause: error });
       }
     }
-    const silence = unheard ?? new NoResponseError("none is configured");
-    options.onNoResponse?.(silence);
-    throw silence;
+    const failure = noResponse ?? new NoResponseError("none is configured");
+    onNoResponse?.(failure);
+    throw failure;
   };
-  // No second try behind our back: a refusal is heard at once, and whoever asked decides what to do about silence.
+  // The caller decides what a missing response means, so the library must not retry.
   return custom({ request }, { retryCount: 0 });
 }
 
-async function ask(
-  endpoint: RemoteEndpoint,
-  method: string,
-  params: unknown,
-  timeoutMs: number,
-): Promise<unknown> {
-  const { host } = endpoint;
-  const body = { jsonrpc: "2.0", id: 1, method, params: params ?? [] };
-  const { status, payload } = await exchangeJson({ endpoint, body, timeoutMs }).catch((cause: unknown) => {
-    throw new NoResponseError(`${host} did not answer ${method}`, { cause });
-  });
-  // Also refusals come as JSON from some nodes, with any status; only who sends too much is not heard at all.
-  if (status !== 429 && isJsonObject(payload)) {
-    if (isJsonObject(payload.error)) {
-      throw new RpcRequestError({ body: { method }, error: refusalIn(payload.error, endpoint), url: host });
-    }
-    if ("result" in payload && isPlausible(method, payload.result)) return payload.result;
+async function requestFrom(rpc: Rpc, only: number, call: RpcCall): Promise<unknown> {
+  try {
+    return await rpc.pinned((node) => node.request(call), { only, attemptsMax: 1 });
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw nodeErrorIn(error) ?? new NoResponseError(`${error.host} failed ${call.method}`, { cause: error });
   }
-  throw new NoResponseError(`${host} answered ${method} with status ${status} and something else`);
+}
+
+// What JSON-RPC prescribes where nothing more specific is known.
+const INTERNAL_ERROR = -32_603;
+
+/** The error that the node sent; null where it sent none. A rate limit with status 429 says nothing about the request. */
+function nodeErrorIn({ nodeError, httpStatus, host, method }: RpcError): RpcRequestError | null {
+  if (nodeError === null || httpStatus === 429) return null;
+  const { code, message, data } = nodeError;
+  return new RpcRequestError({
+    body: { method },
+    error: { code: code ?? INTERNAL_ERROR, message, ...(data === null ? {} : { data }) },
+    url: host,
+  });
 }
 
 const HEX_METHODS: ReadonlySet<string> = new Set([
@@ -129,21 +139,22 @@ const OBJECT_METHODS: ReadonlySet<string> = new Set([
 
 const STATUSES: readonly unknown[] = ["0x0", "0x1"];
 
-/** Nonsense is no answer: read as one, it would turn into a verdict about the payment. */
+/** An implausible result counts as no response: otherwise it would turn into a verdict about the payment. */
+function checkedCall(method: string, params: readonly unknown[]): RpcCall {
+  return {
+    method,
+    params,
+    parse: (result) => {
+      if (!isPlausible(method, result)) throw malformedResponse("the result is implausible");
+      return result;
+    },
+  };
+}
+
 function isPlausible(method: string, result: unknown): boolean {
   if (HEX_METHODS.has(method)) return isHex(result);
-  // Null is one that the node does not have.
+  // Null: the node does not have it.
   if (!OBJECT_METHODS.has(method) || result === null) return true;
   if (!isJsonObject(result)) return false;
   return method !== "eth_getTransactionReceipt" || STATUSES.includes(result.status);
-}
-
-// Its words go into errors and with them into the log; what a contract reverted with is no words.
-function refusalIn({ code, message, data }: JsonObject, { redact: scrub }: RemoteEndpoint) {
-  const reverted = isJsonObject(data) ? data.data : data;
-  return {
-    code: typeof code === "number" ? code : INTERNAL_ERROR,
-    message: scrub(String(message)),
-    ...(isHex(reverted) ? { data: reverted } : {}),
-  };
 }

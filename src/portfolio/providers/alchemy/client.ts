@@ -1,13 +1,18 @@
 // Requests to Alchemy: the key appears in the URL and nowhere else, and transient failures are retried.
+import { createJsonRpcRequest } from "../../../chain/rpc/transport.ts";
+import type { CallObserver, ObservedCall } from "../../../chain/rpc/types.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { HttpExchange } from "../../../lib/http-client.ts";
 import { isJsonObject } from "../../../lib/json.ts";
+import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-endpoint.ts";
 import { retry } from "../../../lib/retry.ts";
-import type { Secret } from "../../../lib/secret.ts";
-import { type FetchFunction, redactSecrets, sendVendorRequest, VendorError } from "../../vendor-request.ts";
+import { Secret } from "../../../lib/secret.ts";
+import { sendVendorRequest, VendorError } from "../../vendor-request.ts";
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;
-  readonly fetch: FetchFunction;
+  /** For the metrics of the calls to nodes. */
+  readonly onCall: CallObserver | null;
   /** Base URL of the data API; `/data/v1/` and the key are appended. */
   readonly dataUrl?: string;
   /** Base URL of the JSON-RPC nodes with `{network}` for the chain; `/v2/` and the key are appended. */
@@ -18,13 +23,17 @@ export type AlchemyOptions = {
 
 /** Parses a payload whose numbers are text; throws a VendorError when it is invalid. */
 type ParsePayload<T> = (payload: unknown) => T;
+type AlchemyRequest = Pick<
+  Parameters<typeof sendVendorRequest>[0],
+  "endpoint" | "path" | "body" | "onExchange"
+>;
 
 export type AlchemyClient = {
   callDataApi<T>(path: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal): Promise<T>;
   callRpc<T>(
     network: string,
     method: string,
-    params: unknown,
+    params: readonly unknown[],
     parse: ParsePayload<T>,
     signal: AbortSignal,
   ): Promise<T>;
@@ -42,13 +51,18 @@ const DELAY_MS_BASE = 250;
 const DELAY_MS_MAX = 5_000;
 
 export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
-  const { fetch, timeoutMs = TIMEOUT_MS } = options;
-  const secrets = [options.key.reveal()];
-  const keyPath = encodeURIComponent(options.key.reveal());
+  const { timeoutMs = TIMEOUT_MS, onCall } = options;
+  const key = encodeURIComponent(options.key.reveal());
+  const endpointAt = (url: string) => createRemoteEndpoint(new Secret(url), { secrets: [options.key] });
+  const dataApi = endpointAt(`${options.dataUrl ?? DATA_URL}/data/v1/${key}`);
 
-  function send<T>(url: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal): Promise<T> {
-    const request = { fetch, url, body, timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX, secrets };
-    return retry(async () => parse(rejectError(await sendVendorRequest(request, signal), secrets)), {
+  function send<T>(request: AlchemyRequest, parse: ParsePayload<T>, signal: AbortSignal): Promise<T> {
+    const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX };
+    const attempt = async () => {
+      const payload = await sendVendorRequest({ ...request, ...limits }, signal);
+      return parse(rejectError(payload, request.endpoint));
+    };
+    return retry(attempt, {
       attemptsMax: ATTEMPTS_MAX,
       delayMsBase: DELAY_MS_BASE,
       delayMsMax: DELAY_MS_MAX,
@@ -61,13 +75,26 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
 
   return {
     callDataApi: (path, body, parse, signal) =>
-      send(`${options.dataUrl ?? DATA_URL}/data/v1/${keyPath}/${path}`, body, parse, signal),
+      send({ endpoint: dataApi, path: `/${path}`, body }, parse, signal),
     callRpc: (network, method, params, parse, signal) => {
-      const url = `${(options.rpcUrl ?? RPC_URL).replaceAll("{network}", network)}/v2/${keyPath}`;
-      const body = { jsonrpc: "2.0", id: 1, method, params };
-      return send(url, body, (payload) => parse(isJsonObject(payload) ? payload.result : undefined), signal);
+      const url = (options.rpcUrl ?? RPC_URL).replaceAll("{network}", network);
+      const endpoint = endpointAt(`${url}/v2/${key}`);
+      const body = createJsonRpcRequest(method, params);
+      const onExchange = ({ host, outcome, ms }: HttpExchange) =>
+        onCall?.({ provider: host, method, outcome: callOutcome(outcome), ms });
+      const parseResult = (payload: unknown) => parse(isJsonObject(payload) ? payload.result : undefined);
+      return send({ endpoint, body, onExchange }, parseResult, signal);
     },
   };
+}
+
+/** As the metrics of the calls to nodes name it. */
+function callOutcome(outcome: HttpExchange["outcome"]): ObservedCall["outcome"] {
+  if (outcome === "connection") return "transient";
+  if (typeof outcome === "string") return outcome;
+  if (outcome >= 200 && outcome <= 299) return "ok";
+  if (outcome === 429) return "rate-limited";
+  return outcome >= 500 ? "transient" : "refused";
 }
 
 // Retrying earlier than Retry-After would only be rejected again.
@@ -78,12 +105,12 @@ function isRetryable(error: unknown): boolean {
 }
 
 // Both APIs return errors with status 200; partial errors are left to the parser.
-function rejectError(payload: unknown, secrets: readonly string[]): unknown {
+function rejectError(payload: unknown, endpoint: RemoteEndpoint): unknown {
   const error = isJsonObject(payload) ? payload.error : undefined;
   if (error === undefined || error === null) return payload;
   if (isJsonObject(error) && Array.isArray(error.partialErrors)) return payload;
   const { code, message } = isJsonObject(error) ? error : { code: undefined, message: error };
-  const reason = typeof message === "string" ? redactSecrets(message, secrets) : "no reason";
+  const reason = typeof message === "string" ? endpoint.redact(message) : "no reason";
   throw new VendorError(classifyCode(code), `The response is an error: ${reason}.`);
 }
 

@@ -1,9 +1,9 @@
-// Decoders agree with viem on random events, and reject what is not canonical.
+// Event codecs agree with viem on random arguments of random events, and reject logs that are not canonical.
 import fc from "fast-check";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import { describe, expect, it } from "vitest";
-import type { Hex } from "../../lib/hex.ts";
-import { createEventDecoder } from "./event.ts";
+import type { Hex } from "../hex.ts";
+import { createEventCodec } from "./codec.ts";
 import { MalformedAbiError } from "./words.ts";
 
 const hexOf = (bytes: number) =>
@@ -13,7 +13,7 @@ const hexOf = (bytes: number) =>
 const uintOf = (bits: number) =>
   fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }).map((value) => (bits <= 48 ? Number(value) : value));
 
-// Unicode text without NUL: what is not representable is tested on its own.
+// Unicode text without NUL; text that cannot be stored has its own test.
 const texts = fc
   .string({ unit: "grapheme", maxLength: 80 })
   .filter((text) => !text.includes("\0") && Buffer.from(text).toString() === text);
@@ -47,8 +47,8 @@ const events = fc.tuple(
   fc.array(parameter(false), { maxLength: 8 }),
 );
 
-describe("event decoders", () => {
-  it("read back what viem encodes", () => {
+describe("an event codec", () => {
+  it("decodes what viem encodes, and encodes the same", () => {
     fc.assert(
       fc.property(events, ([indexed, plain]) => {
         const parameters = [...indexed, ...plain].map((each, index) => ({ ...each, name: `p${index}` }));
@@ -63,7 +63,7 @@ describe("event decoders", () => {
           plain.map(({ type }) => ({ type })),
           plain.map(({ value }) => value),
         );
-        const decoder = createEventDecoder(event);
+        const decoder = createEventCodec(event);
         expect(decoder.topic0).toBe(topics[0]);
         expect(
           decoder.decode(
@@ -71,6 +71,7 @@ describe("event decoders", () => {
             data,
           ),
         ).toEqual(args);
+        expect(decoder.encode(args)).toEqual({ topics, data });
       }),
       { numRuns: 300 },
     );
@@ -78,7 +79,7 @@ describe("event decoders", () => {
 
   const word = (digits: string): string => digits.padStart(64, "0");
   const one = (type: string, data: string): unknown =>
-    createEventDecoder({ type: "event", name: "E", inputs: [{ type, name: "v", indexed: false }] }).decode(
+    createEventCodec({ type: "event", name: "E", inputs: [{ type, name: "v", indexed: false }] }).decode(
       [`0x${word("1")}`],
       `0x${data}`,
     ).v;
@@ -94,17 +95,17 @@ describe("event decoders", () => {
     ["string", word("20") + word("21") + word("0")],
     ["string", word("ffffffffffffffffff")],
     ["string", word("20")],
-  ])("reject a malformed %s", (type, data) => {
+  ])("rejects a malformed %s", (type, data) => {
     expect(() => one(type, data)).toThrow(MalformedAbiError);
   });
 
-  it("reject a log with too few or too many topics", () => {
-    const decoder = createEventDecoder({ type: "event", name: "E", inputs: [] });
+  it("rejects a log with too few or too many topics", () => {
+    const decoder = createEventCodec({ type: "event", name: "E", inputs: [] });
     expect(() => decoder.decode([], "0x")).toThrow(MalformedAbiError);
     expect(() => decoder.decode(["0x01", "0x02"], "0x")).toThrow(MalformedAbiError);
   });
 
-  it("replace NUL and broken UTF-8 by the replacement character", () => {
+  it("keeps hostile text storable: NUL and invalid UTF-8 become the replacement character", () => {
     const text = Buffer.concat([Buffer.from("a\0b"), Buffer.from([0xff, 0xc0, 0x80])]);
     const data = word("20") + word(text.length.toString(16)) + text.toString("hex").padEnd(64, "0");
     expect(one("string", data)).toBe("a\ufffdb\ufffd\ufffd\ufffd");

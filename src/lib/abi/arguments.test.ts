@@ -1,4 +1,4 @@
-// The compiled decoder agrees with viem, also on calldata that is not in canonical form.
+// The arguments of calls are decoded as viem decodes them, also from calldata that is not canonical.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import fc from "fast-check";
 import {
@@ -9,7 +9,7 @@ import {
   parseAbiParameters,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { createArgumentsDecoder } from "./call-arguments.ts";
+import { createArgumentsDecoder } from "./codec.ts";
 
 const hex = (bytes: number) =>
   fc
@@ -17,13 +17,13 @@ const hex = (bytes: number) =>
     .map((some) => `0x${Buffer.from(some).toString("hex")}`);
 const anyBytes = fc.uint8Array({ maxLength: 100 }).map((some) => `0x${Buffer.from(some).toString("hex")}`);
 
-/** Addresses compare in lower case, which is our form; bigints stay distinguishable. */
-const comparable = (values: unknown) =>
+/** Compares addresses in lower case, as ours are. */
+const plain = (values: unknown) =>
   JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value)).toLowerCase();
 
 function agrees(inputs: readonly AbiParameter[], payload: string): void {
-  expect(comparable(createArgumentsDecoder(inputs)(payload))).toBe(
-    comparable(decodeAbiParameters(inputs, `0x${payload}`)),
+  expect(plain(createArgumentsDecoder(inputs)(`0xabcdef01${payload}`))).toBe(
+    plain(decodeAbiParameters(inputs, `0x${payload}`)),
   );
 }
 
@@ -31,8 +31,8 @@ const registration = parseAbiParameters("string metadataURI, bytes pubkey, bytes
 const rare = parseAbiParameters("int8 a, bool b, bytes4 c, uint256[] d, (string x, uint8 y) e");
 const submission = getAbiItem({ abi: intentBookAbi, name: "submitIntent" }).inputs;
 
-describe("the arguments of a call", () => {
-  it("decode when they are dynamic", () => {
+describe("arguments of a call", () => {
+  it("are decoded where they are dynamic", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), anyBytes, hex(32), (text, bytes, hash) => {
         agrees(
@@ -43,7 +43,7 @@ describe("the arguments of a call", () => {
     );
   });
 
-  it("decode when they are structs", () => {
+  it("are decoded where they are structs", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -75,11 +75,11 @@ describe("the arguments of a call", () => {
     );
   });
 
-  it("decode when their types are rare", () => {
+  it("of rare types are decoded, too", () => {
     agrees(rare, encodeAbiParameters(rare, [-3, true, "0x12345678", [1n, 2n], { x: "é", y: 9 }]).slice(2));
   });
 
-  it("decode or fail as in viem when the calldata is broken", () => {
+  it("are decoded, or rejected, as viem does when the calldata is broken", () => {
     const whole = encodeAbiParameters(registration, ["ipfs://a", "0x0401", `0x${"ca".repeat(32)}`]).slice(2);
     fc.assert(
       fc.property(
@@ -93,12 +93,12 @@ describe("the arguments of a call", () => {
           );
           const attempt = (read: () => readonly unknown[]) => {
             try {
-              return comparable(read());
+              return plain(read());
             } catch (error) {
               return (error as Error).name;
             }
           };
-          expect(attempt(() => createArgumentsDecoder(registration)(broken))).toBe(
+          expect(attempt(() => createArgumentsDecoder(registration)(`0xabcdef01${broken}`))).toBe(
             attempt(() => decodeAbiParameters(registration, `0x${broken}`)),
           );
         },
