@@ -43,7 +43,7 @@ export async function statementsOf({ sql }: BenchRoute): Promise<readonly Prepar
   return sent;
 }
 
-/** As everybody uses it: named statements on whichever connection of a pool is free. */
+/** As commonly used: named statements on whichever connection of a pool is free. */
 export function openPooledDriver(place: BenchDatabaseTarget): Driver {
   const pool = new Pool({
     ...createClientConfig(connectionOfTarget(place), "bench pool"),

@@ -38,7 +38,7 @@ const BLOCK_SECONDS = 2;
 const EVENTS_PER_BLOCK = { min: 3, max: 10 };
 const EMPTY_BLOCKS = 0.25;
 const STEPS_PER_TRANSACTION_MAX = 3;
-// Enough of everybody that nothing has to wait for them.
+// Enough of each kind that no action waits for them.
 const OPENING: readonly (readonly [ActionName, number])[] = [
   ["registerAgent", 20],
   ["registerSolver", 10],

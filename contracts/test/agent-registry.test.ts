@@ -101,7 +101,7 @@ describe("updateAgent and revokeAgent", () => {
     await expectRevert(registry.call(payer.address, "updateAgent", update), abi, "Unauthorized");
   });
 
-  it("reject everybody but the owner, also the owner of another agent", async () => {
+  it("reject every account but the owner, also the owner of another agent", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     await registry.send(agent.address, "registerAgent", ["ipfs://b", "0x02", capabilities]);

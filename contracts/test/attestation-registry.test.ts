@@ -66,7 +66,7 @@ describe("revokeAttestation", () => {
     await expectRevert(registry.call(payer.address, "revokeAttestation", [1n]), abi, "Unauthorized");
   });
 
-  it("rejects everybody but the attester, also the attester of another one", async () => {
+  it("rejects every account but the attester, also the attester of another one", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(owner.address, "submitAttestation", [schema, subject, dataHash]);

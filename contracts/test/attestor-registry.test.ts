@@ -75,7 +75,7 @@ describe("updateAttestor", () => {
     }
   });
 
-  it("rejects everybody but the operator, also the operator of another attestor", async () => {
+  it("rejects every account but the operator, also the operator of another attestor", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     await registry.send(owner.address, "registerAttestor", ["ipfs://b", schemas]);

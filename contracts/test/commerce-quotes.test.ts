@@ -269,8 +269,8 @@ describe("disputes", () => {
 });
 
 describe("after settlement", () => {
-  const everybody = { merchant, facilitator, agent, rival, stranger, zeroAddress };
-  type Name = keyof typeof everybody;
+  const accounts = { merchant, facilitator, agent, rival, stranger, zeroAddress };
+  type Name = keyof typeof accounts;
   const permitted: readonly (readonly [string, (from: Address) => Promise<unknown>, readonly Name[]])[] = [
     [
       "recordFulfillment",
@@ -293,7 +293,7 @@ describe("after settlement", () => {
     evm.undone(async () => {
       const receiptId = await settle(terms(byFacilitator), facilitator);
       await registry.send(agent, "openDispute", [receiptId, reason]);
-      for (const [name, from] of Object.entries(everybody)) {
+      for (const [name, from] of Object.entries(accounts)) {
         if (names.some((one) => one === name)) await attempt(from);
         else await expectRevert(attempt(from), abi, "Unauthorized");
       }

@@ -14,7 +14,7 @@ const evm = await startEvm();
 const { owner, agent, solver, payer } = evm.chain.accounts;
 const attestations = await evm.deploy(attestationRegistryAbi, attestationRegistryBytecode, []);
 const book = await evm.deploy(abi, intentBookBytecode, [attestations.address]);
-const twin = await evm.deploy(abi, intentBookBytecode, [attestations.address]);
+const otherBook = await evm.deploy(abi, intentBookBytecode, [attestations.address]);
 const chainId = BigInt(EVM_CHAIN_ID);
 const domain = intentDomain(chainId, book.address);
 
@@ -116,13 +116,13 @@ describe("a signature", () => {
           await expectRejected(await signTestIntent(payer.privateKey, intent, domain));
           for (const other of [
             intentDomain(otherChainId, book.address),
-            intentDomain(chainId, twin.address),
+            intentDomain(chainId, otherBook.address),
             intentDomain(chainId, attestations.address),
           ]) {
             await expectRejected(await signTestIntent(account.privateKey, intent, other));
           }
           const forBook = await signTestIntent(account.privateKey, intent, domain);
-          await expectRevert(twin.call(payer.address, "submitIntent", forBook), abi, "InvalidSignature");
+          await expectRevert(otherBook.call(payer.address, "submitIntent", forBook), abi, "InvalidSignature");
         },
       ),
       { numRuns: 25 },

@@ -102,7 +102,7 @@ describe("executeWithSessionKey", () => {
     await expectRevert(late, worldAbi, "SessionKeyExpired");
   });
 
-  it("rejects keys that are unknown, switched off, or somebody else's", async () => {
+  it("rejects keys that are unknown, switched off, or another account's", async () => {
     const world = await worldWithKey();
     const { account, signer } = world;
     const call = callOf(world);

@@ -155,7 +155,7 @@ describe("executeSettlement", () => {
     await expectRevert(adapter.call(payer, "executeSettlement", [tokens], 1n), abi, "InvalidERC20Value");
   });
 
-  it("cannot be started for somebody else, nor be sent money without a settlement", async () => {
+  it("cannot be started for another account, nor be sent money without a settlement", async () => {
     const { payer, adapter, token } = await world();
     const thief = evm.chain.accounts.solver.address;
     const one = instruction(payer, token.address, [line(thief, token.address, 10n)]);

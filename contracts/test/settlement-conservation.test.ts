@@ -20,7 +20,7 @@ const evm = await startEvm();
 const { payer, adapter, token, puppet } = await openSettlementWorld(evm);
 const rejecting = await deployRevertingContract(evm);
 const recipients = [recipient(1), recipient(2), recipient(3), payer, puppet.address, rejecting] as const;
-const everybody = [...recipients, adapter.address];
+const accounts = [...recipients, adapter.address];
 const tokenArb = fc.constantFrom<Address>(NATIVE_TOKEN, token.address);
 
 const lineArb = fc.record({
@@ -68,17 +68,17 @@ const spoilArb = fc
   );
 
 async function balances(): Promise<readonly bigint[]> {
-  const native = everybody.map((address) => nativeBalance(evm, address));
-  const tokens = everybody.map((address) => token.read("balanceOf", [address]));
+  const native = accounts.map((address) => nativeBalance(evm, address));
+  const tokens = accounts.map((address) => token.read("balanceOf", [address]));
   return Promise.all([...native, ...tokens]);
 }
 
-/** What everybody owns afterwards if every line is paid and nothing else happens. */
+/** What every account owns afterwards if every line is paid and nothing else happens. */
 function settled(before: readonly bigint[], one: SettlementInstruction): readonly bigint[] {
-  const offset = one.token === NATIVE_TOKEN ? 0 : everybody.length;
+  const offset = one.token === NATIVE_TOKEN ? 0 : accounts.length;
   const after = [...before];
   const move = (address: Address, amount: bigint) => {
-    const at = offset + everybody.indexOf(address);
+    const at = offset + accounts.indexOf(address);
     after[at] = (after[at] ?? 0n) + amount;
   };
   move(payer, -one.grossAmount);
@@ -121,9 +121,10 @@ describe("any settlement", () => {
             rejects ? "NativeTransferFailed" : tooMuch ? "ERC20InsufficientAllowance" : null,
           );
           expect(await balances()).toEqual(rejected === null ? settled(before, one) : before);
-          expect(
-            (await balances()).filter((_, at) => at % everybody.length === everybody.length - 1),
-          ).toEqual([0n, 0n]);
+          expect((await balances()).filter((_, at) => at % accounts.length === accounts.length - 1)).toEqual([
+            0n,
+            0n,
+          ]);
         }),
       ),
       { numRuns: 50 },

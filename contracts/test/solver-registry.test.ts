@@ -118,10 +118,10 @@ describe("addBond", () => {
   });
 });
 
-describe("everybody but the operator", () => {
+describe("every account but the operator", () => {
   it.each([
     ["the operator of another solver", owner.address],
-    ["somebody unknown", payer.address],
+    ["an unknown account", payer.address],
   ])("is rejected: %s", async (_, from) => {
     const registry = await registered();
     await registry.send(owner.address, "registerSolver", ["ipfs://b", capabilities], bond);

@@ -288,8 +288,8 @@ describe("an authorization", () => {
     expect(await usd.read("authorizationState", [payer.address, one.nonce])).toBe(false);
     await usd.send(owner.address, "mint", [payer.address, 1n]);
     await transfer(one, signature);
-    const toNobody = authorization({ to: zeroAddress });
-    await expectRevert(transfer(toNobody, await signFor(toNobody)), abi, "ERC20InvalidReceiver", [
+    const toZeroAddress = authorization({ to: zeroAddress });
+    await expectRevert(transfer(toZeroAddress, await signFor(toZeroAddress)), abi, "ERC20InvalidReceiver", [
       zeroAddress,
     ]);
   });

@@ -8,7 +8,7 @@ export const FOLD_VERSION_FILE = "src/protocol/fold-version.ts";
 // their changes. `explain` of a rule is part of a response and never of a row.
 const ROOTS = [
   { file: "src/protocol/fold.ts", names: ["createFold"] },
-  { file: "src/store/index/row-versions.ts", names: ["createRowVersions"] },
+  { file: "src/store/index/row-versions.ts", names: ["RowVersions"] },
 ];
 const NOT_IN_ROWS = ["explain"];
 // Enough to tell versions apart, short enough to read in a diff.

@@ -37,7 +37,7 @@ describe("failed requests", () => {
     const { url, lines } = await start((path) =>
       path === "busy"
         ? new Fault("OVERLOADED", "Too many reads are waiting.")
-        : new Fault("DATABASE_UNREACHABLE", "PostgreSQL does not answer.", { cause }),
+        : new Fault("DATABASE_UNREACHABLE", "PostgreSQL does not respond.", { cause }),
     );
     for (let each = 0; each < 50; each += 1) expect((await fetch(`${url}/busy`)).status).toBe(503);
     for (let each = 0; each < 50; each += 1) expect((await fetch(`${url}/down`)).status).toBe(503);
@@ -46,7 +46,7 @@ describe("failed requests", () => {
       ["DATABASE_UNREACHABLE", WARN],
     ]);
     expect(JSON.stringify(lines)).not.toContain("stack");
-    expect(lines[1]).toMatchObject({ reason: "PostgreSQL does not answer. < Error: connect ECONNREFUSED" });
+    expect(lines[1]).toMatchObject({ reason: "PostgreSQL does not respond. < Error: connect ECONNREFUSED" });
     await server?.close();
     expect(lines.slice(2).map(({ code, repeated }) => [code, repeated])).toEqual([
       ["OVERLOADED", 49],

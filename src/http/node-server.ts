@@ -18,7 +18,7 @@ const WAITING_MAX = 128;
  * Bounds what a connection can make us hold to one response: the next request starts when the response before it has
  * left the process. Node starts every request in a packet, so a client could cause thousands of responses and read none.
  */
-export function serializePipelinedRequests(listener: RequestListener): RequestListener {
+function serializePipelinedRequests(listener: RequestListener): RequestListener {
   const current = new WeakMap<Socket, ServerResponse>();
   const waiting = new WeakMap<Socket, Exchange[]>();
 

@@ -69,14 +69,14 @@ describe("an error response", () => {
       app.get("/broken", async () => {
         throw new Fault(
           "DATABASE_UNREACHABLE",
-          "PostgreSQL does not answer at 10.0.0.5:5432; correct DATABASE_URL.",
+          "PostgreSQL does not respond at 10.0.0.5:5432; correct DATABASE_URL.",
         );
       });
     });
     const response = await fetch(`${url}/broken`);
     expect([response.status, await response.text()]).toEqual([
       503,
-      '{"error":"PostgreSQL does not answer or refuses the connection."}',
+      '{"error":"PostgreSQL does not respond or rejects the connection."}',
     ]);
   });
 

@@ -48,7 +48,7 @@ describe("a fair limit", () => {
     await Promise.all(all);
   });
 
-  it("turns away what waits beyond a key's share, or beyond everybody's", async () => {
+  it("turns away what waits beyond a key's share, or beyond the total", async () => {
     const { run } = harness();
     const name = (n: number) => `task ${n}`;
     for (let n = 0; n < 4; n += 1) void run("a", name(n));

@@ -44,7 +44,7 @@ const USDC: ReadonlyMap<string, PaymentAsset> = new Map<string, PaymentAsset>([
   ],
 ]);
 
-export function findKnownAsset(network: string): PaymentAsset | null {
+function findKnownAsset(network: string): PaymentAsset | null {
   return USDC.get(network) ?? null;
 }
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 function itemSchema(path: string, key: string): JsonSchema {
-  return schemas.followed(schemas.fieldsOf(schemas.answerSchema("GET", path))[key]?.items as JsonSchema);
+  return schemas.followed(schemas.fieldsOf(schemas.responseSchema("GET", path))[key]?.items as JsonSchema);
 }
 
 /** The first word of a type in the specification is its JSON type; "or null" adds one. */
@@ -77,7 +77,7 @@ describe("endpoints", () => {
   it.each(specification.endpoints.filter(({ responseKeys }) => responseKeys.length > 0))(
     "$method $path returns the keys of the specification",
     ({ method, path, responseKeys }) => {
-      expect(Object.keys(schemas.fieldsOf(schemas.answerSchema(method, path)))).toEqual(responseKeys);
+      expect(Object.keys(schemas.fieldsOf(schemas.responseSchema(method, path)))).toEqual(responseKeys);
     },
   );
 
@@ -97,18 +97,18 @@ describe("endpoints", () => {
 
 describe("records", () => {
   it("Agent", () => {
-    expectRecord("Agent", schemas.answerSchema("GET", "/agents/{agentId}"));
+    expectRecord("Agent", schemas.responseSchema("GET", "/agents/{agentId}"));
     expectRecord("Agent", itemSchema("/agents", "agents"));
   });
 
   it("Intent, with its metadata where there is one intent (D68)", () => {
-    expectRecord("Intent", schemas.answerSchema("GET", "/intents/{id}"), ["metadata"]);
+    expectRecord("Intent", schemas.responseSchema("GET", "/intents/{id}"), ["metadata"]);
     expectRecord("Intent", itemSchema("/intents", "intents"));
   });
 
   it("Fill", () => {
     const specified = specification.named("Intent", "Fill object: ");
-    const [fill] = (schemas.fieldsOf(schemas.answerSchema("GET", "/intents/{id}")).fill?.anyOf ??
+    const [fill] = (schemas.fieldsOf(schemas.responseSchema("GET", "/intents/{id}")).fill?.anyOf ??
       []) as JsonSchema[];
     expect(Object.keys(schemas.fieldsOf(fill ?? {}))).toEqual(specified);
     for (const field of Object.values(schemas.fieldsOf(fill ?? {})))
@@ -151,16 +151,16 @@ describe("records", () => {
   });
 
   it("Preflight result", () => {
-    expectRecord("Preflight result", schemas.answerSchema("POST", "/preflight"));
+    expectRecord("Preflight result", schemas.responseSchema("POST", "/preflight"));
   });
 
   it("Quote", () => {
-    expectRecord("Quote", schemas.answerSchema("GET", "/quotes/{quoteHash}"));
+    expectRecord("Quote", schemas.responseSchema("GET", "/quotes/{quoteHash}"));
   });
 
   it("Commerce analytics", () => {
     const heading = "Commerce analytics (GET /analytics/commerce)";
-    const fields = schemas.fieldsOf(schemas.answerSchema("GET", "/analytics/commerce"));
+    const fields = schemas.fieldsOf(schemas.responseSchema("GET", "/analytics/commerce"));
     const summary = specification.named(heading, "all values strings: ");
     const arrays = specification.named(heading, "Further arrays: ");
     expect(Object.keys(fields)).toEqual(["summary", ...arrays]);
@@ -171,9 +171,9 @@ describe("records", () => {
   });
 
   it("Transaction explanation", () => {
-    expectRecord("Transaction explanation", schemas.answerSchema("GET", "/tx/{hash}/explain"));
+    expectRecord("Transaction explanation", schemas.responseSchema("GET", "/tx/{hash}/explain"));
     const [event] = [
-      schemas.fieldsOf(schemas.answerSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema,
+      schemas.fieldsOf(schemas.responseSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema,
     ];
     const types = Object.entries(schemas.fieldsOf(event ?? {})).map(([key, schema]) => [
       key,
@@ -195,10 +195,10 @@ describe("records", () => {
       specification.section("Hosted documents"),
     );
     const specified = (row?.[1] ?? "").split(", ").map((field) => field.replace(" (integer)", ""));
-    const fields = schemas.fieldsOf(schemas.answerSchema("POST", path, "201"));
+    const fields = schemas.fieldsOf(schemas.responseSchema("POST", path, "201"));
     expect(Object.keys(fields)).toEqual(specified);
     expect(schemas.typesOf(fields.size_bytes)).toEqual(["integer"]);
-    expect(Object.keys(schemas.fieldsOf(schemas.answerSchema("GET", `${path}/{hash}/metadata`)))).toEqual([
+    expect(Object.keys(schemas.fieldsOf(schemas.responseSchema("GET", `${path}/{hash}/metadata`)))).toEqual([
       ...specified,
       "created_at",
       "updated_at",
@@ -212,7 +212,7 @@ describe("records", () => {
     expect(lists.length).toBeGreaterThanOrEqual(14);
     for (const path of lists) {
       const pagination = schemas.fieldsOf(
-        schemas.fieldsOf(schemas.answerSchema("GET", path)).pagination ?? {},
+        schemas.fieldsOf(schemas.responseSchema("GET", path)).pagination ?? {},
       );
       expect(Object.keys(pagination)).toEqual(["limit", "offset", "count", "next_cursor"]);
       for (const key of ["limit", "offset", "count"])

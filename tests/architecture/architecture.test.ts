@@ -77,6 +77,17 @@ describe("planted", () => {
     expect(found.filter((line) => line.endsWith("[importGraph]"))).toHaveLength(3);
   });
 
+  it("a word of the private language, in a text and inside a name", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts"),
+      "src/lib/a.ts": "// Whoever asks.\nexport const sendAnswer = 1;\n",
+    });
+    expect(found.map((line) => line.split(";")[0])).toEqual([
+      'src/lib/a.ts:1 says "whoever"',
+      'src/lib/a.ts:2 says "answer"',
+    ]);
+  });
+
   it("a cycle", () => {
     const found = violations({
       ...commandUsing("../lib/a.ts"),

@@ -8,6 +8,7 @@ import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
+import { words } from "./rules/words.ts";
 
 const RULES: Readonly<Record<string, RepositoryRule>> = {
   importGraph,
@@ -19,6 +20,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   documents: documentLinks,
   lockfile: lockfileRules,
   faults: documentedErrors,
+  words,
 };
 
 /** One line per violation: file and line, what is wrong, the rule. */

@@ -136,7 +136,7 @@ async function runActors(
 ): Promise<void> {
   const over = new AbortController();
   const stop = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
-  // Everybody listens to it, and none of them is a leak.
+  // Every actor listens to it, and none of them is a leak.
   setMaxListeners(0, stop);
   const endMs = Date.now() + pace.troubleMs;
   const progressTimer = setInterval(() => progress?.(system, Math.max(0, endMs - Date.now())), PROGRESS_MS);

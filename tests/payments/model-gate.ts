@@ -16,7 +16,7 @@ import { silentLog } from "../support/quiet-log.ts";
 import { encodePayload } from "./chaos/forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
 
-export const MODEL_OFFER: PaymentOffer = {
+const MODEL_OFFER: PaymentOffer = {
   network: "eip155:31337",
   asset: TEST_KEY.asset,
   assetName: "USD Coin",

@@ -144,9 +144,9 @@ describe("endpoints", () => {
 describe("records", () => {
   it("have the fields and types of the tables", () => {
     const seen = [
-      ...expectRecord(schemas, "Health", schemas.answerSchema("GET", "/health")),
-      ...expectRecord(schemas, "X402Discovery", schemas.answerSchema("GET", "/.well-known/x402.json")),
-      ...expectRecord(schemas, "PortfolioSnapshot", schemas.answerSchema("GET", "/portfolio"), ADDITIONS),
+      ...expectRecord(schemas, "Health", schemas.responseSchema("GET", "/health")),
+      ...expectRecord(schemas, "X402Discovery", schemas.responseSchema("GET", "/.well-known/x402.json")),
+      ...expectRecord(schemas, "PortfolioSnapshot", schemas.responseSchema("GET", "/portfolio"), ADDITIONS),
     ];
     expect([...new Set(seen)].sort()).toEqual(Object.keys(specification.records).sort());
   });
@@ -166,7 +166,8 @@ describe("records", () => {
     );
     const keys = (row?.[1] ?? "").split(", ").map((key) => key.replaceAll("`", ""));
     const entry = schemas.followed(
-      schemas.fieldsOf(schemas.answerSchema("GET", "/.well-known/x402.json")).resources?.items as JsonSchema,
+      schemas.fieldsOf(schemas.responseSchema("GET", "/.well-known/x402.json")).resources
+        ?.items as JsonSchema,
     );
     expect([Object.keys(schemas.fieldsOf(entry)), entry.required]).toEqual([keys, keys]);
     for (const field of Object.values(schemas.fieldsOf(entry)))

@@ -14,7 +14,7 @@ const solverLog = eventEncoder(solverRegistryAbi);
 
 const registerAgentCall = createFunctionCodec(agentRegistryAbi, "registerAgent");
 const submitAttestationCall = createFunctionCodec(attestationRegistryAbi, "submitAttestation");
-// Most attestations are made under the schemas that everybody knows.
+// Most attestations are made under the schemas that are well known.
 const SCHEMAS = 12;
 
 export const registerAgent: HistoryAction = (world) => {

@@ -184,6 +184,6 @@ async function waitForRow(flow: Flow, { row }: StateOf<"waiting">): Promise<Next
 }
 
 /** Whether a request that found `seen` in its way may act on the row as it is now. */
-export function isReadyAfter(seen: LedgerRow, now: LedgerRow | null): boolean {
+function isReadyAfter(seen: LedgerRow, now: LedgerRow | null): boolean {
   return now === null || !now.isLeased || now.state === "settled" || now.isVerified !== seen.isVerified;
 }

@@ -10,7 +10,7 @@ export type DatabaseConnection =
   | { readonly host: string; readonly user: string; readonly database: string };
 
 // Long enough for a busy server on another continent.
-export const DATABASE_CONNECT_MS_MAX = 10_000;
+const DATABASE_CONNECT_MS_MAX = 10_000;
 // A session that is idle inside a transaction holds locks and blocks VACUUM: a defect, ended after two minutes.
 const IDLE_IN_TRANSACTION_MS_MAX = 120_000;
 // Detects a vanished peer (power, network) after 10 + 3 × 5 seconds instead of two hours.

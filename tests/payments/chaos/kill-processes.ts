@@ -6,7 +6,7 @@ export type ProcessKiller = {
   /** In the order of their first death; later it is chance. */
   readonly victims: RestartedProcess[];
   readonly onSettle: (number: number) => void;
-  /** Resolves once everybody who was killed is back. */
+  /** Resolves once every killed process is back. */
   done(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// The whole story: everybody buys at once while everything fails, then the faults stop, and the money is counted.
+// All payers buy at once while everything fails, then the faults stop, and the money is counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "../../support/fast-clock.ts";
 import { type ChaosStage, openChaosStage } from "./chaos-stage.ts";

@@ -10,7 +10,7 @@ export const EMITTERS: readonly Hex[] = [
   "0x00000000000000000000000000000000000e0002",
   "0x00000000000000000000000000000000000e0003",
 ];
-/** Emits like the others, but nobody asks for its logs. */
+/** Emits like the others, but its logs are not requested. */
 export const UNLISTED_EMITTER: Hex = "0x00000000000000000000000000000000000e0004";
 export const TOPICS: readonly Hex[] = [encodeTopic(1), encodeTopic(2), encodeTopic(3)];
 export const UNLISTED_TOPIC: Hex = encodeTopic(9);

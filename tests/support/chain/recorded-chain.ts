@@ -1,4 +1,4 @@
-// A chain that answers from a record, with Multicall3: for tests of what reads contracts nobody can reach from here.
+// A chain that responds from a record, with Multicall3: for tests of what reads contracts that cannot be reached from here.
 import { readFileSync } from "node:fs";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
@@ -22,7 +22,7 @@ export type ChainRecord = {
   readonly calls: readonly RecordedCall[];
   /** For calls that were not recorded; null, a revert, where it is missing. */
   readonly otherwise?: Hex;
-  readonly spoil?: (call: ContractRead, answer: Hex | null) => Hex | null;
+  readonly spoil?: (call: ContractRead, result: Hex | null) => Hex | null;
   /** What stands where Multicall3 should, if that is not there. */
   readonly insteadOfMulticall?: Hex | null;
 };
@@ -48,9 +48,9 @@ export function openRecordedChain(record: ChainRecord): RecordedChain {
   const rounds: (readonly ContractRead[])[] = [];
   const requests: (readonly ContractRead[])[] = [];
 
-  const answerTo = (call: ContractRead): Hex | null => {
-    const answer = recorded.get(`${call.to}:${call.data}`) ?? otherwise ?? null;
-    return spoil ? spoil(call, answer) : answer;
+  const resultOf = (call: ContractRead): Hex | null => {
+    const result = recorded.get(`${call.to}:${call.data}`) ?? otherwise ?? null;
+    return spoil ? spoil(call, result) : result;
   };
   const isBundle = ({ to }: ContractRead) => to === MULTICALL3;
   const open = (call: ContractRead): readonly ContractRead[] =>
@@ -65,17 +65,17 @@ export function openRecordedChain(record: ChainRecord): RecordedChain {
       requests.push(calls);
       rounds.push(calls.flatMap(open));
       return calls.map((call) => {
-        if (!isBundle(call)) return answerTo(call);
-        return insteadOfMulticall === undefined ? bundleOf(open(call).map(answerTo)) : insteadOfMulticall;
+        if (!isBundle(call)) return resultOf(call);
+        return insteadOfMulticall === undefined ? bundleOf(open(call).map(resultOf)) : insteadOfMulticall;
       });
     },
   };
 }
 
-/** The same chain behind a node that does not answer. */
+/** The same chain behind a node that does not respond. */
 export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedChain {
   const fail = async (): Promise<never> => {
-    throw new Fault("NODE_UNAVAILABLE", "No configured node gave a usable answer.");
+    throw new Fault("NODE_UNAVAILABLE", "No configured node gave a usable result.");
   };
   return {
     chain,
@@ -105,10 +105,10 @@ function bundled(data: Hex): readonly ContractRead[] {
   return calls.map(({ target, callData }) => ({ to: target.toLowerCase() as Hex, data: callData }));
 }
 
-function bundleOf(answers: readonly (Hex | null)[]): Hex {
+function bundleOf(results: readonly (Hex | null)[]): Hex {
   return encodeFunctionResult({
     abi: multicall3Abi,
     functionName: "aggregate3",
-    result: answers.map((answer) => ({ success: answer !== null, returnData: answer ?? "0x" })),
+    result: results.map((result) => ({ success: result !== null, returnData: result ?? "0x" })),
   });
 }

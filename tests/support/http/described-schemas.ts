@@ -30,11 +30,11 @@ export function describedSchemas(document: OpenApiDocument) {
     return found;
   }
 
-  function answerSchema(method: string, path: string, status = "200"): JsonSchema {
+  function responseSchema(method: string, path: string, status = "200"): JsonSchema {
     const response = operation(method, path).responses[status];
     if (!response || "$ref" in response) throw new Error(`${method} ${path} has no ${status}`);
     return followed(Object.values(response.content ?? {})[0]?.schema);
   }
 
-  return { followed, fieldsOf, typesOf, operation, answerSchema };
+  return { followed, fieldsOf, typesOf, operation, responseSchema };
 }

@@ -1,4 +1,4 @@
-// A payer for tests: the x402 client that everybody uses, and its payments to be sent by hand.
+// A payer for tests: the x402 client that every payer uses, and its payments to be sent by hand.
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
@@ -7,7 +7,7 @@ import type { Hex, PrivateKeyAccount } from "viem";
 
 export const TEST_NETWORK = "eip155:31337";
 
-export function createX402Client(account: PrivateKeyAccount, asset: Hex): x402Client {
+function createX402Client(account: PrivateKeyAccount, asset: Hex): x402Client {
   return x402Client.fromConfig({
     schemes: [{ network: TEST_NETWORK, client: new ExactEvmScheme(account) }],
     spendControls: { allowedAssets: [{ network: TEST_NETWORK, asset, maxAmountPerPayment: "1000000" }] },

@@ -88,7 +88,7 @@ function plausibleBaseFee(baseFees: readonly bigint[], feePerGasMax: bigint): bi
 }
 
 /** The limits for one transfer: its gas may cost at most `percentMax` of what it moves. */
-export function feeLimitsForTransfer(
+function feeLimitsForTransfer(
   limits: FeeLimits,
   transfer: {
     readonly amount: bigint;

@@ -27,7 +27,7 @@ export function classifySendError(error: unknown): SendErrorKind {
 }
 
 /** Whether the node gave no response: nothing can be concluded from it. */
-export function isNoResponse(error: unknown): boolean {
+function isNoResponse(error: unknown): boolean {
   if (!(error instanceof BaseError)) return error instanceof NoResponseError;
   return (
     error.walk((each) => each instanceof NoResponseError || each instanceof LimitExceededRpcError) !== null

@@ -17,7 +17,7 @@ import { compareNewestFirst, readTransferActivity } from "./transfer-activity.ts
 import { describeFailedTokens, describeHistoryGaps, describeSkippedTokens } from "./warnings.ts";
 
 /** Uses the fastest method that the node supports; rejects unless the balances are complete. */
-export async function readTokenBalances(
+async function readTokenBalances(
   at: PinnedChain,
   query: BalanceQuery,
   signal: AbortSignal,
