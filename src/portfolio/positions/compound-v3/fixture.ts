@@ -3,8 +3,13 @@ import type { Hex } from "../../../lib/hex.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { COMPOUND_V3_MARKETS } from "./markets.ts";
 
-const COMET_USDC = fixtureToken("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
-const COMET_WETH = fixtureToken("0x4200000000000000000000000000000000000006", "WETH", 18, "Wrapped Ether");
+export const COMET_USDC = fixtureToken("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "USDC", 6, "USD Coin");
+export const COMET_WETH = fixtureToken(
+  "0x4200000000000000000000000000000000000006",
+  "WETH",
+  18,
+  "Wrapped Ether",
+);
 export const CB_ETH: Hex = "0x2ae3f1ec7f1f5012cfeab0185bfc7aa3cf0dec22";
 export const USDC_COMET: Hex = "0xb125e6687d4313864e53df431d5425969c15eb2f";
 export const WETH_COMET: Hex = "0x46e6b214b524310239732d51387075e0e70970bf";

@@ -9,16 +9,21 @@ export const SAVINGS_DAI = fixtureToken(
   18,
   "Savings Dai",
 );
-const VAULT_WETH = fixtureToken("0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "WETH", 18, "Wrapped Ether");
-const UNLISTED_VAULT: Hex = "0x00000000000000000000000000000000000bad00";
+export const VAULT_WETH = fixtureToken(
+  "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+  "WETH",
+  18,
+  "Wrapped Ether",
+);
+export const UNLISTED_VAULT: Hex = "0x00000000000000000000000000000000000bad00";
 
 export const vaultChainConfig = fixtureChainConfig(1, "Ethereum", [DAI, SAVINGS_DAI, VAULT_WETH]);
 
-const VAULT_SHARES = 12_345_678901234567890123n;
-const VAULT_ASSETS = 14_198_765432109876543210n;
+export const VAULT_SHARES = 12_345_678901234567890123n;
+export const VAULT_ASSETS = 14_198_765432109876543210n;
 
-const ASSET_FUNCTION = "asset() view returns (address)";
-const CONVERT_TO_ASSETS_FUNCTION = "convertToAssets(uint256) view returns (uint256)";
+export const ASSET_FUNCTION = "asset() view returns (address)";
+export const CONVERT_TO_ASSETS_FUNCTION = "convertToAssets(uint256) view returns (uint256)";
 export const TOTAL_SUPPLY_FUNCTION = "totalSupply() view returns (uint256)";
 
 export const erc4626Calls = [

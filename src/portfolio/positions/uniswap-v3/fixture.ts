@@ -2,17 +2,17 @@
 import type { Hex } from "../../../lib/hex.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 
-const POSITION_MANAGER: Hex = "0xc36442b4a4522e871399cd717abdd847ab11fe88";
-const UNISWAP_USDC = fixtureToken("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "USDC", 6, "USD Coin");
-const UNISWAP_WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
+export const POSITION_MANAGER: Hex = "0xc36442b4a4522e871399cd717abdd847ab11fe88";
+export const UNISWAP_USDC = fixtureToken("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "USDC", 6, "USD Coin");
+export const UNISWAP_WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 /** USDC/WETH with a fee of 0.05 %. */
 const USDC_WETH_POOL: Hex = "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640";
 
 export const uniswapChainConfig = fixtureChainConfig(1, "Ethereum", [UNISWAP_USDC]);
 
-const BALANCE_OF_FUNCTION = "balanceOf(address) view returns (uint256)";
+export const BALANCE_OF_FUNCTION = "balanceOf(address) view returns (uint256)";
 const NFT_BY_INDEX = "tokenOfOwnerByIndex(address, uint256) view returns (uint256)";
-const POSITIONS_FUNCTION =
+export const POSITIONS_FUNCTION =
   "positions(uint256) view returns (uint96, address, address, address, uint24, int24, int24, uint128, uint256, uint256, uint128, uint128)";
 const SLOT0 = "slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)";
 const TICK = "ticks(int24) view returns (uint128, int128, uint256, uint256, int56, uint160, uint32, bool)";
