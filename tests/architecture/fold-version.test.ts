@@ -27,7 +27,7 @@ describe("the committed fold version", () => {
     expect(files).toEqual(
       expect.arrayContaining([
         "contracts/generated/commerce-registry.ts",
-        "src/protocol/decode/words.ts",
+        "src/lib/abi/words.ts",
         "src/protocol/details/stored-details.ts",
         "src/schema/change.ts",
         "src/store/index/row-versions.ts",
@@ -42,7 +42,7 @@ describe("a fold version changes with", () => {
     ["a helper of folds in another file", `${DOMAINS}/commerce-totals.ts`, "receipts: 1n", "receipts: 2n"],
     ["a private constant of folds", `${DOMAINS}/policies.ts`, "86_400n", "86_401n"],
     ["an event of an ABI", "contracts/generated/agent-registry.ts", '"name":"agentId"', '"name":"agent"'],
-    ["how a word is decoded", "src/protocol/decode/words.ts", "BITS_MAX = 48", "BITS_MAX = 53"],
+    ["how a word is decoded", "src/lib/abi/words.ts", "BITS_MAX = 48", "BITS_MAX = 53"],
     [
       "how a change is applied",
       "src/schema/change.ts",
@@ -62,9 +62,9 @@ describe("a fold version does not change with", () => {
     ["an explanation", `${DOMAINS}/agents.ts`, "revoked`", "was revoked`"],
     [
       "a declaration that no fold uses",
-      "src/protocol/decode/words.ts",
-      "type WordReader",
-      "export const UNUSED = 1;\ntype WordReader",
+      "src/lib/abi/codec.ts",
+      "type EventStep",
+      "export const UNUSED = 1;\ntype EventStep",
     ],
     ["bytecode", "contracts/generated/agent-registry.ts", '"0x6080', '"0x6081'],
   ])("%s", (_, file, search, replacement) => {
