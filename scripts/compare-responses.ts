@@ -19,6 +19,8 @@ const START_MS_MAX = 120_000;
 const PORTS = { API_PORT: "0", INDEXER_PORT: "0", PORTFOLIO_PORT: "0", SEXTANT_REQUESTS_PER_MINUTE: "0" };
 // An account of the local chain: the service needs a payee to start, and nothing is paid here.
 const PAYEE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+// The first address in the log is the one that the service listens on.
+const LISTENING = /(?:listening at |"url":")(http:\/\/127\.0\.0\.1:\d+)/;
 // What may differ between two processes of one version.
 const VOLATILE_HEADERS = new Set(["date", "connection", "keep-alive", "x-request-id"]);
 // They report on the process itself, or consist of texts that are reworded on purpose: texts are compared apart.
@@ -61,8 +63,8 @@ try {
   const indexer = await startService(["serve"], environment, /Indexing API +(http:\S+)\/docs/);
   await waitUntilReady(indexer);
   const [old, now] = await Promise.all([
-    startService(["api"], environment, /indexing API on (http:[^\s"]+)"/, before.folder),
-    startService(["api"], environment, /indexing API on (http:[^\s"]+)"/),
+    startService(["api"], environment, LISTENING, before.folder),
+    startService(["api"], environment, LISTENING),
   ]);
   const examples = await requestAllExamples((method, target, body) => requestJson(now, method, target, body));
   const differences: string[] = [];
@@ -101,9 +103,7 @@ try {
     PORTFOLIO_PUBLIC_URL: "http://portfolio.example",
   };
   const portfolios = await Promise.all(
-    [before.folder, HERE].map((checkout) =>
-      startService(["portfolio"], giving, /ortfolio service on (http:[^\s"]+)/, checkout),
-    ),
+    [before.folder, HERE].map((checkout) => startService(["portfolio"], giving, LISTENING, checkout)),
   );
   const [oldPortfolio = "", newPortfolio = ""] = portfolios;
   for (const target of portfolioTargets(accounts)) {
@@ -184,11 +184,19 @@ async function send(url: string, method: string, target: string, body?: unknown)
   const headers = Object.fromEntries(
     [...response.headers].filter(([name]) => !VOLATILE_HEADERS.has(name)).sort(),
   );
-  return {
-    status: response.status,
-    headers,
-    body: (await response.text()).replaceAll(url, "URL").replace(SNAPSHOT_TIME, "TIME"),
-  };
+  const text = (await response.text()).replaceAll(url, "URL").replace(SNAPSHOT_TIME, "TIME");
+  return { status: response.status, headers, body: text };
+}
+
+/** Sentences for people may be reworded: an error's, and the warnings of a snapshot. Their number stays. */
+function withoutSentences({ status, headers, body }: Raw): Raw {
+  if (!/^\{"(error|address)"/.test(body)) return { status, headers, body };
+  const { "content-length": _length, ...others } = headers;
+  const plain = JSON.stringify(JSON.parse(body), (key, value) => {
+    if (key === "warnings" && Array.isArray(value)) return value.length;
+    return key === "error" ? "sentence" : value;
+  });
+  return { status, headers: others, body: plain };
 }
 
 async function requestJson(url: string, method: string, target: string, body?: unknown) {
@@ -197,7 +205,8 @@ async function requestJson(url: string, method: string, target: string, body?: u
   return { status, body: isJson ? JSON.parse(text) : text };
 }
 
-function compare(what: string, old: Raw, now: Raw): string[] {
+function compare(what: string, before: Raw, after: Raw): string[] {
+  const [old, now] = [withoutSentences(before), withoutSentences(after)];
   const parts = (["status", "headers", "body"] as const).filter(
     (part) => JSON.stringify(old[part]) !== JSON.stringify(now[part]),
   );
