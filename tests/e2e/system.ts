@@ -74,7 +74,7 @@ async function open(
         log,
         durability: "none",
       });
-      return { value: server, end: server.stop };
+      return { value: server, end: () => server.stop() };
     },
     async () => {
       const opened = await openProtocolChain({ seed, payers: pace.payers, branches });

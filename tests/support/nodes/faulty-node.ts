@@ -85,10 +85,11 @@ export class FaultyNode {
     return this.#runningMost;
   }
 
-  async stop(): Promise<void> {
+  /** A property, because stages pass it on as a function. */
+  readonly stop = async (): Promise<void> => {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
+  };
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readText(request);
