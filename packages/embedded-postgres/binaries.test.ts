@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { type BinariesPackage, findBinariesPackage, installBinaries } from "./binaries.ts";
 import { chooseServerAccount, type ServerAccount } from "./server-account.ts";
-import { silentLog as log } from "./testing/silent-log.ts";
+import { silentLogger as log } from "./testing/silent-log.ts";
 
 const run = promisify(execFile);
 let installed: BinariesPackage;

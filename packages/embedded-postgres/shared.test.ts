@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startNodeChild } from "../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { openSharedPostgres, type SharedPostgres } from "./shared.ts";
-import { silentLog as log } from "./testing/silent-log.ts";
+import { silentLogger as log } from "./testing/silent-log.ts";
 
 const CHILD = new URL("./testing/embedded-postgres-child.ts", import.meta.url);
 

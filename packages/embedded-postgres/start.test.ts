@@ -12,7 +12,7 @@ import { startNodeChild } from "../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { isProcessAlive, waitForProcessExit } from "./processes.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./start.ts";
-import { silentLog as log } from "./testing/silent-log.ts";
+import { silentLogger as log } from "./testing/silent-log.ts";
 
 type ChildMessage =
   | { state: "ready"; serverPid: number; connection: EmbeddedPostgres["connection"] }

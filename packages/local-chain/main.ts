@@ -7,7 +7,7 @@ const USAGE = "Usage: run.ts [--chain-id 31337] [--port 8545] [--hostname 127.0.
 
 type OutputStream = { write(text: string): unknown };
 
-export type CommandHost = {
+export type LocalChainHost = {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** Stops the chain. */
@@ -15,7 +15,7 @@ export type CommandHost = {
 };
 
 /** Resolves with the exit code. */
-export async function main(args: readonly string[], host: CommandHost): Promise<number> {
+export async function runLocalChain(args: readonly string[], host: LocalChainHost): Promise<number> {
   try {
     const chain = await startChain(args);
     host.stdout.write(describeChain(chain));

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import { main } from "./main.ts";
+import { runLocalChain } from "./main.ts";
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, ["--import", "tsx", "run.ts", ...args], { cwd: import.meta.dirname });
@@ -51,7 +51,7 @@ describe("local-chain command", () => {
     ["--prot", "1"],
   ])("rejects %s %s in one line", async (...args) => {
     const output = { stdout: "", stderr: "" };
-    const code = await main(args, {
+    const code = await runLocalChain(args, {
       stdout: { write: (text) => (output.stdout += text) },
       stderr: { write: (text) => (output.stderr += text) },
       interrupt: new AbortController().signal,

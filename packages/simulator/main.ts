@@ -19,7 +19,7 @@ of each contract occurred. The same seed gives the same history and the same tab
 const STEPS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 32 - 1;
 
-export type CommandHost = {
+export type SimulatorHost = {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: ProgressStream;
   /** Ends the run after the current action. */
@@ -27,7 +27,7 @@ export type CommandHost = {
 };
 
 /** Resolves with the exit code. */
-export async function main(args: readonly string[], host: CommandHost): Promise<number> {
+export async function runSimulatorCommand(args: readonly string[], host: SimulatorHost): Promise<number> {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -49,7 +49,7 @@ export async function main(args: readonly string[], host: CommandHost): Promise<
   }
 }
 
-async function runAndReport(steps: number, seed: number, host: CommandHost): Promise<void> {
+async function runAndReport(steps: number, seed: number, host: SimulatorHost): Promise<void> {
   const { chain, deployment, world } = await startDeployedChain();
   try {
     const progress = reportProgress(host.stderr, world.counters);

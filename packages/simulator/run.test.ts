@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { main } from "./main.ts";
+import { runSimulatorCommand } from "./main.ts";
 
 type CommandResult = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
 
@@ -13,7 +13,7 @@ async function run(...args: string[]): Promise<CommandResult> {
       output[stream] += text;
     },
   });
-  const code = await main(args, {
+  const code = await runSimulatorCommand(args, {
     stdout: collect("stdout"),
     stderr: collect("stderr"),
     interrupt: new AbortController().signal,

@@ -50,7 +50,7 @@ function toBytes(body: unknown): Buffer {
   return Buffer.from(text);
 }
 
-export type WriteOptions = {
+export type WriteResponseOptions = {
   readonly requestId: string;
   /** Set while the process shuts down, so that the client opens another connection. */
   readonly closeConnection: boolean;
@@ -61,7 +61,7 @@ export function writeResponse(
   response: SerializedResponse,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { requestId, closeConnection }: WriteOptions,
+  { requestId, closeConnection }: WriteResponseOptions,
 ): number {
   const { status, body } = response;
   const headers = [...response.headers, "x-request-id", requestId];

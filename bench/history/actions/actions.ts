@@ -2,14 +2,14 @@
 
 import type { HistoryAction } from "../history-state.ts";
 import type { ActionName } from "../mix.ts";
-import * as agents from "./agents.ts";
-import * as commerce from "./commerce.ts";
-import * as intents from "./intents.ts";
-import * as policies from "./policies.ts";
+import { agentHistoryActions } from "./agents.ts";
+import { commerceHistoryActions } from "./commerce.ts";
+import { intentHistoryActions } from "./intents.ts";
+import { policyHistoryActions } from "./policies.ts";
 
 export const HISTORY_ACTIONS: Readonly<Record<ActionName, HistoryAction>> = {
-  ...agents,
-  ...intents,
-  ...policies,
-  ...commerce,
+  ...agentHistoryActions,
+  ...intentHistoryActions,
+  ...policyHistoryActions,
+  ...commerceHistoryActions,
 };

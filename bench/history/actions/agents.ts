@@ -17,7 +17,7 @@ const submitAttestationCall = createFunctionCodec(attestationRegistryAbi, "submi
 // Most attestations are made under the schemas that are well known.
 const SCHEMAS = 12;
 
-export const registerAgent: HistoryAction = (world) => {
+const registerAgent: HistoryAction = (world) => {
   const { contracts, entropy } = world;
   const n = world.next("agent");
   const owner = world.agentOwner(n);
@@ -40,7 +40,7 @@ export const registerAgent: HistoryAction = (world) => {
   };
 };
 
-export const updateAgent: HistoryAction = (world) => {
+const updateAgent: HistoryAction = (world) => {
   const agentId = world.agents.pick();
   if (agentId === null) return null;
   const args = {
@@ -51,13 +51,13 @@ export const updateAgent: HistoryAction = (world) => {
   return { logs: [agentLog(world.contracts.AgentRegistry, "AgentUpdated", args)], call: null };
 };
 
-export const revokeAgent: HistoryAction = (world) => {
+const revokeAgent: HistoryAction = (world) => {
   const agentId = world.agents.take();
   if (agentId === null) return null;
   return { logs: [agentLog(world.contracts.AgentRegistry, "AgentRevoked", { agentId })], call: null };
 };
 
-export const submitAttestation: HistoryAction = (world) => {
+const submitAttestation: HistoryAction = (world) => {
   const { contracts, dice, entropy } = world;
   if (world.count("attestor") === 0) return null;
   const id = BigInt(world.next("attestation"));
@@ -82,7 +82,7 @@ export const submitAttestation: HistoryAction = (world) => {
   };
 };
 
-export const revokeAttestation: HistoryAction = (world) => {
+const revokeAttestation: HistoryAction = (world) => {
   const id = world.attestations.take();
   if (id === null) return null;
   return {
@@ -91,7 +91,7 @@ export const revokeAttestation: HistoryAction = (world) => {
   };
 };
 
-export const registerSolver: HistoryAction = (world) => {
+const registerSolver: HistoryAction = (world) => {
   const n = world.next("solver");
   const args = {
     solverId: BigInt(n),
@@ -103,7 +103,7 @@ export const registerSolver: HistoryAction = (world) => {
   return { logs: [solverLog(world.contracts.SolverRegistry, "SolverRegistered", args)], call: null };
 };
 
-export const updateSolver: HistoryAction = (world) => {
+const updateSolver: HistoryAction = (world) => {
   if (world.count("solver") === 0) return null;
   const solverId = 1 + world.dice.skewed(world.count("solver"));
   const args = {
@@ -115,7 +115,7 @@ export const updateSolver: HistoryAction = (world) => {
   return { logs: [solverLog(world.contracts.SolverRegistry, "SolverUpdated", args)], call: null };
 };
 
-export const addBond: HistoryAction = (world) => {
+const addBond: HistoryAction = (world) => {
   if (world.count("solver") === 0) return null;
   // A bond only grows, and this number does.
   const bond = BigInt(world.next("bond")) * 2_000_000_000n;
@@ -126,7 +126,7 @@ export const addBond: HistoryAction = (world) => {
   };
 };
 
-export const registerAttestor: HistoryAction = (world) => {
+const registerAttestor: HistoryAction = (world) => {
   const n = world.next("attestor");
   const args = {
     attestorId: BigInt(n),
@@ -137,7 +137,7 @@ export const registerAttestor: HistoryAction = (world) => {
   return { logs: [attestorLog(world.contracts.AttestorRegistry, "AttestorRegistered", args)], call: null };
 };
 
-export const updateAttestor: HistoryAction = (world) => {
+const updateAttestor: HistoryAction = (world) => {
   if (world.count("attestor") === 0) return null;
   const attestorId = 1 + world.dice.skewed(world.count("attestor"));
   const args = {
@@ -147,4 +147,17 @@ export const updateAttestor: HistoryAction = (world) => {
     active: world.dice.chance(0.9),
   };
   return { logs: [attestorLog(world.contracts.AttestorRegistry, "AttestorUpdated", args)], call: null };
+};
+
+export const agentHistoryActions = {
+  registerAgent,
+  updateAgent,
+  revokeAgent,
+  submitAttestation,
+  revokeAttestation,
+  registerSolver,
+  updateSolver,
+  addBond,
+  registerAttestor,
+  updateAttestor,
 };

@@ -18,7 +18,7 @@ const QUOTE_SECONDS = 86_400;
 const SUBJECT_TYPES = 4;
 const SIGNAL_KINDS = 4;
 
-export const registerMerchant: HistoryAction = (world) => {
+const registerMerchant: HistoryAction = (world) => {
   const n = world.next("merchant");
   world.merchants.add(BigInt(n));
   const args = {
@@ -31,7 +31,7 @@ export const registerMerchant: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "MerchantRegistered", args)], call: null };
 };
 
-export const updateMerchant: HistoryAction = (world) => {
+const updateMerchant: HistoryAction = (world) => {
   const merchantId = world.merchants.pick();
   if (merchantId === null) return null;
   const revision = world.next("revision");
@@ -45,7 +45,7 @@ export const updateMerchant: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "MerchantUpdated", args)], call: null };
 };
 
-export const registerService: HistoryAction = (world) => {
+const registerService: HistoryAction = (world) => {
   const merchantId = world.merchants.pick();
   if (merchantId === null) return null;
   const n = world.next("service");
@@ -61,7 +61,7 @@ export const registerService: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "ServiceRegistered", args)], call: null };
 };
 
-export const updateService: HistoryAction = (world) => {
+const updateService: HistoryAction = (world) => {
   const service = world.services.pick();
   if (service === null) return null;
   const args = {
@@ -74,7 +74,7 @@ export const updateService: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "ServiceUpdated", args)], call: null };
 };
 
-export const registerFacilitator: HistoryAction = (world) => {
+const registerFacilitator: HistoryAction = (world) => {
   const n = world.next("facilitator");
   world.facilitators.add(BigInt(n));
   const args = {
@@ -86,7 +86,7 @@ export const registerFacilitator: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "FacilitatorRegistered", args)], call: null };
 };
 
-export const updateFacilitator: HistoryAction = (world) => {
+const updateFacilitator: HistoryAction = (world) => {
   // One that closes takes no more payments; the last one stays open.
   const closes = world.facilitators.size > 1 && world.dice.chance(0.1);
   const facilitatorId = closes ? world.facilitators.take() : world.facilitators.pick();
@@ -101,7 +101,7 @@ export const updateFacilitator: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "FacilitatorUpdated", args)], call: null };
 };
 
-export const commitQuote: HistoryAction = (world) => {
+const commitQuote: HistoryAction = (world) => {
   const { dice } = world;
   const service = world.services.pick();
   if (service === null || world.count("agent") === 0) return null;
@@ -132,7 +132,7 @@ export const commitQuote: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "QuoteCommitted", args)], call: null };
 };
 
-export const recordReceipt: HistoryAction = (world) => {
+const recordReceipt: HistoryAction = (world) => {
   const quote = world.quotes.take();
   if (quote === null || quote.expiresAt < BigInt(world.now)) return null;
   const id = BigInt(world.next("receipt"));
@@ -148,7 +148,7 @@ export const recordReceipt: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "ReceiptRecorded", args)], call: null };
 };
 
-export const recordFulfillment: HistoryAction = (world) => {
+const recordFulfillment: HistoryAction = (world) => {
   const receipt = world.receipts.pick();
   if (receipt === null) return null;
   // Now and then one is taken back.
@@ -159,7 +159,7 @@ export const recordFulfillment: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "FulfillmentRecorded", args)], call: null };
 };
 
-export const openDispute: HistoryAction = (world) => {
+const openDispute: HistoryAction = (world) => {
   const receipt = world.receipts.pick();
   if (receipt === null) return null;
   const disputeId = BigInt(world.next("dispute"));
@@ -168,14 +168,14 @@ export const openDispute: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "DisputeOpened", args)], call: null };
 };
 
-export const resolveDispute: HistoryAction = (world) => {
+const resolveDispute: HistoryAction = (world) => {
   const disputeId = world.disputes.take();
   if (disputeId === null) return null;
   const args = { disputeId, status: world.dice.between(1, 2), resolutionHash: world.anyHash() };
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "DisputeResolved", args)], call: null };
 };
 
-export const recordTrustSignal: HistoryAction = (world) => {
+const recordTrustSignal: HistoryAction = (world) => {
   const { dice } = world;
   if (world.count("merchant") === 0) return null;
   const args = {
@@ -189,7 +189,7 @@ export const recordTrustSignal: HistoryAction = (world) => {
   return { logs: [commerceLog(world.contracts.CommerceRegistry, "TrustSignalRecorded", args)], call: null };
 };
 
-export const executeSettlement: HistoryAction = (world) => {
+const executeSettlement: HistoryAction = (world) => {
   const receipt = world.receipts.pick();
   if (receipt === null) return null;
   const { quoteHash, agent, token, amount } = receipt.quote;
@@ -202,4 +202,20 @@ export const executeSettlement: HistoryAction = (world) => {
     executionHash: world.anyHash(),
   };
   return { logs: [settlementLog(world.contracts.SettlementAdapter, "SettlementExecuted", args)], call: null };
+};
+
+export const commerceHistoryActions = {
+  registerMerchant,
+  updateMerchant,
+  registerService,
+  updateService,
+  registerFacilitator,
+  updateFacilitator,
+  commitQuote,
+  recordReceipt,
+  recordFulfillment,
+  openDispute,
+  resolveDispute,
+  recordTrustSignal,
+  executeSettlement,
 };

@@ -13,7 +13,7 @@ const submitIntentCall = createFunctionCodec(intentBookAbi, "submitIntent");
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-export const submitIntent: HistoryAction = (world) => {
+const submitIntent: HistoryAction = (world) => {
   const { contracts, dice, entropy } = world;
   if (world.count("agent") === 0) return null;
   const n = world.next("intent");
@@ -62,7 +62,7 @@ export const submitIntent: HistoryAction = (world) => {
   };
 };
 
-export const submitBid: HistoryAction = (world) => {
+const submitBid: HistoryAction = (world) => {
   const { contracts, dice } = world;
   const intent = open(world, world.intents.pick());
   if (intent === null || world.count("solver") === 0) return null;
@@ -84,7 +84,7 @@ export const submitBid: HistoryAction = (world) => {
   return { logs: [intentLog(contracts.IntentBook, "SolverBidSubmitted", args)], call: null };
 };
 
-export const selectBid: HistoryAction = (world) => {
+const selectBid: HistoryAction = (world) => {
   const intent = open(world, withBid(world));
   if (!intent?.best) return null;
   world.chosenIntents.add(intent);
@@ -93,7 +93,7 @@ export const selectBid: HistoryAction = (world) => {
   return { logs: [intentLog(world.contracts.IntentBook, "SolverBidSelected", args)], call: null };
 };
 
-export const fillIntent: HistoryAction = (world) => {
+const fillIntent: HistoryAction = (world) => {
   const intent = open(world, world.chosenIntents.take());
   if (!intent?.best) return null;
   const { solver, amountIn, amountOut } = intent.best;
@@ -113,7 +113,7 @@ export const fillIntent: HistoryAction = (world) => {
   };
 };
 
-export const cancelIntent: HistoryAction = (world) => {
+const cancelIntent: HistoryAction = (world) => {
   const intent = world.intents.take();
   if (intent === null) return null;
   return {
@@ -135,3 +135,11 @@ function withBid(world: HistoryState): HistoryIntent | null {
 function open(world: HistoryState, intent: HistoryIntent | null): HistoryIntent | null {
   return intent !== null && intent.deadline > BigInt(world.now) ? intent : null;
 }
+
+export const intentHistoryActions = {
+  submitIntent,
+  submitBid,
+  selectBid,
+  fillIntent,
+  cancelIntent,
+};

@@ -23,7 +23,7 @@ function one<Name extends ContractEventName<typeof policyModuleAbi>>(
   return { logs: [policyLog(world.contracts.PolicyModule, name, args)], call: null };
 }
 
-export const setSpendLimit: HistoryAction = (world) => {
+const setSpendLimit: HistoryAction = (world) => {
   const [account, token] = [world.account(), world.token()];
   const key = `${account}${token}`;
   if (!world.spendings.has(key)) {
@@ -35,39 +35,39 @@ export const setSpendLimit: HistoryAction = (world) => {
   return one(world, "SpendLimitSet", { account, token, maxPerDay });
 };
 
-export const setTargetAllowed: HistoryAction = (world) => {
+const setTargetAllowed: HistoryAction = (world) => {
   const target = world.entropy.address("target", world.dice.skewed(TARGETS));
   const args = { account: world.account(), target, allowed: world.dice.chance(0.9) };
   return one(world, "TargetAllowlistUpdated", args);
 };
 
-export const setFunctionAllowed: HistoryAction = (world) => {
+const setFunctionAllowed: HistoryAction = (world) => {
   const target = world.entropy.address("target", world.dice.skewed(TARGETS));
   const selector = SELECTORS[world.dice.skewed(SELECTORS.length)] ?? "0x00000000";
   const args = { account: world.account(), target, selector, allowed: world.dice.chance(0.9) };
   return one(world, "FunctionAllowlistUpdated", args);
 };
 
-export const setUseFunctionAllowlist: HistoryAction = (world) =>
+const setUseFunctionAllowlist: HistoryAction = (world) =>
   one(world, "FunctionAllowlistModeUpdated", {
     account: world.account(),
     enabled: world.dice.chance(0.5),
   });
 
-export const setGuardian: HistoryAction = (world) =>
+const setGuardian: HistoryAction = (world) =>
   one(world, "GuardianSet", {
     account: world.account(),
     guardian: world.entropy.address("guardian", world.next("guardian")),
   });
 
 /** Of accounts that do nothing else: a frozen one could not. */
-export const setAccountFrozen: HistoryAction = (world) =>
+const setAccountFrozen: HistoryAction = (world) =>
   one(world, "AccountFrozen", {
     account: world.entropy.address("quiet account", world.dice.skewed(500)),
     frozen: world.dice.chance(0.5),
   });
 
-export const setPaymentPolicy: HistoryAction = (world) => {
+const setPaymentPolicy: HistoryAction = (world) => {
   const known = world.dice.chance(0.2) ? world.payments.pick() : null;
   const policy = known ?? {
     account: world.account(),
@@ -95,7 +95,7 @@ function spend(world: HistoryState, spending: HistorySpendWindow, amount: bigint
   return spending.spent;
 }
 
-export const recordSpend: HistoryAction = (world) => {
+const recordSpend: HistoryAction = (world) => {
   const spending = world.spenders[world.dice.skewed(world.spenders.length)];
   if (!spending) return null;
   const { account, token } = spending;
@@ -108,7 +108,7 @@ export const recordSpend: HistoryAction = (world) => {
   });
 };
 
-export const recordSignedPayment: HistoryAction = (world) => {
+const recordSignedPayment: HistoryAction = (world) => {
   const policy = world.payments.pick();
   if (policy === null) return null;
   const { account, merchant, token, facilitator } = policy;
@@ -124,7 +124,7 @@ export const recordSignedPayment: HistoryAction = (world) => {
   });
 };
 
-export const setSessionKey: HistoryAction = (world) => {
+const setSessionKey: HistoryAction = (world) => {
   const known = world.dice.chance(0.3) ? world.sessionKeys.take() : null;
   const session = known ?? {
     account: world.account(),
@@ -136,7 +136,7 @@ export const setSessionKey: HistoryAction = (world) => {
   return { logs: [accountLog(session.account, "SessionKeyUpdated", args)], call: null };
 };
 
-export const executeWithSessionKey: HistoryAction = (world) => {
+const executeWithSessionKey: HistoryAction = (world) => {
   const session = world.sessionKeys.pick();
   const spending = session && world.spendings.get(`${session.account}${world.token()}`);
   if (!session) return null;
@@ -159,4 +159,18 @@ export const executeWithSessionKey: HistoryAction = (world) => {
     dailyTotal,
   });
   return { logs: [spent, log], call: null };
+};
+
+export const policyHistoryActions = {
+  setSpendLimit,
+  setTargetAllowed,
+  setFunctionAllowed,
+  setUseFunctionAllowlist,
+  setGuardian,
+  setAccountFrozen,
+  setPaymentPolicy,
+  recordSpend,
+  recordSignedPayment,
+  setSessionKey,
+  executeWithSessionKey,
 };

@@ -3,13 +3,13 @@ import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { EmbeddedPostgresError } from "../errors.ts";
 import { startEmbeddedPostgres } from "../start.ts";
-import { silentLog } from "./silent-log.ts";
+import { silentLogger } from "./silent-log.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const report = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 try {
-  const server = await startEmbeddedPostgres({ folder, log: silentLog, durability: "none" });
+  const server = await startEmbeddedPostgres({ folder, log: silentLogger, durability: "none" });
   const client = new Client({ ...server.connection, port: 5432, ssl: false });
   client.on("error", () => undefined);
   await client.connect();

@@ -3,4 +3,4 @@ import type { Logger } from "../logger.ts";
 
 const discard = () => undefined;
 
-export const silentLog: Logger = { info: discard, warn: discard, error: discard, fatal: discard };
+export const silentLogger: Logger = { info: discard, warn: discard, error: discard, fatal: discard };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import { afterAll, bench, describe } from "vitest";
-import { openBenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { type CopyBinaryType, encodeCopyBinary, encodeCopyLine, encodeCopyLines } from "./copy-encoder.ts";
 import { runPipeline } from "./pipeline.ts";
@@ -38,7 +38,7 @@ const lines = () =>
     ]),
   );
 
-const database = await openBenchDatabase();
+const database = await openMicrobenchDatabase();
 await database.query(
   "CREATE UNLOGGED TABLE logs (block bigint, index integer, hash bytea, address bytea, topics bytea, data bytea)",
 );

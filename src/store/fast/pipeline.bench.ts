@@ -4,7 +4,7 @@ import { type AddressInfo, createConnection, createServer, type Socket } from "n
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, bench, describe, inject } from "vitest";
-import { openBenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
 import { openDelayedConnection } from "../../../tests/support/database/delayed-connection.ts";
 import { commitPipeline } from "../postgres/session.ts";
 import { encodeCopyLines } from "./copy-encoder.ts";
@@ -15,7 +15,7 @@ const ROWS = 130;
 const ROUND_TRIP_MS = 5;
 const limits = { target: { server: "", database: "", user: "" }, statementTimeoutMs: 60_000 };
 
-const database = await openBenchDatabase();
+const database = await openMicrobenchDatabase();
 for (let n = 0; n < TABLES; n += 1)
   await database.query(`CREATE UNLOGGED TABLE batch_${n} (n integer, note text)`);
 const messages = encodeCopyLines(Array.from({ length: ROWS }, (_, n) => `${n}\t${"x".repeat(200)}\n`));

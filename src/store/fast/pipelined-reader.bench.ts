@@ -1,11 +1,11 @@
 // Concurrent point reads, pipelined and from a pool: `npx vitest bench --run src/store/fast/pipelined-reader`.
 import { afterAll, bench, describe } from "vitest";
-import { openBenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
 import { openPipelinedReader, QUICK_READER_OPTIONS } from "./pipelined-reader.ts";
 
 const CONCURRENT = 64;
 const READS = 4_096;
-const database = await openBenchDatabase();
+const database = await openMicrobenchDatabase();
 await database.query(
   "CREATE TABLE things AS SELECT n, md5(n::text) AS a, md5(n::text) AS b FROM generate_series(1, 100000) n",
 );

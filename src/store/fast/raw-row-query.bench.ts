@@ -1,10 +1,10 @@
 // Prepared statements with and without RawRowQuery: `npx vitest bench --run src/store/fast/raw-row-query`.
 import { afterAll, bench, describe } from "vitest";
-import { openBenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
 import { RawRowQuery } from "./raw-row-query.ts";
 
 const READS = 1_000;
-const database = await openBenchDatabase();
+const database = await openMicrobenchDatabase();
 await database.query(`CREATE TABLE things AS
   SELECT n, n * 7 AS other, n::numeric AS amount, md5(n::text) AS a, md5(n::text) AS b, md5(n::text) AS c
   FROM generate_series(1, 10000) n`);

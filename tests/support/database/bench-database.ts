@@ -8,7 +8,7 @@ import { createTestDatabase } from "./test-database.ts";
 export const SERVER_BENCH_OPTIONS = { iterations: 10, time: 500, warmupIterations: 2, warmupTime: 0 };
 
 /** Dropped at the end of the file. */
-export async function openBenchDatabase(): Promise<Database> {
+export async function openMicrobenchDatabase(): Promise<Database> {
   const { connection, drop } = await createTestDatabase();
   const database = await openDatabase({
     connection,
