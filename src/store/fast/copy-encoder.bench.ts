@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import { afterAll, bench, describe } from "vitest";
-import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import {
+  openMicrobenchDatabase,
+  SERVER_BENCH_OPTIONS,
+} from "../../../tests/support/database/bench-database.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { type CopyBinaryType, encodeCopyBinary, encodeCopyLine, encodeCopyLines } from "./copy-encoder.ts";
 import { runPipeline } from "./pipeline.ts";

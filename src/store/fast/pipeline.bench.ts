@@ -4,7 +4,10 @@ import { type AddressInfo, createConnection, createServer, type Socket } from "n
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, bench, describe, inject } from "vitest";
-import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import {
+  openMicrobenchDatabase,
+  SERVER_BENCH_OPTIONS,
+} from "../../../tests/support/database/bench-database.ts";
 import { openDelayedConnection } from "../../../tests/support/database/delayed-connection.ts";
 import { commitPipeline } from "../postgres/session.ts";
 import { encodeCopyLines } from "./copy-encoder.ts";

@@ -1,6 +1,9 @@
 // Concurrent point reads, pipelined and from a pool: `npx vitest bench --run src/store/fast/pipelined-reader`.
 import { afterAll, bench, describe } from "vitest";
-import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import {
+  openMicrobenchDatabase,
+  SERVER_BENCH_OPTIONS,
+} from "../../../tests/support/database/bench-database.ts";
 import { openPipelinedReader, QUICK_READER_OPTIONS } from "./pipelined-reader.ts";
 
 const CONCURRENT = 64;

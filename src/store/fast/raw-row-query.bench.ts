@@ -1,6 +1,9 @@
 // Prepared statements with and without RawRowQuery: `npx vitest bench --run src/store/fast/raw-row-query`.
 import { afterAll, bench, describe } from "vitest";
-import { openMicrobenchDatabase, SERVER_BENCH_OPTIONS } from "../../../tests/support/database/bench-database.ts";
+import {
+  openMicrobenchDatabase,
+  SERVER_BENCH_OPTIONS,
+} from "../../../tests/support/database/bench-database.ts";
 import { RawRowQuery } from "./raw-row-query.ts";
 
 const READS = 1_000;
