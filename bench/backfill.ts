@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { to as copyTo } from "pg-copy-streams";
-import { createLogDecoder } from "../src/protocol/decode/logs.ts";
+import { createLogDecoder } from "../src/protocol/decode-logs.ts";
 import { tables } from "../src/protocol/domains.ts";
 import type { BackfillReport } from "./backfill/backfill-child.ts";
 import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts";

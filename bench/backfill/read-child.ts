@@ -6,7 +6,7 @@ import { createRpc } from "../../src/chain/rpc/client.ts";
 import { backfill } from "../../src/indexer/backfill.ts";
 import { createChainSource, createDetailReads } from "../../src/indexer/chain-source.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import { createAddDetails } from "../../src/protocol/details/read-details.ts";
 import { createFold } from "../../src/protocol/fold.ts";
 import { benchLog } from "../harness/bench-database.ts";

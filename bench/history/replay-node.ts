@@ -1,7 +1,7 @@
 // A JSON-RPC node that replays a history: responses are slices of prepared text, so that it is never the bottleneck.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import { logPositionOf } from "./derived-values.ts";
 import type { ServedHistory } from "./served-history.ts";
 

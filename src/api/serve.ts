@@ -1,25 +1,58 @@
 // Composes the indexing API: reads through pipelined readers, with responses cached until the database reports a change.
-import { readVersion } from "../config/version.ts";
-import { ResponseCache } from "../http/cache/response-cache.ts";
+
+import { readVersion } from "../config/settings.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
+import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpServer } from "../http/server.ts";
+import type { Readiness } from "../http/status-routes.ts";
+import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
+import type { IndexerReport } from "../indexer/status.ts";
+import { publicMessage, toFault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
-import { openIndexReader } from "../store/index/reader.ts";
-import { openSlowReader } from "../store/index/slow-reader.ts";
+import { readIndexerStatus } from "../store/index/checkpoint.ts";
+import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
-import { openWriteService, type WriteServiceOptions } from "./write-service.ts";
-import { writeReads } from "./writes/endpoints.ts";
+import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
+
+// Readiness of the index, derived from the report that the indexer stores.
+
+// The indexer reports every second; 30 missed reports mean that it is gone.
+const REPORT_AGE_SECONDS_MAX = 30;
+
+/** Reports of earlier versions have no audit. */
+type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
+
+export async function readIndexReadiness(database: Database): Promise<Readiness> {
+  try {
+    const stored = await readIndexerStatus(database);
+    if (!stored)
+      return {
+        ready: false,
+        reason: "No indexer has written to this database yet; start `sextant indexer`.",
+      };
+    const { phase, reason, audit } = stored.report as StoredReport;
+    if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
+      return { ready: false, reason: `The last report of the indexer is ${stored.ageSeconds} seconds old.` };
+    }
+    const difference = audit ? describeSelfAuditDifferences(audit) : null;
+    if (phase === "live" && difference !== null) return { ready: false, reason: difference };
+    if (phase === "live") return audit ? { ready: true, details: selfAuditDetails(audit) } : { ready: true };
+    return { ready: false, reason: reason ?? "The indexer is reading history." };
+  } catch (error) {
+    return { ready: false, reason: publicMessage(toFault(error)) };
+  }
+}
 
 function describeIndexingApi(): ApiInfo {
   return {

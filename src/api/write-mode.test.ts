@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../config/read-config.ts";
 import { writeSettings } from "../config/settings.ts";
-import { resolveWriteMode } from "./write-mode.ts";
+import { resolveWriteMode } from "./write-service.ts";
 
 const mode = (environment: Record<string, string>, chainId: number) =>
   resolveWriteMode(readConfig(environment, writeSettings), chainId);

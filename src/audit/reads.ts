@@ -4,7 +4,7 @@ import { RpcError, type RpcFailureKind } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../protocol/decode/logs.ts";
+import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import type { BlockSummary, ChainLog } from "../schema/chain-log.ts";
 import type { Row } from "../schema/table.ts";

@@ -1,7 +1,96 @@
 // Contract calls, read in batches at the block they belong to.
+import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
+import { canonicalHeaderCall } from "./headers.ts";
+import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { readData, toQuantity } from "./rpc/hex-values.ts";
 import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
+
+// Calls to code at an empty address by state override, with the strategy that the node supports.
+
+type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
+
+export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+
+export type OverrideCaller = {
+  /** Null when the node does not support state overrides, or cannot finish this call. */
+  callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
+};
+
+// Made up, so nothing is deployed there: the code runs without any state.
+const OVERRIDE_ADDRESS: Hex = "0x5e87a9705ca99e12c0de1e97000000000000c0de";
+
+// The block gas limit of Ethereum for years: no node rejects a call for requesting as much, and most allow more.
+const OVERRIDE_GAS_MAX = 30_000_000;
+
+// Support is a property of the node's software or plan: this often, an upgrade is noticed soon.
+const RECHECK_MS = 10 * 60_000;
+
+const UNSUPPORTED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invalid-request"]);
+
+// This call was too much for the contract or the node (its gas, its size, its time); the next may be fine.
+const CALL_FAILURES: ReadonlySet<RpcFailureKind> = new Set(["reverted", "internal", "response-too-large"]);
+
+type OverrideStrategy = (
+  rpc: Rpc,
+  block: BlockToCallAt,
+  call: OverrideCall,
+  signal: AbortSignal,
+) => Promise<Hex>;
+
+export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
+  // Some nodes support overrides only at a block that is named by its number.
+  const strategies: { readonly call: OverrideStrategy; rejectedUntilMs: number }[] = [
+    { call: callByHash, rejectedUntilMs: 0 },
+    { call: callByNumber, rejectedUntilMs: 0 },
+  ];
+  return {
+    async callWithOverride(block, call, signal) {
+      for (const strategy of strategies) {
+        if (clock.nowMs() < strategy.rejectedUntilMs) continue;
+        const result = await resultOrFailure(strategy.call(rpc, block, call, signal));
+        if (result === "failed") return null;
+        // A node that does not know the third parameter may ignore it and call an empty account.
+        if (result !== "rejected" && result !== "0x") return result;
+        strategy.rejectedUntilMs = clock.nowMs() + RECHECK_MS;
+      }
+      return null;
+    },
+  };
+}
+
+async function resultOrFailure(call: Promise<Hex>): Promise<Hex | "rejected" | "failed"> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RpcError && UNSUPPORTED.has(error.kind)) return "rejected";
+    if (error instanceof RpcError && CALL_FAILURES.has(error.kind)) return "failed";
+    throw error;
+  }
+}
+
+const callByHash: OverrideStrategy = (rpc, block, call, signal) =>
+  rpc.request(overrideCall(call, { blockHash: block.hash }), { signal });
+
+// A reorg may put another block under the number, so the header is checked afterwards. Not in a batch with the call: a
+// gateway that rejects a whole batch for one member would seem to support no batches at all.
+const callByNumber: OverrideStrategy = (rpc, block, call, signal) =>
+  rpc.pinned(
+    async (node) => {
+      const result = await node.request(overrideCall(call, block.number), { signal });
+      await node.request(canonicalHeaderCall(block.number, block.hash), { signal });
+      return result;
+    },
+    { signal },
+  );
+
+function overrideCall(
+  { code, data, gasMax = OVERRIDE_GAS_MAX }: OverrideCall,
+  block: number | { blockHash: Hex },
+) {
+  return contractCall({ to: OVERRIDE_ADDRESS, data, gasMax, codeOverride: code, block });
+}
 
 type ContractCall = {
   readonly to: Hex;

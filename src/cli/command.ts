@@ -1,6 +1,100 @@
 // Types of a `sextant` subcommand and of the context it runs in.
+import { parseArgs } from "node:util";
 import type { Environment } from "../config/read-config.ts";
+import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
+
+// Parses the command line into a command and its options, and formats the help texts.
+
+type Invocation =
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "run"; readonly command: Command; readonly options: CommandOptions };
+
+const GLOBAL_OPTIONS: Record<string, CommandOption> = {
+  help: { type: "boolean", description: "show this text" },
+  debug: { type: "boolean", description: "show stack traces when a command fails" },
+};
+
+export function parseArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    return { kind: "help", text: formatOverview(commands) };
+  }
+  const command = commands.find((each) => each.name === name);
+  if (!command) {
+    throw new Fault(
+      "USAGE_INVALID",
+      `Unknown command "${name}"; run \`sextant --help\` to list the commands.`,
+    );
+  }
+  const options = parseOptions(command, rest);
+  return options.help
+    ? { kind: "help", text: formatCommandHelp(command) }
+    : { kind: "run", command, options };
+}
+
+function parseOptions({ name, options }: Command, argv: readonly string[]): CommandOptions {
+  const declared = Object.entries({ ...options, ...GLOBAL_OPTIONS });
+  const config: Record<string, { type: CommandOption["type"]; short?: string }> = Object.fromEntries(
+    declared.flatMap(([key, { type, alias }]) => [
+      [key, key === "help" ? { type, short: "h" } : { type }],
+      ...(alias === undefined ? [] : [[alias, { type }]]),
+    ]),
+  );
+  try {
+    const values: CommandOptions = {
+      ...parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false }).values,
+    };
+    return Object.fromEntries(
+      declared.map(([key, { alias }]) => [key, values[key] ?? (alias && values[alias])]),
+    );
+  } catch (cause) {
+    // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
+    const [problem] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];
+    const hint = `run \`sextant ${name} --help\` to list its options.`;
+    throw new Fault("USAGE_INVALID", `${problem ?? "The options are invalid"}; ${hint}`, { cause });
+  }
+}
+
+export function readStringOption(options: CommandOptions, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Returns null if the option is absent. */
+export function readIntegerOption(options: CommandOptions, name: string, min: number): number | null {
+  const value = readStringOption(options, name);
+  if (value === undefined) return null;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= min) return number;
+  throw new Fault("USAGE_INVALID", `--${name} must be a whole number of at least ${min}, not "${value}".`);
+}
+
+function formatOverview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return [
+    "Sextant: wallet snapshots for AI agents, paid with x402, and an indexing API of an agent commerce protocol.",
+    "",
+    "Usage: sextant <command> [options]",
+    "",
+    ...rows,
+    "",
+    "Run `sextant <command> --help` for the options of a command. Configuration comes from environment",
+    "variables and a .env file in the working directory: see .env.example.",
+    "",
+  ].join("\n");
+}
+
+function formatCommandHelp({ name, description, options }: Command): string {
+  const entries = Object.entries({ ...options, ...GLOBAL_OPTIONS }).map(([key, option]) => ({
+    left: `--${key}${option.valueName ? ` ${option.valueName}` : ""}`,
+    right: option.alias ? `${option.description} (alias: --${option.alias})` : option.description,
+  }));
+  const width = Math.max(...entries.map(({ left }) => left.length));
+  const rows = entries.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
+  return [`Usage: sextant ${name} [options]`, "", description, "", ...rows, ""].join("\n");
+}
 
 export type CommandOption = {
   readonly type: "string" | "boolean";

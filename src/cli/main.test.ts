@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments } from "./command.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));

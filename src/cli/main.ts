@@ -6,7 +6,7 @@ import { type Environment, readConfig, rejectUnknownVariables } from "../config/
 import { processSettings, variableRules } from "../config/settings.ts";
 import { type Fault, toFault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The part of `process` that the command uses, so that tests can run it in process. */

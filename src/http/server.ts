@@ -1,6 +1,6 @@
 // The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, graceful shutdown.
 import { randomUUID } from "node:crypto";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -11,11 +11,10 @@ import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
-import { type CachedResponseLookup, sendCachedResponse } from "./cache/fast-path.ts";
-import { createRequestErrorLogger } from "./error-log.ts";
 import {
   addErrorHandlers,
   convertFastifyError,
+  createRequestErrorLogger,
   handleClientError,
   sendErrorResponse,
 } from "./error-responses.ts";
@@ -27,6 +26,37 @@ import { type ConnectionLimitOptions, limitConnections } from "./security/connec
 import { addSecurityHooks } from "./security/headers.ts";
 import { createRequestGuard, type RequestGuard } from "./security/request-guard.ts";
 import { addReadinessRoute, type Readiness } from "./status-routes.ts";
+
+// Fast path: serve cached responses before Fastify runs.
+
+/** The cached response to exactly this URL, if it is still valid. */
+export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+
+export type FastPathOptions = {
+  readonly guard: RequestGuard;
+  readonly observeRequest: ObserveRequest;
+  readonly isShuttingDown: () => boolean;
+};
+
+/** Returns whether it responded. A rejected request is left to Fastify, which sends the error. */
+function sendCachedResponse(
+  lookup: CachedResponseLookup,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { guard, observeRequest, isShuttingDown }: FastPathOptions,
+): boolean {
+  if (incoming.method !== "GET") return false;
+  const response = lookup(incoming.url ?? "");
+  if (!response) return false;
+  const startedMs = performance.now();
+  if (guard.check(incoming) !== null) return false;
+  const status = writeResponse(response, incoming, outgoing, {
+    requestId: randomUUID(),
+    closeConnection: isShuttingDown(),
+  });
+  observeRequest(response.route, status, performance.now() - startedMs);
+  return true;
+}
 
 export type HttpServerOptions = {
   readonly log: Log;

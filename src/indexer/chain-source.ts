@@ -12,7 +12,7 @@ import type { Rpc } from "../chain/rpc/types.ts";
 import { createCallTracer, readTransactions } from "../chain/transactions.ts";
 import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
-import type { LogDecoder } from "../protocol/decode/logs.ts";
+import type { LogDecoder } from "../protocol/decode-logs.ts";
 import type { DetailReads } from "../protocol/details/chain-reads.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 

@@ -3,12 +3,12 @@ import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc, RpcLimits } from "../chain/rpc/types.ts";
 import { verifyDeployment } from "../chain/verify-deployment.ts";
-import { splitRpcUrls } from "../config/node-urls.ts";
+import { splitRpcUrls } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 import type { Secret } from "../lib/secret.ts";
-import { createLogDecoder } from "../protocol/decode/logs.ts";
+import { createLogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { createAddDetails } from "../protocol/details/read-details.ts";
 import { rowDeclaration } from "../protocol/domains.ts";

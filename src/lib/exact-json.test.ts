@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatDecimal } from "./decimal.ts";
-import { parseExactDecimal, parseExactInteger, parseExactJson } from "./exact-json.ts";
+import { parseExactDecimal, parseExactInteger, parseExactJson } from "./json.ts";
 
 describe("exact JSON", () => {
   it("keeps numbers as they were written, and strings as they are", () => {

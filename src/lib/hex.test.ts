@@ -1,9 +1,9 @@
 // Untrusted hex and integers: valid ones are normalized, others rejected with the caller's name for them.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseUint, UINT256_MAX } from "./decimal.ts";
 import { Fault } from "./fault.ts";
 import { parseAddress, parseBytes, parseHash } from "./hex.ts";
-import { parseUint, UINT256_MAX } from "./uint.ts";
 
 const digits = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: length, maxLength: length });

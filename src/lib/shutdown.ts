@@ -1,6 +1,30 @@
 // Shutdown with a deadline: waits for work in flight, but no longer than the process has.
 import { systemClock } from "./clock.ts";
 
+// Waits for an abort signal.
+
+export function waitForAbort(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+// Closes what was opened, in reverse order.
+
+export type CloseStack = {
+  push(...closers: readonly (() => Promise<void> | void)[]): void;
+  closeAll(): Promise<void>;
+};
+
+export function createCloseStack(): CloseStack {
+  const closers: (() => Promise<void> | void)[] = [];
+  return {
+    push: (...more) => void closers.push(...more),
+    async closeAll() {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+}
+
 // A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
 // or a transaction: the client gets no response, treats the outcome as unknown, and retries.
 const LEAVE_MS = 7_000;

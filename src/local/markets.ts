@@ -10,7 +10,7 @@ import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
 import type { ChainConfig, ListedToken, PortfolioChain } from "../portfolio/types.ts";
-import { loadDevPackages } from "./dev-packages.ts";
+import { loadDevPackages } from "./simulation.ts";
 
 export type LocalMarket = {
   readonly slug: string;

@@ -11,7 +11,7 @@ import {
   rejectStateOverrides,
   startPortfolioStage,
 } from "../../tests/support/portfolio/portfolio-stage.ts";
-import { createOverrideCaller } from "../chain/state-override.ts";
+import { createOverrideCaller } from "../chain/contract-calls.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createChainAccess } from "./chain-access.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";

@@ -1,11 +1,10 @@
 // Portfolio reads of one chain over JSON-RPC: every read is pinned to one block by its hash.
 
-import { contractCall } from "../chain/contract-calls.ts";
+import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
 import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
-import { createOverrideCaller } from "../chain/state-override.ts";
 import { Fault } from "../lib/fault.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, TransferLog } from "./types.ts";
 

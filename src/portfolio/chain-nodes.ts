@@ -10,7 +10,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "./chain-access.ts";
-import { ALCHEMY_NETWORKS } from "./providers/alchemy/networks.ts";
+import { ALCHEMY_NETWORKS } from "./providers/alchemy/client.ts";
 import { loadTokenLists } from "./tokens/load-token-lists.ts";
 import { getStablecoins } from "./tokens/stablecoins.ts";
 import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";

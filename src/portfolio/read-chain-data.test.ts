@@ -9,7 +9,7 @@ import {
   makeSnapshot,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
-import { readChainData } from "./read-chain-data.ts";
+import { readChainData } from "./snapshot.ts";
 import { type Asset, getAssetKey, type PriceSource } from "./types.ts";
 
 const signal = new AbortController().signal;

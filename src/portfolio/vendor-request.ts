@@ -1,7 +1,7 @@
 // Requests to vendors over the HTTP client: JSON with exact numbers, failures by what a repeated request would do.
 
-import { parseExactJson } from "../lib/exact-json.ts";
 import { HttpClientError, type HttpClientRequest, sendJsonRequest } from "../lib/http-client.ts";
+import { parseExactJson } from "../lib/json.ts";
 
 /** transient: the same request may succeed later. permanent: it will not. */
 type VendorFailure = "rate-limited" | "transient" | "permanent";

@@ -7,8 +7,8 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../../tests/support/index/memory-index.ts";
-import { createLogDecoder } from "./decode/logs.ts";
-import { explainLogs } from "./explain.ts";
+import { createLogDecoder } from "./decode-logs.ts";
+import { explainLogs } from "./reads/transactions.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 const TX = repeatHashByte("77");

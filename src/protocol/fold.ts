@@ -5,7 +5,7 @@ import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { FoldInput, RequiredRow } from "../schema/domain.ts";
 import { formatKey, type Row, type Table } from "../schema/table.ts";
-import { createLogDecoder, type DecodedEvent } from "./decode/logs.ts";
+import { createLogDecoder, type DecodedEvent } from "./decode-logs.ts";
 import type { Deployment } from "./deployment.ts";
 import { createStoredDetailsReader } from "./details/stored-details.ts";
 

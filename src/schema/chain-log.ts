@@ -29,3 +29,15 @@ export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 
 /** A log with what its event leaves out. */
 export type LogWithDetails = { readonly log: ChainLog; readonly details: Hex | null };
+
+/** A decoded event of the protocol, the input of folds and explanations, with its arguments, emitter and position in the chain. */
+export type EventRecord<Args> = {
+  readonly args: Args;
+  /** The emitting contract, in lower case like every address. */
+  readonly address: Hex;
+  readonly blockNumber: bigint;
+  /** Unix seconds of the block. */
+  readonly timestamp: bigint;
+  readonly txHash: Hex;
+  readonly logIndex: number;
+};

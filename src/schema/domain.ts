@@ -1,7 +1,8 @@
 // Declares domains: for each event of a contract, the changes to rows and an explanation in plain words.
+
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
+import type { EventRecord } from "./chain-log.ts";
 import type { Change } from "./change.ts";
-import type { EventRecord } from "./event.ts";
 import type { DetailsReader } from "./event-details.ts";
 import { type Columns, formatKey, type Row, type RowOf, type Table } from "./table.ts";
 

@@ -2,7 +2,7 @@
 import { encodeEventTopics, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
-import type { EventRecord } from "./event.ts";
+import type { EventRecord } from "./chain-log.ts";
 import { defineDetails } from "./event-details.ts";
 
 const abi = parseAbi([

@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { createArgumentsDecoder } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { EventRecord } from "./event.ts";
+import type { EventRecord } from "./chain-log.ts";
 
 export type DetailsReader<T> = {
   /** The selector of the call that causes the event. */

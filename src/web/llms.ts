@@ -2,9 +2,8 @@
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import type { Parameter } from "../schema/parameter.ts";
-import { formatMarkdownJson, formatMarkdownTable } from "./markdown.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { renderPaymentGuide } from "./payment-guide.ts";
+import { formatMarkdownJson, formatMarkdownTable, renderPaymentGuide } from "./payment-guide.ts";
 
 /** A record of the responses, as its schema describes it. */
 export type RecordFields = {

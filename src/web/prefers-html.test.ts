@@ -1,6 +1,6 @@
 // Browsers get the page, programs get JSON.
 import { describe, expect, it } from "vitest";
-import { prefersHtml } from "./prefers-html.ts";
+import { prefersHtml } from "./page.ts";
 
 describe("a client", () => {
   it.each([

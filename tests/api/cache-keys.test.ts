@@ -1,13 +1,12 @@
 // Cache keys contain only known parameters, so that unknown ones cannot bypass the cache.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeReads } from "../../src/api/writes/endpoints.ts";
-import { ResponseCache } from "../../src/http/cache/response-cache.ts";
+import { writeReads } from "../../src/api/write-service.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
 import { addReadRoutes } from "../../src/http/routes/reads.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { indexReads as protocolReads } from "../../src/protocol/reads.ts";
 import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
-import { openIndexReader } from "../../src/store/index/reader.ts";
-import { openSlowReader } from "../../src/store/index/slow-reader.ts";
+import { openIndexReader, openSlowReader } from "../../src/store/index/reader.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 

@@ -1,6 +1,6 @@
 // Storage limits of writes: per client and day, in total, and without dropping unrelated cached responses.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { writeReads } from "../../src/api/writes/endpoints.ts";
+import { writeReads } from "../../src/api/write-service.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { WritableTable } from "../../src/schema/record-store.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";

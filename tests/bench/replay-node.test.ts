@@ -4,7 +4,7 @@ import { generateHistory } from "../../bench/history/history.ts";
 import { actionMixOf, BUSY_MIX } from "../../bench/history/mix.ts";
 import { type ReplayNode, startReplayNode } from "../../bench/history/replay-node.ts";
 import { type ServedHistory, serveHistory } from "../../bench/history/served-history.ts";
-import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 
 const EVENTS = 3_000;

@@ -2,19 +2,18 @@
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readIndexReadiness } from "../../src/api/readiness.ts";
+import { readIndexReadiness } from "../../src/api/serve.ts";
 import { localChain } from "../../src/chain/chains/local.ts";
 import type { RpcLimits } from "../../src/chain/rpc/types.ts";
-import { rereadLogs } from "../../src/indexer/reread-logs.ts";
+import { rereadLogs } from "../../src/indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
 import { withSelfAudit } from "../../src/indexer/self-audit/run.ts";
 import { createUnconfirmedRanges } from "../../src/indexer/self-audit/unconfirmed-ranges.ts";
 import { createIndexerStatus } from "../../src/indexer/status.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createLogDecoder } from "../../src/protocol/decode/logs.ts";
+import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import type { ChainLog } from "../../src/schema/chain-log.ts";
-import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
-import { writeIndexerStatus } from "../../src/store/index/indexer-status.ts";
+import { readCheckpoint, writeIndexerStatus } from "../../src/store/index/checkpoint.ts";
 import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { corruptibleColumns, findTable, pickRow, withCorruptRow } from "../support/index/corrupt-rows.ts";

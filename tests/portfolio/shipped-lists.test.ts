@@ -2,8 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { buildShippedLists, LISTED_CHAINS } from "../../scripts/token-lists/shipped-lists.ts";
-import { isPseudoNative } from "../../src/portfolio/tokens/pseudo-native.ts";
-import { parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
+import { isPseudoNative, parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
 
 const FOLDER = new URL("../../token-lists/", import.meta.url);
 

@@ -2,8 +2,7 @@
 import type { Hex } from "viem";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import type { DocumentKind, DocumentLabelName } from "./kinds.ts";
-import type { DocumentText } from "./text.ts";
+import type { DocumentKind, DocumentLabelName, DocumentText } from "./kinds.ts";
 
 export type DocumentLabels = Readonly<Partial<Record<DocumentLabelName, string>>>;
 

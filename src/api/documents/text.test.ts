@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, parseDocumentText } from "./text.ts";
+import { DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX, parseDocumentText } from "./kinds.ts";
 
 const code = (text: unknown): string => {
   try {

@@ -2,8 +2,8 @@
 import type { WritableTable } from "../../schema/record-store.ts";
 import { buildChangeNotification } from "../../store/postgres/change-notifications.ts";
 import type { Database } from "../../store/postgres/database.ts";
+import { lockStoredTotal } from "../../store/postgres/record-store.ts";
 import type { Session } from "../../store/postgres/session.ts";
-import { lockStoredTotal } from "../../store/postgres/storage-limits.ts";
 import {
   findReferencedHashes,
   findReferencesAfter,

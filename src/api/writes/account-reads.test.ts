@@ -5,7 +5,7 @@ import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createAccountReads, unavailableAccountReads } from "./account-reads.ts";
+import { createAccountReads, unavailableAccountReads } from "./verify-signature.ts";
 
 let chain: LocalChain;
 const wallet: Hex = `0x${"c0de".repeat(10)}`;

@@ -1,9 +1,9 @@
 // Write authorization: open on a development chain, elsewhere an EIP-712 signature with a version and a deadline.
 import { type Hex, keccak256 } from "viem";
 import { type Clock, systemClock } from "../../lib/clock.ts";
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress, parseBytes } from "../../lib/hex.ts";
-import { parseUint } from "../../lib/uint.ts";
 import type { EndpointRequest } from "../../schema/endpoint.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";

@@ -1,19 +1,57 @@
 // Execution metadata of intents: stored by the owner of an indexed intent, or reserved by hash before it is indexed.
+
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { addressParameter, hashParameter } from "../../schema/parameter.ts";
+import {
+  addressParameter,
+  closedObject,
+  hashParameter,
+  nullable,
+  type Parameter,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
+import { toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
-import { toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, sql } from "../../schema/sql.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { findIntentByHash, findIntentById, type IndexedIntent, intentIdParameter } from "./find-intent.ts";
 import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
+
+// The indexed intent that a write refers to.
+
+export type IndexedIntent = {
+  readonly intent_id: string;
+  readonly intent_hash: Hex;
+  readonly owner: Hex;
+  readonly data_hash: Hex;
+};
+
+export const intentIdParameter: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  kind: uintParameter(),
+  description: "Intent id.",
+};
+
+export function findIntentById(rows: StatementRunner, id: string): Promise<IndexedIntent | null> {
+  return findFirst(rows, sql`intent_id = ${id}`);
+}
+
+function findIntentByHash(rows: StatementRunner, hash: Hex): Promise<IndexedIntent | null> {
+  return findFirst(rows, sql`intent_hash = ${hash}`);
+}
+
+async function findFirst(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {
+  const found = await rows.run<IndexedIntent>(
+    sql`select intent_id, intent_hash, owner, data_hash from intents where ${condition} and valid_to is null order by intent_id limit 1`,
+  );
+  return found[0] ?? null;
+}
 
 type MetadataFields = {
   readonly execution_target: Hex | null;

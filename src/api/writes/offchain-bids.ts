@@ -1,10 +1,10 @@
 // Offchain bids: development helpers that let a solver try the bid flow before it submits bids on chain.
+
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
-import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/json-schema.ts";
-import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import { addressParameter, closedObject, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import {
   countStoredBytes,
   type RecordStore,
@@ -12,7 +12,7 @@ import {
   type WriteTransaction,
 } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import { findIntentById, intentIdParameter } from "./find-intent.ts";
+import { findIntentById, intentIdParameter } from "./intent-metadata.ts";
 
 const amount = uintParameter().json;
 

@@ -1,7 +1,7 @@
 // Compares rows with the results of contract views at a block and with the events that created them.
 import { MalformedAbiError } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { DecodedEvent } from "../../protocol/decode/logs.ts";
+import type { DecodedEvent } from "../../protocol/decode-logs.ts";
 import { formatKey, type Row } from "../../schema/table.ts";
 import type { AuditCall, AuditReads } from "../reads.ts";
 import type { TableAudit, ViewCheck } from "./define-audit.ts";

@@ -11,7 +11,7 @@ import {
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
-import type { EventRecord } from "../../schema/event.ts";
+import type { EventRecord } from "../../schema/chain-log.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
 
 export type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;

@@ -9,10 +9,10 @@ import {
   blockLogsCall,
   needsSmallerRange,
   rangeLogsCall,
+  readReceiptLogs,
   throwRangeErrorFirst,
 } from "./get-logs.ts";
 import { findFirstDifferingBlock, mergeLogs, type NodeLog } from "./log.ts";
-import { readReceiptLogs } from "./receipt-logs.ts";
 import { findWrongProvider } from "./resolve-disagreement.ts";
 
 // A restart, a deployment or a used-up allowance per minute is over by then. One more cooldown may follow at the end.

@@ -1,6 +1,6 @@
 // How the size of a log query finds its way.
 import { describe, expect, it } from "vitest";
-import { RangeSize } from "./range-size.ts";
+import { RangeSize } from "./read-range.ts";
 
 const sizes = (options: Partial<ConstructorParameters<typeof RangeSize>[0]> = {}) =>
   new RangeSize({ rangeMax: 10_000, rangeInitial: 500, logsTarget: 1_000, ...options });

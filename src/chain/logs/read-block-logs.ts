@@ -6,9 +6,8 @@ import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../r
 import { estimateBloomFalsePositiveRate } from "./bloom.ts";
 import { findSuspiciousHeaders, hasUnreportedBloomMatch } from "./bloom-check.ts";
 import { type LogFilter, type PreparedLogFilter, prepareLogFilters } from "./filter.ts";
-import { blockLogsCall } from "./get-logs.ts";
+import { blockLogsCall, readReceiptLogs } from "./get-logs.ts";
 import { areSameLogs, mergeLogs, type NodeLog } from "./log.ts";
-import { readReceiptLogs } from "./receipt-logs.ts";
 import { findWrongProvider, type ProviderLogs } from "./resolve-disagreement.ts";
 
 // The caller follows the head meanwhile: a second node that lags or hangs is not waited for. The indexer's audit

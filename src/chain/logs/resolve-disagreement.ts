@@ -4,9 +4,8 @@ import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHeader } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
 import { type PinnedRpc, type Rpc, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
-import { type BlockLogQuery, blockLogsCall } from "./get-logs.ts";
+import { type BlockLogQuery, blockLogsCall, readReceiptLogs } from "./get-logs.ts";
 import { areSameLogs, mergeLogs, type NodeLog } from "./log.ts";
-import { readReceiptLogs } from "./receipt-logs.ts";
 
 /** A node, and the logs of the block that it has shown. */
 export type ProviderLogs = { readonly provider: number; readonly logs: readonly NodeLog[] };

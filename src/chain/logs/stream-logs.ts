@@ -7,8 +7,7 @@ import { RpcError } from "../rpc/errors.ts";
 import type { Rpc } from "../rpc/types.ts";
 import { SecondaryProviders } from "./confirm-range.ts";
 import { type LogFilter, type PreparedLogFilter, prepareLogFilters } from "./filter.ts";
-import { RangeSize } from "./range-size.ts";
-import { type LogRangeResult, readLogRange } from "./read-range.ts";
+import { type LogRangeResult, RangeSize, readLogRange } from "./read-range.ts";
 
 export type StreamLogsOptions = {
   readonly fromBlock: number;

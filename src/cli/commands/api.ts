@@ -1,8 +1,7 @@
 // `sextant api`: serves the indexing API. Any number of processes can share one database.
 import { Registry } from "prom-client";
-import { readIndexReadiness } from "../../api/readiness.ts";
-import { serveApi } from "../../api/serve.ts";
-import { resolveWriteMode } from "../../api/write-mode.ts";
+import { readIndexReadiness, serveApi } from "../../api/serve.ts";
+import { resolveWriteMode } from "../../api/write-service.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
@@ -15,9 +14,8 @@ import {
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
-import { closeWithDeadline } from "../../lib/shutdown.ts";
-import { waitForAbort } from "../../lib/wait-for-abort.ts";
-import { readDeployment } from "../../protocol/read-deployment.ts";
+import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
+import { readDeployment } from "../../protocol/deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { RunCommand } from "../command.ts";

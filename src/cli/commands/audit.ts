@@ -3,14 +3,13 @@ import { countDifferences, formatAuditReport } from "../../audit/report.ts";
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
-import { splitRpcUrls } from "../../config/node-urls.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings } from "../../config/settings.ts";
+import { databaseSettings, indexerSettings, splitRpcUrls } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
-import { readDeployment } from "../../protocol/read-deployment.ts";
+import { readDeployment } from "../../protocol/deployment.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import { readIntegerOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
+import { readIntegerOption } from "../command.ts";
 
 export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const block = readIntegerOption(options, "block", 0);

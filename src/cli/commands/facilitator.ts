@@ -7,9 +7,7 @@ import {
   paymentSettings,
   requestSettings,
 } from "../../config/settings.ts";
-import { createCloseStack } from "../../lib/close-stack.ts";
-import { closeWithDeadline } from "../../lib/shutdown.ts";
-import { waitForAbort } from "../../lib/wait-for-abort.ts";
+import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkFacilitatorConfig, createFacilitatorServer } from "../../payments/facilitator/server.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { RunCommand } from "../command.ts";

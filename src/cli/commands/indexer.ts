@@ -8,8 +8,8 @@ import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { readDeployment } from "../../protocol/read-deployment.ts";
-import { writeIndexerStatus } from "../../store/index/indexer-status.ts";
+import { readDeployment } from "../../protocol/deployment.ts";
+import { writeIndexerStatus } from "../../store/index/checkpoint.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";

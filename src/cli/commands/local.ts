@@ -12,10 +12,10 @@ import {
   requestSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { parseUint } from "../../lib/uint.ts";
+import { parseUint } from "../../lib/decimal.ts";
 import { runLocal } from "../../local/run.ts";
-import { readStringOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
+import { readStringOption } from "../command.ts";
 
 const settings = {
   ...listenSettings,

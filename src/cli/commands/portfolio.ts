@@ -14,10 +14,8 @@ import {
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
-import { createCloseStack } from "../../lib/close-stack.ts";
 import { Fault } from "../../lib/fault.ts";
-import { closeWithDeadline } from "../../lib/shutdown.ts";
-import { waitForAbort } from "../../lib/wait-for-abort.ts";
+import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";

@@ -1,24 +1,27 @@
 // `sextant rebuild`: rebuilds every row from the stored logs. Needs a node only to read logs again (--reread).
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
-import { splitRpcUrls } from "../../config/node-urls.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings } from "../../config/settings.ts";
-import { createRebuildOptions } from "../../indexer/rebuild.ts";
-import { parseRereadRange, type RereadOptions, rereadLogs } from "../../indexer/reread-logs.ts";
+import { databaseSettings, indexerSettings, splitRpcUrls } from "../../config/settings.ts";
+import {
+  createRebuildOptions,
+  parseRereadRange,
+  type RereadOptions,
+  rereadLogs,
+} from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
+import { readDeployment } from "../../protocol/deployment.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
-import { readDeployment } from "../../protocol/read-deployment.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
-import { readStringOption } from "../arguments.ts";
 import type { RunCommand } from "../command.ts";
+import { readStringOption } from "../command.ts";
 
 // An indexer shuts down within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;

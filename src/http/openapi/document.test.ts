@@ -6,9 +6,8 @@ import { uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { sql } from "../../schema/sql.ts";
 import { renderDocsPage } from "./docs-page.ts";
-import { buildOpenApiDocument } from "./document.ts";
+import { buildOpenApiDocument, createSchemaRegistry } from "./document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "./route-description.ts";
-import { createSchemaRegistry } from "./schema-registry.ts";
 import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
 
 const thing = { title: "Thing", type: "object", properties: { id: { type: "string" } }, required: ["id"] };

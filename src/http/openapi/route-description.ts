@@ -1,8 +1,7 @@
 // Describes routes for OpenAPI: reads, endpoints and the routes of the service itself, in one form.
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/json-schema.ts";
-import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { BLOCK_MAX } from "../../schema/reads/read.ts";
 

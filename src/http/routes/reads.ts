@@ -1,13 +1,13 @@
 // Registers reads of the index as GET routes: parameters in, one statement, a cached response with its ETag out.
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import { parseUint } from "../../lib/uint.ts";
 import type { IndexHead, Read, ReadInput } from "../../schema/reads/read.ts";
 import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
-import type { ResponseCache } from "../cache/response-cache.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";
+import type { ResponseCache } from "../response-cache.ts";
 import type { HttpServer } from "../server.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 

@@ -1,7 +1,7 @@
 // The rate limit: a whole minute at once, then an even refill, independent for each client.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter } from "./request-guard.ts";
 
 function createLimiter(perMinute: number, clientsMax?: number) {
   let now = 1_000_000;

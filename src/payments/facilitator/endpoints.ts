@@ -4,15 +4,15 @@ import { BaseError } from "viem";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
-import { parseUint } from "../../lib/uint.ts";
 import type { Endpoint, EndpointResponse } from "../../schema/endpoint.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
 import { NOT_SERVED } from "../rejection-reasons.ts";
-import { FeesTooHighError } from "./broadcast/fee-limits.ts";
+import { FeesTooHighError } from "./broadcast/fees.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
 import {

@@ -8,7 +8,7 @@ import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
-import type { SettlementOutcomes } from "./settlement-outcomes.ts";
+import type { SettlementOutcomes } from "./settlement-records.ts";
 import {
   authorizationKeyText,
   type SettlementKey,

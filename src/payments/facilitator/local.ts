@@ -7,21 +7,20 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
+import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
 import {
   computeFees,
   createFeeLimitReader,
   type FeeLimits,
   type GasPercentOfPayment,
-} from "./broadcast/fee-limits.ts";
-import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
+} from "./broadcast/fees.ts";
 import { createBroadcastQueue } from "./broadcast/queue.ts";
 import { createFacilitatorRpc, createViemClient } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
 import { PayerGuard } from "./payer-guard.ts";
-import { createSettlementOutcomes } from "./settlement-outcomes.ts";
-import { openSettlementRecords } from "./settlement-records.ts";
+import { createSettlementOutcomes, openSettlementRecords } from "./settlement-records.ts";
 import { createTransactionLookup } from "./transaction-lookup.ts";
 import { createTransferScheme, TRANSFER_GAS_LIMIT, TRANSFER_GAS_LIMIT_MAX } from "./transfer-scheme.ts";
 

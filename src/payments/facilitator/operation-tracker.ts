@@ -1,7 +1,7 @@
 // Records what failed while the library ran: the library mistakes a failed read for a contract that reverted.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Hex } from "../../lib/hex.ts";
-import { isContractRevert } from "./broadcast/send-error.ts";
+import { isContractRevert } from "./broadcast/viem-client.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 
 /** Called around the broadcast of a transaction. */

@@ -11,7 +11,7 @@ import type {
   paymentSettings,
   requestSettings,
 } from "../../config/settings.ts";
-import { readVersion } from "../../config/version.ts";
+import { readVersion } from "../../config/settings.ts";
 import { buildOpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../../http/routes/documents.ts";

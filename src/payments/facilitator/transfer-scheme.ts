@@ -8,7 +8,7 @@ import { type Abi, encodeFunctionData, type PublicClient } from "viem";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { SIMULATION_FAILED, TRANSACTION_FAILED } from "../rejection-reasons.ts";
-import type { FeeLimits } from "./broadcast/fee-limits.ts";
+import type { FeeLimits } from "./broadcast/fees.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import type { OperationTracker, SendHooks } from "./operation-tracker.ts";

@@ -4,6 +4,7 @@ import { isJsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { BlockId, TransferFound } from "../settlement/lookup.ts";
+import type { StoredResponse } from "./row.ts";
 import {
   type LedgerRow,
   type LedgerScope,
@@ -30,7 +31,6 @@ import {
   takeLease,
   withdrawSql,
 } from "./statements.ts";
-import type { StoredResponse } from "./stored-response.ts";
 import type { PaymentState } from "./transitions.ts";
 
 export type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };

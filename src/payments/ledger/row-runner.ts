@@ -1,11 +1,35 @@
 // Runs reconciliation tasks on rows of the ledger: each under a lease of its own, several at a time.
+
 import { randomUUID } from "node:crypto";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { startLeaseRenewal } from "./lease.ts";
 import type { PaymentLedger } from "./ledger.ts";
-import type { LedgerRow } from "./row.ts";
+import type { LedgerRow, PaymentKey } from "./row.ts";
+
+// Renews the lease of a row while its owner works; after a crash the lease runs out by itself.
+
+const RENEWALS_PER_LEASE = 3;
+
+export function startLeaseRenewal(
+  { ledger, log, limits }: { ledger: PaymentLedger; log: Log; limits: GateLimits },
+  key: PaymentKey,
+  owner: string,
+): { stop(): Promise<void> } {
+  let renewing: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    // A lost lease shows at the next transition, which only the owner can make.
+    renewing = renewing
+      .then(() => ledger.renewLease(key, owner))
+      .catch((err) => log.warn({ event: "lease-renewal-failed", err }, "Lease renewal failed"));
+  }, limits.leaseMs / RENEWALS_PER_LEASE);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await renewing;
+    },
+  };
+}
 
 export type ReconcileCounts = {
   /** Payments whose transfer was found although no facilitator reported it. */

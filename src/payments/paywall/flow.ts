@@ -1,17 +1,20 @@
 // The payment flow: runs one paid request from state to state until it has a response.
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import { startLeaseRenewal } from "../ledger/lease.ts";
 import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
-import { decideByHolder, findHolder, finishHolder, verifySamePayer } from "./flow-holder.ts";
+import { startLeaseRenewal } from "../ledger/row-runner.ts";
 import { decideByRow, discardUnverified, openPayment, reclaimPayment, withdrawPayment } from "./flow-open.ts";
 import {
   admitPayment,
+  decideByHolder,
+  findHolder,
+  finishHolder,
   replayResponse,
   resumePayment,
   runHandler,
   settlePayment,
   storeResponse,
   verifyPayment,
+  verifySamePayer,
 } from "./flow-run.ts";
 import {
   done,

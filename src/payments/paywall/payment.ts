@@ -8,10 +8,10 @@ import {
   PAYMENT_ID_PATTERN,
   PAYMENT_IDENTIFIER,
 } from "@x402/extensions/payment-identifier";
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
-import { parseUint } from "../../lib/uint.ts";
 import type { OfferTerms } from "./offer.ts";
 
 /**

@@ -19,14 +19,15 @@ import type {
   SettlementLookupResult,
   TimedBlock,
 } from "./lookup.ts";
-import { findBlocksOnChain, readAuthorizationTransfers } from "./onchain-blocks.ts";
 import {
   AUTHORIZATION_CANCELED_TOPIC,
   AUTHORIZATION_USED_TOPIC,
   findAuthorizationUse,
   findAuthorizedTransfer,
+  findBlocksOnChain,
+  readAuthorizationTransfers,
   readTransactionLogs,
-} from "./onchain-receipt.ts";
+} from "./onchain-blocks.ts";
 
 const authorizationState = createFunctionCodec(
   parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]),

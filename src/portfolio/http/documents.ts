@@ -1,6 +1,6 @@
 // The free documents of the portfolio service: each once, with its description and how it is rendered.
 
-import { createSchemaRegistry } from "../../http/openapi/schema-registry.ts";
+import { createSchemaRegistry } from "../../http/openapi/document.ts";
 import { formatSchemaType } from "../../http/openapi/schema-text.ts";
 import type { StaticDocument } from "../../http/routes/documents.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
@@ -15,7 +15,6 @@ import {
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
-import { renderFrontPage } from "../../web/front-page.ts";
 import {
   type DocumentLink,
   type LinkGroup,
@@ -24,6 +23,7 @@ import {
   renderLlmsText,
 } from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
+import { renderFrontPage } from "../../web/page.ts";
 
 type PortfolioDocument = DocumentLink & {
   readonly operationId: string;

@@ -1,6 +1,6 @@
 // The response to a portfolio request as JSON Schema 2020-12.
 import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { closedObject, nullable } from "../../schema/parameter.ts";
 import { ACTIVITY_MAX } from "../types.ts";
 
 const text = { type: "string" };

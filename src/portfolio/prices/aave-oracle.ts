@@ -9,7 +9,7 @@ import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { AssetKey, PinnedChain, PriceResult, PriceSource } from "../types.ts";
-import { aggregator, decodeRound, describeSequencerOutage, isSequencerUp } from "./chainlink-aggregator.ts";
+import { aggregator, decodeRound, describeSequencerOutage, isSequencerUp } from "./chainlink.ts";
 
 const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
 const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");

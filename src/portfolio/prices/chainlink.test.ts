@@ -21,8 +21,7 @@ import { formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createChainAccess } from "../chain-access.ts";
 import type { PortfolioChain } from "../types.ts";
-import { createChainlinkSource } from "./chainlink.ts";
-import { type AggregatorRound, isSequencerUp, validatePrice } from "./chainlink-aggregator.ts";
+import { type AggregatorRound, createChainlinkSource, isSequencerUp, validatePrice } from "./chainlink.ts";
 
 const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
 const { signal } = new AbortController();

@@ -1,19 +1,72 @@
 // Prices from Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its heartbeat.
-
 import type { ChainlinkFeed, ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import type { Decimal } from "../../lib/decimal.ts";
+import { decodeWords, wordToSigned } from "../../lib/abi/return-data.ts";
+import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { readByMulticall } from "../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import { decodeTokenDecimals } from "../tokens/erc20.ts";
 import { type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
-import {
-  aggregator,
-  decodeRound,
-  describeSequencerOutage,
-  isSequencerUp,
-  validatePrice,
-} from "./chainlink-aggregator.ts";
+
+// A Chainlink aggregator: decodes its newest round and checks whether the round is valid and fresh.
+
+export const aggregator = {
+  latestRoundData: createCallEncoder("function latestRoundData()"),
+  decimals: createCallEncoder("function decimals() view returns (uint8)"),
+};
+
+/** roundId, answer, startedAt, updatedAt, answeredInRound. */
+const ROUND_WORDS = 5;
+
+export type AggregatorRound = {
+  readonly roundId: bigint;
+  readonly answer: bigint;
+  readonly startedAt: bigint;
+  readonly updatedAt: bigint;
+  readonly answeredInRound: bigint;
+};
+
+// A heartbeat update is a transaction, which may have to wait for a block.
+const LATE_SECONDS_MAX = 300n;
+// As Chainlink recommends: prices lag for a while after a sequencer restarts.
+const SEQUENCER_GRACE_SECONDS = 3_600n;
+
+/** Null for data that an aggregator cannot return. */
+export function decodeRound(returnData: Hex | null | undefined): AggregatorRound | null {
+  const [roundId, word, startedAt, updatedAt, answeredInRound] = decodeWords(returnData, ROUND_WORDS) ?? [];
+  const answer = wordToSigned(word, 256);
+  if (roundId === undefined || answer === null || startedAt === undefined) return null;
+  if (updatedAt === undefined || answeredInRound === undefined) return null;
+  return { roundId, answer, startedAt, updatedAt, answeredInRound };
+}
+
+/** The round's price; null when it is missing, carried over, not positive, from the future or stale. */
+export function validatePrice(
+  round: AggregatorRound | null,
+  scale: number | null,
+  { heartbeatSeconds }: ChainlinkFeed,
+  blockTimestamp: number,
+): Decimal | null {
+  if (round === null || scale === null || scale > SCALE_MAX) return null;
+  const { roundId, answer, updatedAt, answeredInRound } = round;
+  const now = BigInt(blockTimestamp);
+  // answeredInRound < roundId: the value was carried over from an earlier round.
+  if (roundId === 0n || answeredInRound < roundId || answer <= 0n) return null;
+  if (updatedAt > now || now - updatedAt > BigInt(heartbeatSeconds) + LATE_SECONDS_MAX) return null;
+  return { units: answer, scale };
+}
+
+/** Whether the uptime feed reports a running sequencer, past the grace period. */
+export function isSequencerUp(round: AggregatorRound | null, blockTimestamp: number): boolean {
+  if (round === null) return false;
+  const { answer, startedAt } = round;
+  // startedAt is zero for a feed that never had a round.
+  return answer === 0n && startedAt !== 0n && BigInt(blockTimestamp) - startedAt >= SEQUENCER_GRACE_SECONDS;
+}
+
+export function describeSequencerOutage(chainName: string, sourceTitle: string): string {
+  return `The sequencer of ${chainName} is down or restarted within the last hour; no price from ${sourceTitle} is used there.`;
+}
 
 /** `feeds` by chain id replace the built-in ones, as a local chain needs it. */
 export function createChainlinkSource(

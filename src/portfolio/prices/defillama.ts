@@ -3,8 +3,7 @@
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
-import { parseExactDecimal, parseExactInteger } from "../../lib/exact-json.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../lib/json.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";

@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { isPseudoNative } from "./pseudo-native.ts";
-import { mergeTokenLists, parseTokenList } from "./token-list.ts";
+import { isPseudoNative, mergeTokenLists, parseTokenList } from "./token-list.ts";
 
 const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 const usdc = USDC.toLowerCase() as Hex;

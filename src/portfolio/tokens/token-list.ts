@@ -1,17 +1,34 @@
 // Strict parsing of token lists in the format of tokenlists.org: a list decides what a wallet appears to hold.
+
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { ListedToken } from "../types.ts";
-import { DECIMALS_MAX } from "./erc20.ts";
-import { isPseudoNative } from "./pseudo-native.ts";
 import {
+  DECIMALS_MAX,
   LOGO_LENGTH_MAX,
   sanitizeText,
   TOKEN_NAME_LENGTH_MAX,
   TOKEN_SYMBOL_LENGTH_MAX,
   UNTRUSTED_TEXT_LENGTH_MAX,
-} from "./sanitize-text.ts";
+} from "./erc20.ts";
+
+// Addresses that represent a chain's native coin: listed as tokens, they would count the coin twice.
+
+const ON_ALL_CHAINS: ReadonlySet<Hex> = new Set<Hex>([
+  "0x0000000000000000000000000000000000000000",
+  "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+]);
+
+const BY_CHAIN: ReadonlyMap<number, Hex> = new Map<number, Hex>([
+  [10, "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000"],
+  [137, "0x0000000000000000000000000000000000001010"],
+]);
+
+/** For a lower-case address. */
+export function isPseudoNative(chainId: number, address: Hex): boolean {
+  return ON_ALL_CHAINS.has(address) || BY_CHAIN.get(chainId) === address;
+}
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;

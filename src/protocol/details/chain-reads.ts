@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
-import type { DecodedEvent } from "../decode/logs.ts";
+import type { DecodedEvent } from "../decode-logs.ts";
 
 /** A view call about a past event. */
 export type StateCall = {

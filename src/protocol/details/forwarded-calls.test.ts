@@ -8,7 +8,7 @@ import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi, entryPoint09Abi } fr
 import { describe, expect, it } from "vitest";
 import { repeatAddressByte, repeatHashByte } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { EventRecord } from "../../schema/event.ts";
+import type { EventRecord } from "../../schema/chain-log.ts";
 import { agentsDomain } from "../domains/agents.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 

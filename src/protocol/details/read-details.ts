@@ -4,7 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
-import { createLogDecoder, type DecodedEvent } from "../decode/logs.ts";
+import { createLogDecoder, type DecodedEvent } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
 import type { LogToFold } from "../fold.ts";
 import {

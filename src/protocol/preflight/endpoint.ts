@@ -1,22 +1,27 @@
 // POST /preflight: reads the account's indexed rules for one planned transaction in one statement and evaluates them.
 import { assertDefined } from "../../lib/assert-defined.ts";
+import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
-import { parseUint } from "../../lib/uint.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { addressParameter, uintParameter } from "../../schema/parameter.ts";
+import { addressParameter, closedObject, nullable, uintParameter } from "../../schema/parameter.ts";
 import type { AsOf } from "../../schema/reads/read.ts";
-import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
+import {
+  assertBlockReadable,
+  BLOCK_MAX,
+  formatHeadHeaders,
+  type ResultRow,
+  type RunRead,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
-import { type ResultRow, toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
 import { evaluatePreflight } from "./evaluate.ts";
 import type { AccountRules, PlannedTransaction } from "./rules.ts";
-import { readPaddedSelector } from "./token-call.ts";
+import { readPaddedSelector } from "./rules.ts";
 
 const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
 const amountOrNull = nullable(uint256.json);

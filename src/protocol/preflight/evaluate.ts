@@ -1,8 +1,8 @@
 // Preflight: whether the policy module, and the account for a session key, allow a transaction, and what would change that.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
+import { UINT256_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { UINT256_MAX } from "../../lib/uint.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import {
@@ -13,9 +13,11 @@ import {
   type PlannedTransaction,
   type PolicyUpdate,
   type PolicyViolation,
+  readSelector,
+  readTokenCall,
   type SpendAllowance,
+  type TokenCall,
 } from "./rules.ts";
-import { readSelector, readTokenCall, type TokenCall } from "./token-call.ts";
 
 /** A planned transaction in one sentence, for the person or agent about to sign it. */
 function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {

@@ -1,15 +1,16 @@
 // Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
 import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   boolParameter,
+  closedObject,
   enumParameter,
   hashParameter,
   uintParameter,
 } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
+import { toFirstRecord } from "../../schema/reads/read.ts";
 import {
   columnFields,
   defineRecord,
@@ -17,7 +18,6 @@ import {
   isValidAt,
   recordJsonSchema,
 } from "../../schema/reads/record.ts";
-import { toFirstRecord } from "../../schema/reads/result-rows.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
 import { disputes } from "../domains/disputes.ts";

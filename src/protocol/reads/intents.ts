@@ -1,6 +1,5 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
-import { closedObject, nullable } from "../../schema/json-schema.ts";
-import { enumParameter, uintParameter } from "../../schema/parameter.ts";
+import { closedObject, enumParameter, nullable, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {

@@ -2,8 +2,8 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
+import type { ResultRow } from "../../schema/reads/read.ts";
 import { columnFields, computedField, defineRecord, recordJsonSchema } from "../../schema/reads/record.ts";
-import type { ResultRow } from "../../schema/reads/result-rows.ts";
 import { policies } from "../domains/policies.ts";
 
 // The keys between policy_type and block_number (D83).

@@ -1,6 +1,11 @@
 // Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id.
-import { nullable } from "../../schema/json-schema.ts";
-import { addressParameter, boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
+import {
+  addressParameter,
+  boolParameter,
+  hashParameter,
+  nullable,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
 import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";

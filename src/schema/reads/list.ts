@@ -14,7 +14,7 @@ import {
   readPageInput,
   type SortOrder,
 } from "./pagination.ts";
-import type { AsOf, Read, ReadCost, ReadInput, ReadPlan } from "./read.ts";
+import type { AsOf, Read, ReadCost, ReadInput, ReadPlan, ResultRow, ResultRows } from "./read.ts";
 import {
   isValidAt,
   type PageSelection,
@@ -22,7 +22,6 @@ import {
   recordJsonSchema,
   selectRecords,
 } from "./record.ts";
-import type { ResultRow, ResultRows } from "./result-rows.ts";
 
 /** A list that belongs to one record: without the record, the list responds 404 too. */
 export function withOwner(

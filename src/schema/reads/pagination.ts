@@ -5,8 +5,8 @@ import type { JsonSchema } from "../column.ts";
 import type { Parameter } from "../parameter.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
 import type { ReadInput } from "./read.ts";
+import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
 import { PAGE_BYTES_MAX } from "./record.ts";
-import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./result-rows.ts";
 
 /** The expressions a list is sorted by; together they are unique. All ascend or all descend. */
 export type SortOrder = {

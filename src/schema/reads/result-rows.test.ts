@@ -1,6 +1,6 @@
 // Rows become records: hidden columns stay hidden, in the order of the columns.
 import { describe, expect, it } from "vitest";
-import { readHiddenColumn, toFirstRecord, toRecords } from "./result-rows.ts";
+import { readHiddenColumn, toFirstRecord, toRecords } from "./read.ts";
 
 const result = {
   columns: ["_head", "b", "a", "_0"],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
-import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/read.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
 import type { PreparedStatement } from "../postgres/session.ts";
 import { openPipelinedReader, type PipelinedReader, QUICK_READER_OPTIONS } from "./pipelined-reader.ts";

@@ -6,7 +6,7 @@
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
 import { Fault } from "../../lib/fault.ts";
-import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/read.ts";
 import type { Database } from "../postgres/database.ts";
 import { mustDiscardConnection, type PreparedStatement, queryRawRows } from "../postgres/session.ts";
 import { installRowParser } from "./row-parser.ts";

@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
-import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/read.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
 import { isConnectionBroken } from "../postgres/errors.ts";
 import { RawRowQuery } from "./raw-row-query.ts";

@@ -4,7 +4,7 @@
 // the same time. See raw-row-query.bench.ts.
 // Delete it when pg skips Describe for statements that it has prepared before.
 import type { Connection } from "pg";
-import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/read.ts";
 import { parseAsText, typeParsers } from "../postgres/type-parsers.ts";
 import { NamedQuery } from "./driver-internals.ts";
 

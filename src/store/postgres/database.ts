@@ -4,14 +4,15 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { createThreadedClient } from "../fast/threaded-socket.ts";
 import {
+  assertSupportedServer,
   createClientConfig,
   createSetupSql,
   type DatabaseConnection,
+  ensureSchema,
   readDatabaseTarget,
 } from "./connection.ts";
 import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
 import { ConnectionPool } from "./pool.ts";
-import { assertSupportedServer, ensureSchema } from "./server-check.ts";
 import {
   runStatement,
   runTransaction,

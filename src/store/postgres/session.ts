@@ -2,7 +2,7 @@
 import type { ClientBase, QueryResult } from "pg";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { ResultRows } from "../../schema/reads/result-rows.ts";
+import type { ResultRows } from "../../schema/reads/read.ts";
 import { type PipelineStep, runPipeline } from "../fast/pipeline.ts";
 import { RawRowQuery } from "../fast/raw-row-query.ts";
 import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";

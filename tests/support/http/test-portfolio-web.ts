@@ -10,7 +10,7 @@ import {
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import { createPortfolioOffering } from "../../../src/portfolio/http/offering.ts";
-import { addPortfolioRoutes } from "../../../src/portfolio/http/routes.ts";
+import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import { createPortfolioParameters } from "../../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";

@@ -1,7 +1,7 @@
 // What a transaction costs now, read from each node separately so that they can be compared.
 import type { PublicClient } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
-import type { FeeQuote } from "./fee-limits.ts";
+import type { FeeQuote } from "./fees.ts";
 
 // Below the block time of every chain we serve: a burst of payments shares one read.
 const CACHE_MS = 1_000;

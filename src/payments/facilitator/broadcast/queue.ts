@@ -3,8 +3,8 @@ import { type Hex, keccak256, type LocalAccount, type TransactionSerializableEIP
 import type { Clock } from "../../../lib/clock.ts";
 import { createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import type { Log } from "../../../lib/log.ts";
-import { computeFees, type FeeLimits, type FeeQuote } from "./fee-limits.ts";
-import { classifySendError, type SendErrorKind } from "./send-error.ts";
+import { computeFees, type FeeLimits, type FeeQuote } from "./fees.ts";
+import { classifySendError, type SendErrorKind } from "./viem-client.ts";
 
 /** What the queue needs of a node. */
 export type BroadcastRpc = {

@@ -11,8 +11,7 @@ import {
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import { readAlchemyActivity } from "./activity.ts";
-import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
-import { ALCHEMY_NETWORKS } from "./networks.ts";
+import { ALCHEMY_NETWORKS, type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.

@@ -1,14 +1,11 @@
 // All tokens of a wallet on one chain: every page, or a rejection.
 import type { Decimal } from "../../../lib/decimal.ts";
-import { parseExactDecimal, parseExactInteger } from "../../../lib/exact-json.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
-import { DECIMALS_MAX } from "../../tokens/erc20.ts";
-import { isPseudoNative } from "../../tokens/pseudo-native.ts";
-import { LOGO_LENGTH_MAX, UNTRUSTED_TEXT_LENGTH_MAX } from "../../tokens/sanitize-text.ts";
+import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../../lib/json.ts";
+import { DECIMALS_MAX, LOGO_LENGTH_MAX, UNTRUSTED_TEXT_LENGTH_MAX } from "../../tokens/erc20.ts";
+import { isPseudoNative } from "../../tokens/token-list.ts";
 import { VendorError } from "../../vendor-request.ts";
-import type { AlchemyClient } from "./client.ts";
-import type { AlchemyNetwork } from "./networks.ts";
+import type { AlchemyClient, AlchemyNetwork } from "./client.ts";
 
 export type AlchemyToken = {
   /** Null is the native coin, in whatever form the vendor writes it. */

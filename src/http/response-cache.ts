@@ -1,5 +1,5 @@
 // Cache of serialized responses: valid until the data changes, single flight per request, least recently used out first.
-import type { SerializedResponse } from "../response.ts";
+import type { SerializedResponse } from "./response.ts";
 
 export type CacheKey = {
   /** The route pattern, as declared. */

@@ -1,14 +1,13 @@
 // Decodes logs of a deployment into events of the protocol.
 import type { AbiEvent } from "viem";
-import { createEventCodec, type EventCodec } from "../../lib/abi/codec.ts";
-import { MalformedAbiError } from "../../lib/abi/words.ts";
-import { assertDefined } from "../../lib/assert-defined.ts";
-import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
-import type { EventRule } from "../../schema/domain.ts";
-import type { EventRecord } from "../../schema/event.ts";
-import type { Deployment } from "../deployment.ts";
-import { domains } from "../domains.ts";
+import { createEventCodec, type EventCodec } from "../lib/abi/codec.ts";
+import { MalformedAbiError } from "../lib/abi/words.ts";
+import { assertDefined } from "../lib/assert-defined.ts";
+import type { Hex } from "../lib/hex.ts";
+import type { ChainLog, EventRecord } from "../schema/chain-log.ts";
+import type { EventRule } from "../schema/domain.ts";
+import type { Deployment } from "./deployment.ts";
+import { domains } from "./domains.ts";
 
 export type DecodedEvent = EventRecord<never> & {
   readonly contract: string;

@@ -5,10 +5,10 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createLog } from "../../lib/log.ts";
-import { formatHeadHeaders } from "../../schema/reads/read.ts";
-import { serializeResponse } from "../response.ts";
-import { createHttpServer, type HttpServer, type HttpServerOptions } from "../server.ts";
+import { createLog } from "../lib/log.ts";
+import { formatHeadHeaders } from "../schema/reads/read.ts";
+import { serializeResponse } from "./response.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "./server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const HEAD = { number: 7n, hash: `0x${"ab".repeat(32)}`, finalized: 1n, start: 1n };

@@ -1,7 +1,7 @@
 // The cache creates each response once per change, never serves one across a change, and evicts the least recently used.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SerializedResponse } from "../response.ts";
+import type { SerializedResponse } from "./response.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const responseOf = (text: string): SerializedResponse => ({

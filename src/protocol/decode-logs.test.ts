@@ -7,12 +7,12 @@ import {
   MEMORY_DEPLOYMENT,
   repeatAddressByte,
   repeatHashByte,
-} from "../../../tests/support/index/memory-index.ts";
-import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
-import { sessionKeys } from "../domains/session-keys.ts";
-import { domains } from "../domains.ts";
-import { createLogDecoder } from "./logs.ts";
+} from "../../tests/support/index/memory-index.ts";
+import type { Hex } from "../lib/hex.ts";
+import type { ChainLog } from "../schema/chain-log.ts";
+import { createLogDecoder } from "./decode-logs.ts";
+import { sessionKeys } from "./domains/session-keys.ts";
+import { domains } from "./domains.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 const decode = (log: ChainLog) => decoder.decode(log, 5n);

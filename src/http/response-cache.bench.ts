@@ -1,6 +1,6 @@
 // What a lookup and an insertion cost, including the order of use.
 import { bench, describe } from "vitest";
-import type { SerializedResponse } from "../response.ts";
+import type { SerializedResponse } from "./response.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const response: SerializedResponse = {
