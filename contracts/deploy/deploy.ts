@@ -1,6 +1,5 @@
 // Deploys the protocol and what a local chain needs beside it: one call, transactions pipelined by explicit nonces.
-import type { Abi, Address, Hex } from "viem";
-import { encodeDeployData, getContractAddress, size } from "viem";
+import { type Abi, type Address, encodeDeployData, getContractAddress, type Hex, size } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { agentRegistryAbi, agentRegistryBytecode } from "../generated/agent-registry.ts";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
@@ -16,8 +15,13 @@ import { solverRegistryAbi, solverRegistryBytecode } from "../generated/solver-r
 import { usdCoinAbi, usdCoinBytecode } from "../generated/usd-coin.ts";
 import { vault4626Abi, vault4626Bytecode } from "../generated/vault4626.ts";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ether.ts";
-import type { LocalContract, LocalDeployment, ProtocolContract } from "./deployment.ts";
-import { LOCAL_CONTRACTS, PROTOCOL_CONTRACTS } from "./deployment.ts";
+import {
+  LOCAL_CONTRACTS,
+  type LocalContract,
+  type LocalDeployment,
+  PROTOCOL_CONTRACTS,
+  type ProtocolContract,
+} from "./deployment.ts";
 import { createHttpRpcRequest, type RpcRequestFunction } from "./rpc-request.ts";
 import { awaitReceipt, currentFees, nextNonce, signCall } from "./transaction.ts";
 

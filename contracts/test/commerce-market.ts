@@ -1,6 +1,5 @@
 // A small market for tests: one merchant with a service, a rival with another, a facilitator, and quotes on demand.
-import type { Address, Hex } from "viem";
-import { zeroAddress, zeroHash } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { commerceRegistryAbi, commerceRegistryBytecode } from "../generated/commerce-registry.ts";
 import type { QuoteCommitment } from "../hashes/quote-hash.ts";
 import type { Contract, Evm } from "./evm.ts";

@@ -1,6 +1,5 @@
 // Model of quotes, receipts and disputes: what a step changes, or the error it reverts with.
-import type { Address, Hex } from "viem";
-import { zeroAddress, zeroHash } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { QuoteCommitment } from "../hashes/quote-hash.ts";
 
 type Quote = QuoteCommitment & { settled: boolean };

@@ -1,6 +1,5 @@
 // The rules of the intent book in plain words: what a step changes, or the error it is rejected with.
-import type { Address, Hex } from "viem";
-import { zeroHash } from "viem";
+import { type Address, type Hex, zeroHash } from "viem";
 import type { Intent } from "../hashes/intent-hash.ts";
 
 export type FillClaim = {

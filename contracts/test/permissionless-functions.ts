@@ -1,7 +1,13 @@
 // Acts as a caller without rights: calls every state-changing function with anything, and compares the state before and after.
 import fc from "fast-check";
-import type { Abi, AbiFunction, AbiParameter, Address, Hex } from "viem";
-import { encodeFunctionData } from "viem";
+import {
+  type Abi,
+  type AbiFunction,
+  type AbiParameter,
+  type Address,
+  encodeFunctionData,
+  type Hex,
+} from "viem";
 import { expect } from "vitest";
 import { type Contract, type Evm, RevertedError } from "./evm.ts";
 

@@ -1,7 +1,6 @@
 // Accounts of the local chain: well-known keys of one public mnemonic, worthless anywhere else.
 import { pbkdf2Sync } from "node:crypto";
-import type { Address, Hex } from "viem";
-import { bytesToHex } from "viem";
+import { type Address, bytesToHex, type Hex } from "viem";
 import { HDKey, privateKeyToAddress } from "viem/accounts";
 
 /** The mnemonic every local Ethereum tool uses. Its keys are public: never fund them on a real network. */

@@ -9,8 +9,7 @@ import {
   PRAGUE,
   SpecId,
 } from "@nomicfoundation/edr";
-import type { Address, Hex } from "viem";
-import { hexToBytes, isHex, parseEther } from "viem";
+import { type Address, type Hex, hexToBytes, isHex, parseEther } from "viem";
 import type { LocalAccount } from "./accounts.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "./rpc/json-rpc-error.ts";
 

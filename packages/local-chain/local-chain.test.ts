@@ -1,12 +1,12 @@
 // The chain as a library user meets it: accounts, viem over both transports, mining modes, time, finality, stop.
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Hex } from "viem";
 import {
   createPublicClient,
   createWalletClient,
   defineChain,
   encodeErrorResult,
+  type Hex,
   http,
   numberToHex,
   parseAbi,

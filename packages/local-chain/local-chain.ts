@@ -1,8 +1,7 @@
 // A local EVM chain as a library: starts in well under a second, serves JSON-RPC, and supports reorgs.
 import { isIPv6 } from "node:net";
 import type { Address, Hex } from "viem";
-import type { LocalAccounts } from "./accounts.ts";
-import { namedAccounts, prefundedAccounts } from "./accounts.ts";
+import { type LocalAccounts, namedAccounts, prefundedAccounts } from "./accounts.ts";
 import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
 import { ChainNode } from "./chain-node.ts";
 import { openEdrProvider } from "./edr-provider.ts";

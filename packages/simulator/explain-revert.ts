@@ -5,8 +5,7 @@ import type { TransactionCall, TransactionReceipt } from "@sextant/contracts/dep
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
-import type { Address, Hex } from "viem";
-import { BaseError, decodeErrorResult, isHex, numberToHex } from "viem";
+import { type Address, BaseError, decodeErrorResult, type Hex, isHex, numberToHex } from "viem";
 
 /** Several contracts declare the same errors; which one reverted does not matter here. */
 const ERRORS = [...Object.values(PROTOCOL_ABIS), multicall3Abi, usdCoinAbi]

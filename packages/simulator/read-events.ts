@@ -3,8 +3,15 @@
 import type { ProtocolDeployment } from "@sextant/contracts/deploy/deployment";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { type EventSource, NEVER_EMITTED, PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
-import type { AbiEvent, Address, Hex, RpcLog } from "viem";
-import { decodeEventLog, numberToHex, toEventSelector } from "viem";
+import {
+  type AbiEvent,
+  type Address,
+  decodeEventLog,
+  type Hex,
+  numberToHex,
+  type RpcLog,
+  toEventSelector,
+} from "viem";
 
 export type DecodedProtocolEvent = {
   readonly block: number;

@@ -1,8 +1,16 @@
 // Decodes the events of a transaction receipt.
 
 import type { TransactionReceipt } from "@sextant/contracts/deploy/transaction";
-import type { Abi, AbiEvent, Address, ContractEventName, DecodeEventLogReturnType, Hex } from "viem";
-import { decodeEventLog, toEventSelector } from "viem";
+import {
+  type Abi,
+  type AbiEvent,
+  type Address,
+  type ContractEventName,
+  type DecodeEventLogReturnType,
+  decodeEventLog,
+  type Hex,
+  toEventSelector,
+} from "viem";
 
 type EventArgs<abi extends Abi, name extends ContractEventName<abi>> = Extract<
   DecodeEventLogReturnType<abi, name>,

@@ -8,8 +8,7 @@ import {
   type TransactionReceipt,
 } from "@sextant/contracts/deploy/transaction";
 import { LOCAL_ACCOUNT_NAMES, type LocalAccountName, localAccount } from "@sextant/local-chain/accounts";
-import type { Address, PrivateKeyAccount, PublicClient } from "viem";
-import { createPublicClient, custom } from "viem";
+import { type Address, createPublicClient, custom, type PrivateKeyAccount, type PublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Random } from "./random.ts";
 import { chainTimeline, type Timeline } from "./timeline.ts";

@@ -1,5 +1,4 @@
-// Composes the indexing API: reads through pipelined readers, with responses cached until the database reports a change.
-
+// Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 import { readVersion } from "../config/settings.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
@@ -24,35 +23,6 @@ import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
-
-// Readiness of the index, derived from the report that the indexer stores.
-
-// The indexer reports every second; 30 missed reports mean that it is gone.
-const REPORT_AGE_SECONDS_MAX = 30;
-
-/** Reports of earlier versions have no audit. */
-type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
-
-export async function readIndexReadiness(database: Database): Promise<Readiness> {
-  try {
-    const stored = await readIndexerStatus(database);
-    if (!stored)
-      return {
-        ready: false,
-        reason: "No indexer has written to this database yet; start `sextant indexer`.",
-      };
-    const { phase, reason, audit } = stored.report as StoredReport;
-    if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
-      return { ready: false, reason: `The last report of the indexer is ${stored.ageSeconds} seconds old.` };
-    }
-    const difference = audit ? describeSelfAuditDifferences(audit) : null;
-    if (phase === "live" && difference !== null) return { ready: false, reason: difference };
-    if (phase === "live") return audit ? { ready: true, details: selfAuditDetails(audit) } : { ready: true };
-    return { ready: false, reason: reason ?? "The indexer is reading history." };
-  } catch (error) {
-    return { ready: false, reason: publicMessage(toFault(error)) };
-  }
-}
 
 function describeIndexingApi(): ApiInfo {
   return {
@@ -135,4 +105,32 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       writeService?.close();
     },
   };
+}
+
+// The indexer reports every second; 30 missed reports mean that it is gone.
+const REPORT_AGE_SECONDS_MAX = 30;
+
+/** Reports of earlier versions have no audit. */
+type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
+
+/** Readiness of the index, derived from the report that the indexer stores. */
+export async function readIndexReadiness(database: Database): Promise<Readiness> {
+  try {
+    const stored = await readIndexerStatus(database);
+    if (!stored)
+      return {
+        ready: false,
+        reason: "No indexer has written to this database yet; start `sextant indexer`.",
+      };
+    const { phase, reason, audit } = stored.report as StoredReport;
+    if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
+      return { ready: false, reason: `The last report of the indexer is ${stored.ageSeconds} seconds old.` };
+    }
+    const difference = audit ? describeSelfAuditDifferences(audit) : null;
+    if (phase === "live" && difference !== null) return { ready: false, reason: difference };
+    if (phase === "live") return audit ? { ready: true, details: selfAuditDetails(audit) } : { ready: true };
+    return { ready: false, reason: reason ?? "The indexer is reading history." };
+  } catch (error) {
+    return { ready: false, reason: publicMessage(toFault(error)) };
+  }
 }

@@ -1,11 +1,9 @@
 // Composes the write endpoints: documents, and the writes that the configured mode may require signatures for.
-
 import { localChain } from "../chain/chains/local.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
-import type { writeSettings } from "../config/settings.ts";
-import { splitRpcUrls } from "../config/settings.ts";
+import { splitRpcUrls, type writeSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
@@ -30,38 +28,6 @@ import {
 } from "./writes/intent-metadata.ts";
 import { createDisabledBidEndpoints, createOffchainBidEndpoints } from "./writes/offchain-bids.ts";
 import { createAccountReads, unavailableAccountReads } from "./writes/verify-signature.ts";
-
-// The write endpoints besides documents, and the reads of what they store.
-
-function createWriteEndpoints(options: WriteOptions): readonly Endpoint[] {
-  return [
-    createMetadataEndpoint(options),
-    createReservationEndpoint(options),
-    createSchemaEndpoint(options),
-    ...(options.authority.mode === "open"
-      ? createOffchainBidEndpoints(options.store)
-      : createDisabledBidEndpoints()),
-  ];
-}
-
-export const writeReads: readonly Read[] = [reservationRead, ...attestationSchemaReads];
-
-// Whether writes are open or signed. Decided at startup, and never open by accident.
-
-export function resolveWriteMode(
-  { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
-  chainId: number,
-): "open" | "signed" {
-  // Development nodes use this chain id, so no other user's data is at risk.
-  const isLocal = chainId === localChain.chainId;
-  if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      `WRITE_AUTH=open lets anyone write on chain ${chainId}; set WRITE_AUTH=signed, or ALLOW_OPEN_WRITES=true if this is intended.`,
-    );
-  }
-  return writeAuth ?? (isLocal ? "open" : "signed");
-}
 
 export type WriteServiceOptions = {
   readonly deployment: Pick<Deployment, "chainId" | "contracts">;
@@ -122,4 +88,35 @@ function openAuthority(
     authority: createSignedWriteAuthority({ domain, audience, reads: createAccountReads(rpc) }),
     close: () => rpc.close(),
   };
+}
+
+/** The write endpoints besides documents. */
+function createWriteEndpoints(options: WriteOptions): readonly Endpoint[] {
+  return [
+    createMetadataEndpoint(options),
+    createReservationEndpoint(options),
+    createSchemaEndpoint(options),
+    ...(options.authority.mode === "open"
+      ? createOffchainBidEndpoints(options.store)
+      : createDisabledBidEndpoints()),
+  ];
+}
+
+/** The reads of what these endpoints store. */
+export const writeReads: readonly Read[] = [reservationRead, ...attestationSchemaReads];
+
+/** Decided at startup, and never open by accident. */
+export function resolveWriteMode(
+  { writeAuth, allowOpenWrites }: Pick<Config<typeof writeSettings>, "writeAuth" | "allowOpenWrites">,
+  chainId: number,
+): "open" | "signed" {
+  // Development nodes use this chain id, so no other user's data is at risk.
+  const isLocal = chainId === localChain.chainId;
+  if (writeAuth === "open" && !isLocal && !allowOpenWrites) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `WRITE_AUTH=open lets anyone write on chain ${chainId}; set WRITE_AUTH=signed, or ALLOW_OPEN_WRITES=true if this is intended.`,
+    );
+  }
+  return writeAuth ?? (isLocal ? "open" : "signed");
 }

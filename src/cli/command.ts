@@ -1,10 +1,44 @@
-// Types of a `sextant` subcommand and of the context it runs in.
+// A `sextant` subcommand: its type, the context it runs in, the parsing of its command line, and its help text.
 import { parseArgs } from "node:util";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 
-// Parses the command line into a command and its options, and formats the help texts.
+export type CommandOption = {
+  readonly type: "string" | "boolean";
+  /** Shown in --help after the option, such as `N` or `DIR`. */
+  readonly valueName?: string;
+  /** A former name that is still accepted. */
+  readonly alias?: string;
+  readonly description: string;
+};
+
+export type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
+
+export type CommandContext = {
+  readonly environment: Environment;
+  readonly options: CommandOptions;
+  readonly log: Log;
+  /** Writes to standard output: the result of the command, as opposed to its log. */
+  readonly print: (text: string) => void;
+  /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
+  readonly stop: AbortSignal;
+  /** Called with the URL of a service once it listens. */
+  readonly onListening?: (url: string) => void;
+};
+
+/** Runs to completion or until `stop` aborts, and returns the exit code. */
+export type RunCommand = (context: CommandContext) => Promise<number>;
+
+export type Command = {
+  readonly name: string;
+  /** One line for `sextant --help`. */
+  readonly summary: string;
+  /** A few sentences for `sextant <command> --help`. */
+  readonly description: string;
+  readonly options: Readonly<Record<string, CommandOption>>;
+  readonly load: () => Promise<RunCommand>;
+};
 
 type Invocation =
   | { readonly kind: "help"; readonly text: string }
@@ -95,39 +129,3 @@ function formatCommandHelp({ name, description, options }: Command): string {
   const rows = entries.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
   return [`Usage: sextant ${name} [options]`, "", description, "", ...rows, ""].join("\n");
 }
-
-export type CommandOption = {
-  readonly type: "string" | "boolean";
-  /** Shown in --help after the option, such as `N` or `DIR`. */
-  readonly valueName?: string;
-  /** A former name that is still accepted. */
-  readonly alias?: string;
-  readonly description: string;
-};
-
-export type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
-
-export type CommandContext = {
-  readonly environment: Environment;
-  readonly options: CommandOptions;
-  readonly log: Log;
-  /** Writes to standard output: the result of the command, as opposed to its log. */
-  readonly print: (text: string) => void;
-  /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
-  readonly stop: AbortSignal;
-  /** Called with the URL of a service once it listens. */
-  readonly onListening?: (url: string) => void;
-};
-
-/** Runs to completion or until `stop` aborts, and returns the exit code. */
-export type RunCommand = (context: CommandContext) => Promise<number>;
-
-export type Command = {
-  readonly name: string;
-  /** One line for `sextant --help`. */
-  readonly summary: string;
-  /** A few sentences for `sextant <command> --help`. */
-  readonly description: string;
-  readonly options: Readonly<Record<string, CommandOption>>;
-  readonly load: () => Promise<RunCommand>;
-};

@@ -1,5 +1,4 @@
-// Every environment variable of Sextant, grouped by the services that read it.
-
+// Every environment variable of Sextant, grouped by the services that read it, and the version.
 import { readFileSync } from "node:fs";
 import type { Hex } from "../lib/hex.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
@@ -21,22 +20,6 @@ import {
   url,
   usdAmount,
 } from "./setting-kinds.ts";
-
-// Splits configured nodes by transport: HTTP for requests, WebSocket only for new heads.
-
-type Urls = readonly Secret<string>[];
-
-export function splitRpcUrls(urls: Urls): { readonly http: Urls; readonly sockets: Urls } {
-  const isSocket = (url: Secret<string>) => /^wss?:/i.test(url.reveal());
-  return { http: urls.filter((url) => !isSocket(url)), sockets: urls.filter(isSocket) };
-}
-
-// The version in package.json.
-
-export function readVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
-}
 
 export const processSettings = {
   logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "Log level."),
@@ -388,3 +371,17 @@ export const variableRules = {
   prefixes: ["SEXTANT_"],
   known: Object.values(allSettings).map((each) => each.variable),
 };
+
+type Urls = readonly Secret<string>[];
+
+/** Splits configured nodes by transport: HTTP for requests, WebSocket only for new heads. */
+export function splitRpcUrls(urls: Urls): { readonly http: Urls; readonly sockets: Urls } {
+  const isSocket = (url: Secret<string>) => /^wss?:/i.test(url.reveal());
+  return { http: urls.filter((url) => !isSocket(url)), sockets: urls.filter(isSocket) };
+}
+
+/** The version in package.json. */
+export function readVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,51 +1,10 @@
-// Turns faults into responses: what a handler throws, what Fastify or Node rejects, and unknown paths and methods.
-
+// Turns faults into responses (of handlers, Fastify or Node, and for unknown paths), and logs those that are our failure.
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
 import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
-
-// Logs requests that failed on our side: defects with their stack, expected faults in one line, repeats counted.
-
-export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
-
-// Enough to distinguish defects; messages may quote what a client sent.
-const KEY_LENGTH_MAX = 200;
-const CAUSES_MAX = 4;
-
-export function createRequestErrorLogger(log: Log, repeatLimit: LogThrottle): LogRequestError {
-  return (fault, error, reqId) => {
-    if (fault.status < 500) return;
-    const { code } = fault;
-    const fields = (repeated: number) => ({
-      event: "request-failed",
-      code,
-      reqId,
-      ...(repeated === 0 ? {} : { repeated }),
-    });
-    if (fault.retry) {
-      // Overload, an outage, a timeout: the stack says nothing, and under load there are thousands.
-      repeatLimit.report(code, (repeated) =>
-        log.warn({ ...fields(repeated), reason: reasonOf(error) }, "Request failed"),
-      );
-      return;
-    }
-    repeatLimit.report(`${code} ${reasonOf(error)}`.slice(0, KEY_LENGTH_MAX), (repeated) =>
-      log.error({ ...fields(repeated), err: error }, "Request failed"),
-    );
-  };
-}
-
-/** The messages of an error and its causes. */
-function reasonOf(error: unknown): string {
-  const messages: string[] = [];
-  for (let each = error; each instanceof Error && messages.length < CAUSES_MAX; each = each.cause) {
-    messages.push(each instanceof Fault ? each.message : `${each.name}: ${each.message}`);
-  }
-  return messages.length === 0 ? String(error) : messages.join(" < ");
-}
 
 /** Must be added before the first route, and after the hooks that every request passes. */
 export function addErrorHandlers(app: FastifyInstance, logError: LogRequestError): void {
@@ -165,4 +124,43 @@ function formatErrorResponse(fault: Fault, extraHeaders: Readonly<Record<string,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`;
+}
+
+export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
+
+// Enough to distinguish defects; messages may quote what a client sent.
+const KEY_LENGTH_MAX = 200;
+const CAUSES_MAX = 4;
+
+/** Logs requests that failed on our side: defects with their stack, expected faults in one line, repeats counted. */
+export function createRequestErrorLogger(log: Log, repeatLimit: LogThrottle): LogRequestError {
+  return (fault, error, reqId) => {
+    if (fault.status < 500) return;
+    const { code } = fault;
+    const fields = (repeated: number) => ({
+      event: "request-failed",
+      code,
+      reqId,
+      ...(repeated === 0 ? {} : { repeated }),
+    });
+    if (fault.retry) {
+      // Overload, an outage, a timeout: the stack says nothing, and under load there are thousands.
+      repeatLimit.report(code, (repeated) =>
+        log.warn({ ...fields(repeated), reason: reasonOf(error) }, "Request failed"),
+      );
+      return;
+    }
+    repeatLimit.report(`${code} ${reasonOf(error)}`.slice(0, KEY_LENGTH_MAX), (repeated) =>
+      log.error({ ...fields(repeated), err: error }, "Request failed"),
+    );
+  };
+}
+
+/** The messages of an error and its causes. */
+function reasonOf(error: unknown): string {
+  const messages: string[] = [];
+  for (let each = error; each instanceof Error && messages.length < CAUSES_MAX; each = each.cause) {
+    messages.push(each instanceof Fault ? each.message : `${each.name}: ${each.message}`);
+  }
+  return messages.length === 0 ? String(error) : messages.join(" < ");
 }

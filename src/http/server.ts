@@ -1,4 +1,4 @@
-// The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, graceful shutdown.
+// The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, cached responses, shutdown.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import Fastify, {
@@ -26,37 +26,6 @@ import { type ConnectionLimitOptions, limitConnections } from "./security/connec
 import { addSecurityHooks } from "./security/headers.ts";
 import { createRequestGuard, type RequestGuard } from "./security/request-guard.ts";
 import { addReadinessRoute, type Readiness } from "./status-routes.ts";
-
-// Fast path: serve cached responses before Fastify runs.
-
-/** The cached response to exactly this URL, if it is still valid. */
-export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
-
-export type FastPathOptions = {
-  readonly guard: RequestGuard;
-  readonly observeRequest: ObserveRequest;
-  readonly isShuttingDown: () => boolean;
-};
-
-/** Returns whether it responded. A rejected request is left to Fastify, which sends the error. */
-function sendCachedResponse(
-  lookup: CachedResponseLookup,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { guard, observeRequest, isShuttingDown }: FastPathOptions,
-): boolean {
-  if (incoming.method !== "GET") return false;
-  const response = lookup(incoming.url ?? "");
-  if (!response) return false;
-  const startedMs = performance.now();
-  if (guard.check(incoming) !== null) return false;
-  const status = writeResponse(response, incoming, outgoing, {
-    requestId: randomUUID(),
-    closeConnection: isShuttingDown(),
-  });
-  observeRequest(response.route, status, performance.now() - startedMs);
-  return true;
-}
 
 export type HttpServerOptions = {
   readonly log: Log;
@@ -225,4 +194,36 @@ function urlOf(app: FastifyInstance): string {
     throw new Fault("INTERNAL", "The server listens, but has no address.");
   const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
+}
+
+/** The cached response to exactly this URL, if it is still valid. */
+export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+
+export type FastPathOptions = {
+  readonly guard: RequestGuard;
+  readonly observeRequest: ObserveRequest;
+  readonly isShuttingDown: () => boolean;
+};
+
+/**
+ * The fast path: sends a cached response before Fastify runs, and returns whether it did. A rejected request is left to
+ * Fastify, which sends the error.
+ */
+function sendCachedResponse(
+  lookup: CachedResponseLookup,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { guard, observeRequest, isShuttingDown }: FastPathOptions,
+): boolean {
+  if (incoming.method !== "GET") return false;
+  const response = lookup(incoming.url ?? "");
+  if (!response) return false;
+  const startedMs = performance.now();
+  if (guard.check(incoming) !== null) return false;
+  const status = writeResponse(response, incoming, outgoing, {
+    requestId: randomUUID(),
+    closeConnection: isShuttingDown(),
+  });
+  observeRequest(response.route, status, performance.now() - startedMs);
+  return true;
 }

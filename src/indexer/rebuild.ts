@@ -1,5 +1,4 @@
-// Repairs stored history: reads the logs of final blocks again, every range from two nodes where two are configured.
-
+// Makes stored data again: what a rebuild of the rows needs, and logs of final blocks read again from the nodes.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
 import { type BlockRange, streamLogs } from "../chain/logs/stream-logs.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
@@ -18,11 +17,10 @@ import type { Lock } from "../store/postgres/advisory-lock.ts";
 import { createDetailReads, createLogFilters } from "./chain-source.ts";
 import type { BlockSpan } from "./self-audit/unconfirmed-ranges.ts";
 
-// What a rebuild of the rows needs, for the indexer and the commands that start one.
-
 // A large rebuild takes minutes.
 const PROGRESS_MS = 2_000;
 
+/** For the indexer and the commands that start a rebuild. */
 export function createRebuildOptions(
   deployment: Deployment,
   { schema, log, signal }: { readonly schema: string; readonly log: Log; readonly signal: AbortSignal },
@@ -49,7 +47,10 @@ export type RereadOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Returns the number of logs read. Stores each batch at once, so an interrupted run is simply repeated. */
+/**
+ * Repairs stored history, every range from two nodes where two are configured; returns the number of logs read. Stores
+ * each batch at once, so an interrupted run is simply repeated.
+ */
 export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<number> {
   const { rpc, deployment, range, signal } = options;
   await lock.transaction(async (session) =>

@@ -1,4 +1,4 @@
-// The indexer's status: progress for the log, metrics, and readiness for other processes.
+// The indexer's status: progress for the log and the terminal, metrics, and readiness for other processes.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
@@ -17,33 +17,6 @@ import {
   type SelfAuditReport,
   selfAuditDetails,
 } from "./self-audit/status.ts";
-
-// The status line of a running command: redrawn in a terminal, a new line every few seconds in a log file.
-
-const REFRESH_MS_TERMINAL = 1_000;
-const REFRESH_MS_FILE = 15_000;
-
-/** Prints what `line` returns until the timer is cleared. */
-export function startStatusLine(print: (text: string) => void, line: () => Promise<string>): NodeJS.Timeout {
-  const terminal = process.stdout.isTTY === true;
-  const show = async () => {
-    // Counting fails while tables are created and during shutdown; the next line catches up.
-    const text = await line().catch(() => null);
-    if (text !== null) print(terminal ? `\r\x1b[K${text}` : `${text}\n`);
-  };
-  return setInterval(() => void show(), terminal ? REFRESH_MS_TERMINAL : REFRESH_MS_FILE);
-}
-
-/** Position and lag of the index, with its phase and reorgs where they are unusual. */
-export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerReport): string[] {
-  const behind = head && indexed ? head.number - indexed.number : null;
-  const lag = behind === null ? "" : behind === 0 ? ", synced" : `, ${behind.toLocaleString("en")} behind`;
-  return [
-    `block ${head?.number ?? "–"}${lag}`,
-    ...(phase === "live" ? [] : [`index ${phase}`]),
-    ...(reorgs > 0 ? [`${reorgs} reorgs`] : []),
-  ];
-}
 
 type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
 
@@ -252,4 +225,29 @@ function createMetrics() {
     }),
     onCall: createRpcMetrics(registry),
   };
+}
+
+const REFRESH_MS_TERMINAL = 1_000;
+const REFRESH_MS_FILE = 15_000;
+
+/** Prints what `line` returns until the timer is cleared: redrawn in a terminal, a new line each time in a file. */
+export function startStatusLine(print: (text: string) => void, line: () => Promise<string>): NodeJS.Timeout {
+  const terminal = process.stdout.isTTY === true;
+  const show = async () => {
+    // Counting fails while tables are created and during shutdown; the next line catches up.
+    const text = await line().catch(() => null);
+    if (text !== null) print(terminal ? `\r\x1b[K${text}` : `${text}\n`);
+  };
+  return setInterval(() => void show(), terminal ? REFRESH_MS_TERMINAL : REFRESH_MS_FILE);
+}
+
+/** Position and lag of the index, with its phase and reorgs where they are unusual. */
+export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerReport): string[] {
+  const behind = head && indexed ? head.number - indexed.number : null;
+  const lag = behind === null ? "" : behind === 0 ? ", synced" : `, ${behind.toLocaleString("en")} behind`;
+  return [
+    `block ${head?.number ?? "–"}${lag}`,
+    ...(phase === "live" ? [] : [`index ${phase}`]),
+    ...(reorgs > 0 ? [`${reorgs} reorgs`] : []),
+  ];
 }

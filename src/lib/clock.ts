@@ -1,7 +1,24 @@
-// Time as a dependency, so that tests can control it.
+// Time as a dependency, so that tests can control it, and deadlines for work.
 import { setTimeout as sleep } from "node:timers/promises";
 
-// A deadline for work: signalled to it, and enforced even when it ignores the signal.
+export type Clock = {
+  /** Wall-clock milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Resolves after the given time, or rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+};
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: async (ms, signal) => {
+    try {
+      await sleep(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      // node:timers rejects with its own AbortError; callers want the reason that was given to abort().
+      throw signal?.aborted ? signal.reason : error;
+    }
+  },
+};
 
 export class DeadlineExceededError extends Error {
   constructor(what: string, ms: number) {
@@ -10,6 +27,7 @@ export class DeadlineExceededError extends Error {
   }
 }
 
+/** The deadline is signalled to the work, and enforced even when the work ignores the signal. */
 export async function withDeadline<T>(
   { clock, ms, what }: { readonly clock: Clock; readonly ms: number; readonly what: string },
   work: (signal: AbortSignal) => Promise<T>,
@@ -31,22 +49,3 @@ export async function withDeadline<T>(
     done.abort();
   }
 }
-
-export type Clock = {
-  /** Wall-clock milliseconds since the Unix epoch. */
-  nowMs(): number;
-  /** Resolves after the given time, or rejects with the signal's reason as soon as it aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-};
-
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await sleep(ms, undefined, signal ? { signal } : {});
-    } catch (error) {
-      // node:timers rejects with its own AbortError; callers want the reason that was given to abort().
-      throw signal?.aborted ? signal.reason : error;
-    }
-  },
-};

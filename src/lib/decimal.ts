@@ -1,40 +1,5 @@
-// Exact decimal arithmetic on bigint: amounts, prices and values, with rounding only where it is named.
+// Exact decimals and whole numbers on bigint: amounts, prices and values, with rounding only where it is named.
 import { Fault } from "./fault.ts";
-
-// Unsigned integers from outside: decimal digits only, exact, never through a float.
-
-export const UINT256_MAX = 2n ** 256n - 1n;
-
-// 78 digits hold every uint256; anything longer is out of range before BigInt has to read it.
-const DIGITS = /^(?:0|[1-9][0-9]{0,77})$/;
-
-/** A canonical decimal integer (no sign, no leading zero, ASCII digits) between 0 and `max`. */
-export function parseUint(text: unknown, name: string, max: bigint = UINT256_MAX): bigint {
-  if (typeof text === "string" && DIGITS.test(text)) {
-    const value = BigInt(text);
-    if (value <= max) return value;
-  }
-  const range = max === UINT256_MAX ? "2^256 - 1" : max.toString();
-  throw new Fault("INPUT_INVALID", `${name} must be a whole number from 0 to ${range}, in decimal digits.`);
-}
-
-// Token amounts: whole smallest units on one side, exact decimal text on the other.
-
-/** `"1.5"` with 6 decimals is `1500000n`; text finer than the smallest unit is rejected, never rounded. */
-export function parseAmount(text: string, decimals: number, name: string): bigint {
-  const { units, scale } = parseDecimal(text, name);
-  if (scale <= decimals) return units * 10n ** BigInt(decimals - scale);
-  const surplus = 10n ** BigInt(scale - decimals);
-  if (units % surplus !== 0n) {
-    throw new Fault("INPUT_INVALID", `${name} must have at most ${decimals} decimal places.`);
-  }
-  return units / surplus;
-}
-
-/** `1500000n` with 6 decimals is `"1.5"`: exact, trailing zeros trimmed. */
-export function formatAmount(units: bigint, decimals: number): string {
-  return formatDecimal({ units, scale: decimals });
-}
 
 /** The number `units / 10^scale`. */
 export type Decimal = { readonly units: bigint; readonly scale: number };
@@ -104,4 +69,35 @@ export function divide(numerator: bigint, denominator: bigint, rounding: Roundin
 
 function widen({ units, scale }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - scale);
+}
+
+/** `"1.5"` with 6 decimals is `1500000n`; text finer than the smallest unit is rejected, never rounded. */
+export function parseAmount(text: string, decimals: number, name: string): bigint {
+  const { units, scale } = parseDecimal(text, name);
+  if (scale <= decimals) return units * 10n ** BigInt(decimals - scale);
+  const surplus = 10n ** BigInt(scale - decimals);
+  if (units % surplus !== 0n) {
+    throw new Fault("INPUT_INVALID", `${name} must have at most ${decimals} decimal places.`);
+  }
+  return units / surplus;
+}
+
+/** `1500000n` with 6 decimals is `"1.5"`: exact, trailing zeros trimmed. */
+export function formatAmount(units: bigint, decimals: number): string {
+  return formatDecimal({ units, scale: decimals });
+}
+
+export const UINT256_MAX = 2n ** 256n - 1n;
+
+// 78 digits hold every uint256; anything longer is out of range before BigInt has to read it.
+const DIGITS = /^(?:0|[1-9][0-9]{0,77})$/;
+
+/** A canonical decimal integer from outside (no sign, no leading zero, ASCII digits) between 0 and `max`. */
+export function parseUint(text: unknown, name: string, max: bigint = UINT256_MAX): bigint {
+  if (typeof text === "string" && DIGITS.test(text)) {
+    const value = BigInt(text);
+    if (value <= max) return value;
+  }
+  const range = max === UINT256_MAX ? "2^256 - 1" : max.toString();
+  throw new Fault("INPUT_INVALID", `${name} must be a whole number from 0 to ${range}, in decimal digits.`);
 }

@@ -1,15 +1,23 @@
-// Shutdown with a deadline: waits for work in flight, but no longer than the process has.
+// Shutdown: what starts it, how long work in flight may take, and closing in reverse order.
 import { systemClock } from "./clock.ts";
 
-// Waits for an abort signal.
+// A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
+// or a transaction: the client gets no response, treats the outcome as unknown, and retries.
+const LEAVE_MS = 7_000;
+
+export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {
+  const late = new AbortController();
+  const closed = Promise.all(closing.map((close) => close()));
+  await Promise.race([closed, systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
+  late.abort();
+}
 
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-// Closes what was opened, in reverse order.
-
+/** Closes what was opened, in reverse order. */
 export type CloseStack = {
   push(...closers: readonly (() => Promise<void> | void)[]): void;
   closeAll(): Promise<void>;
@@ -23,15 +31,4 @@ export function createCloseStack(): CloseStack {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
-}
-
-// A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
-// or a transaction: the client gets no response, treats the outcome as unknown, and retries.
-const LEAVE_MS = 7_000;
-
-export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {
-  const late = new AbortController();
-  const closed = Promise.all(closing.map((close) => close()));
-  await Promise.race([closed, systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
-  late.abort();
 }

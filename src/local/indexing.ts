@@ -1,4 +1,4 @@
-// The indexer of a local run.
+// The indexer of a local run, and its database.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/read-config.ts";
@@ -11,26 +11,6 @@ import { Secret } from "../lib/secret.ts";
 import { type ConfiguredDatabase, openConfiguredDatabase } from "../store/open-database.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { LocalSimulation } from "./simulation.ts";
-
-// The database of a local run: embedded unless DATABASE_URL is set, and deleted afterwards unless it should stay.
-
-/** Deletes the rows of the previous run: the chains start fresh every time. */
-export async function openLocalDatabase(
-  config: Config<typeof apiSettings & typeof databaseSettings>,
-  keepFolder: string | undefined,
-  log: Log,
-): Promise<ConfiguredDatabase> {
-  const folder = keepFolder ?? join(config.dataFolder, `local-${config.apiPort || process.pid}`);
-  await rm(join(folder, "postgres"), { recursive: true, force: true });
-  const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
-  return {
-    database,
-    async close() {
-      await close();
-      if (keepFolder === undefined) await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
 
 // The first few hundred blocks take a second or two.
 const SYNC_WAIT_MS_MAX = 15_000;
@@ -72,4 +52,25 @@ export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal):
     if (status.readiness().ready) return;
     await systemClock.sleep(SYNC_POLL_MS, stop).catch(() => undefined);
   }
+}
+
+/**
+ * Embedded unless DATABASE_URL is set, and deleted afterwards unless it should stay. Deletes the rows of the previous
+ * run: the chains start fresh every time.
+ */
+export async function openLocalDatabase(
+  config: Config<typeof apiSettings & typeof databaseSettings>,
+  keepFolder: string | undefined,
+  log: Log,
+): Promise<ConfiguredDatabase> {
+  const folder = keepFolder ?? join(config.dataFolder, `local-${config.apiPort || process.pid}`);
+  await rm(join(folder, "postgres"), { recursive: true, force: true });
+  const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
+  return {
+    database,
+    async close() {
+      await close();
+      if (keepFolder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,40 +1,10 @@
-// The local chain with the protocol deployed and a simulator that uses it.
-
+// The local chain with the protocol deployed, a simulator that uses it, and the development packages that both need.
 import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { localChain } from "../chain/chains/local.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
-
-// Development packages of a local run, loaded only when one starts.
-
-export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
-
-export async function loadDevPackages() {
-  try {
-    const [
-      { startLocalChain },
-      { LOCAL_GENESIS_CODE },
-      { deployFundedMarket },
-      { openWorld },
-      { runSimulator },
-    ] = await Promise.all([
-      import("@sextant/local-chain/local-chain"),
-      import("@sextant/contracts/deploy/deploy"),
-      import("@sextant/simulator/fund-market"),
-      import("@sextant/simulator/world"),
-      import("@sextant/simulator/simulator"),
-    ]);
-    return { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, openWorld, runSimulator };
-  } catch (cause) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
-      { cause },
-    );
-  }
-}
 
 type SimulationCounters = { readonly steps: number };
 
@@ -110,4 +80,32 @@ async function populate(
     },
     stop: () => chain.stop(),
   };
+}
+
+export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
+
+/** Loaded only when a local run starts: a production install does not have them. */
+export async function loadDevPackages() {
+  try {
+    const [
+      { startLocalChain },
+      { LOCAL_GENESIS_CODE },
+      { deployFundedMarket },
+      { openWorld },
+      { runSimulator },
+    ] = await Promise.all([
+      import("@sextant/local-chain/local-chain"),
+      import("@sextant/contracts/deploy/deploy"),
+      import("@sextant/simulator/fund-market"),
+      import("@sextant/simulator/world"),
+      import("@sextant/simulator/simulator"),
+    ]);
+    return { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, openWorld, runSimulator };
+  } catch (cause) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
+      { cause },
+    );
+  }
 }

@@ -1,6 +1,5 @@
 // Banner and status line of a local run.
-import type { IndexerReport } from "../indexer/status.ts";
-import { describeIndexPosition } from "../indexer/status.ts";
+import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { formatAmount } from "../lib/decimal.ts";
 import type { Database } from "../store/postgres/database.ts";

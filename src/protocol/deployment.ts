@@ -5,31 +5,6 @@ import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
 
-// Reads the deployment that NETWORK names: a shipped one, or a file of the operator.
-
-const SHIPPED = fileURLToPath(new URL("../../deployments/", import.meta.url));
-
-export async function readDeployment(network: string): Promise<Deployment> {
-  const isPath = network.includes("/") || network.endsWith(".json");
-  const file = isPath ? network : `${SHIPPED}${network}.json`;
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (cause) {
-    const known = (await readdir(SHIPPED)).map((name) => name.replace(/\.json$/, "")).join(", ");
-    const message = `NETWORK must be one of ${known}, or the path of a deployment file; "${network}" cannot be read.`;
-    throw new Fault("CONFIG_INVALID", message, { cause });
-  }
-  try {
-    return parseDeployment(JSON.parse(text), network);
-  } catch (cause) {
-    if (cause instanceof Fault) throw cause;
-    throw new Fault("CONFIG_INVALID", `The deployment ${network} is invalid: it is not JSON.`, {
-      cause,
-    });
-  }
-}
-
 export const CONTRACT_NAMES = [
   "AgentRegistry",
   "IntentBook",
@@ -92,4 +67,28 @@ function parseInteger(value: unknown, min: number, source: string, what: string)
 
 function fail(source: string, problem: string): never {
   throw new Fault("CONFIG_INVALID", `The deployment ${source} is invalid: ${problem}.`);
+}
+
+const SHIPPED = fileURLToPath(new URL("../../deployments/", import.meta.url));
+
+/** Reads the deployment that NETWORK names: a shipped one, or a file of the operator. */
+export async function readDeployment(network: string): Promise<Deployment> {
+  const isPath = network.includes("/") || network.endsWith(".json");
+  const file = isPath ? network : `${SHIPPED}${network}.json`;
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    const known = (await readdir(SHIPPED)).map((name) => name.replace(/\.json$/, "")).join(", ");
+    const message = `NETWORK must be one of ${known}, or the path of a deployment file; "${network}" cannot be read.`;
+    throw new Fault("CONFIG_INVALID", message, { cause });
+  }
+  try {
+    return parseDeployment(JSON.parse(text), network);
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    throw new Fault("CONFIG_INVALID", `The deployment ${network} is invalid: it is not JSON.`, {
+      cause,
+    });
+  }
 }

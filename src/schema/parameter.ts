@@ -1,21 +1,9 @@
-// Parameters of a request, in path, query or headers: how they are parsed and described.
-
+// Parameters of a request, in path, query or headers: how they are parsed and described; and JSON Schema builders.
 import { parseUint, UINT256_MAX } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import { parseAddress, parseHash } from "../lib/hex.ts";
 import type { JsonSchema } from "./column.ts";
 import type { SqlValue } from "./sql.ts";
-
-// JSON Schema builders for responses and bodies.
-
-/** Every key is required, and no other is allowed. */
-export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
-}
-
-export function nullable(json: JsonSchema): JsonSchema {
-  return { anyOf: [json, { type: "null" }] };
-}
 
 export type ParameterKind<T> = {
   readonly json: JsonSchema;
@@ -72,4 +60,13 @@ export function enumParameter<const T extends string>(words: readonly T[]): Para
       return word;
     },
   };
+}
+
+/** Every key is required, and no other is allowed. */
+export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+export function nullable(json: JsonSchema): JsonSchema {
+  return { anyOf: [json, { type: "null" }] };
 }

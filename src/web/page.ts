@@ -1,52 +1,8 @@
-// Renders self-contained pages, with a policy that allows exactly their own style and script.
-
+// Self-contained pages, with a policy that allows exactly their own style and script, and who gets one instead of JSON.
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
-
-// Renders the front page of the portfolio service for people.
-
-export function renderFrontPage({ description, routes }: Offering, links: readonly DocumentLink[]): HtmlPage {
-  const paid = routes.map(
-    ({ path, priceUsd, description, terms }) =>
-      `<section class="card"><h2><a href="${escapeHtml(path)}">${escapeHtml(path)}</a> · $${escapeHtml(priceUsd)}</h2><p>${escapeHtml(description)}</p><p class="soft">Paid per request with x402 on ${escapeHtml(terms.network)}. Open it in a browser with a wallet, or call it from a program.</p></section>`,
-  );
-  const free = links.map(
-    (link) =>
-      `<dt><a href="${escapeHtml(link.path)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`,
-  );
-  const main = `<h1>Wallet portfolio snapshots</h1>
-<p class="lead">${escapeHtml(description)}</p>
-${paid.join("\n")}
-<section class="card"><h2>Free of charge</h2><dl class="facts">
-${free.join("\n")}
-</dl></section>`;
-  return renderPage({ title: "Sextant portfolio service", style: readPageStyle(), main, script: null });
-}
-
-// Decides between a page and JSON by the Accept header: browsers prefer HTML, programs do not.
-
-/** True only if `text/html` is listed and weighs more than JSON; when in doubt, the client is a program. */
-
-export function prefersHtml(accept: string | undefined): boolean {
-  const ranges = (accept ?? "").split(",").map(readRange);
-  const weight = (...names: readonly string[]) => {
-    for (const name of names) {
-      const found = ranges.find(({ type }) => type === name);
-      if (found) return found.weight;
-    }
-    return 0;
-  };
-  return weight("text/html") > weight("application/json", "application/*", "*/*");
-}
-
-function readRange(text: string): { readonly type: string; readonly weight: number } {
-  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
-  const given = parameters.find((part) => part.startsWith("q="));
-  const weight = given === undefined ? 1 : Number(given.slice(2));
-  return { type, weight: weight >= 0 && weight <= 1 ? weight : 0 };
-}
 
 // Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
 const MODULES = [
@@ -120,4 +76,46 @@ ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
     "frame-ancestors 'none'",
   ].join("; ");
   return { html, contentSecurityPolicy: policy };
+}
+
+/** The front page of the portfolio service, for people. */
+export function renderFrontPage({ description, routes }: Offering, links: readonly DocumentLink[]): HtmlPage {
+  const paid = routes.map(
+    ({ path, priceUsd, description, terms }) =>
+      `<section class="card"><h2><a href="${escapeHtml(path)}">${escapeHtml(path)}</a> · $${escapeHtml(priceUsd)}</h2><p>${escapeHtml(description)}</p><p class="soft">Paid per request with x402 on ${escapeHtml(terms.network)}. Open it in a browser with a wallet, or call it from a program.</p></section>`,
+  );
+  const free = links.map(
+    (link) =>
+      `<dt><a href="${escapeHtml(link.path)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`,
+  );
+  const main = `<h1>Wallet portfolio snapshots</h1>
+<p class="lead">${escapeHtml(description)}</p>
+${paid.join("\n")}
+<section class="card"><h2>Free of charge</h2><dl class="facts">
+${free.join("\n")}
+</dl></section>`;
+  return renderPage({ title: "Sextant portfolio service", style: readPageStyle(), main, script: null });
+}
+
+/**
+ * Decides between a page and JSON by the Accept header: true only if `text/html` is listed and weighs more than JSON.
+ * When in doubt, the client is a program.
+ */
+export function prefersHtml(accept: string | undefined): boolean {
+  const ranges = (accept ?? "").split(",").map(readRange);
+  const weight = (...names: readonly string[]) => {
+    for (const name of names) {
+      const found = ranges.find(({ type }) => type === name);
+      if (found) return found.weight;
+    }
+    return 0;
+  };
+  return weight("text/html") > weight("application/json", "application/*", "*/*");
+}
+
+function readRange(text: string): { readonly type: string; readonly weight: number } {
+  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  const given = parameters.find((part) => part.startsWith("q="));
+  const weight = given === undefined ? 1 : Number(given.slice(2));
+  return { type, weight: weight >= 0 && weight <= 1 ? weight : 0 };
 }

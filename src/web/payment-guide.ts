@@ -1,22 +1,6 @@
-// Renders the payment guide: how to pay, step by step and to the byte, without any other document.
+// Renders the payment guide: how to pay, step by step and to the byte; and Markdown parts that other documents share.
 import { chainIdOfNetwork } from "../lib/caip2.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
-
-// Markdown tables and code blocks for the plain-text documents.
-
-export function formatMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(cellText).join(" | ")} |`;
-  return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
-}
-
-export function formatMarkdownJson(value: unknown): string {
-  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
-}
-
-// A bar would start another cell, and a line break would end the table.
-function cellText(text: string): string {
-  return text.replaceAll("|", "\\|").replace(/\s*\n\s*/g, " ");
-}
 
 export type TransferAuthorization = {
   readonly from: string;
@@ -116,4 +100,18 @@ ${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.n
 - After 500 nothing was charged. The same signature may be sent again while it is valid, a few times a minute.
 - You pay only for a delivered response: 400, 402, 409 and 500 cost nothing. After 503 the transfer may have happened already; the same signature returns its response and is not charged again.
 - \`HEAD\` is priced like \`GET\`.`;
+}
+
+export function formatMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(cellText).join(" | ")} |`;
+  return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
+}
+
+export function formatMarkdownJson(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+}
+
+// A bar would start another cell, and a line break would end the table.
+function cellText(text: string): string {
+  return text.replaceAll("|", "\\|").replace(/\s*\n\s*/g, " ");
 }

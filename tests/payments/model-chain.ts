@@ -1,8 +1,10 @@
 // A chain and a facilitator as plain as they can be: a set of used nonces, and transactions that wait to be mined.
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
-import type { PaymentFacilitator } from "../../src/payments/facilitator/facilitator.ts";
-import { FacilitatorUnavailableError } from "../../src/payments/facilitator/facilitator.ts";
+import {
+  FacilitatorUnavailableError,
+  type PaymentFacilitator,
+} from "../../src/payments/facilitator/facilitator.ts";
 import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
 
 export type VerifyFault = "none" | "lost";

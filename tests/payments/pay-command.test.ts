@@ -9,8 +9,12 @@ import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
-import type { TestPortfolioWeb, TestPortfolioWebOptions } from "../support/http/test-portfolio-web.ts";
-import { startTestPortfolioWeb, TEST_OFFER } from "../support/http/test-portfolio-web.ts";
+import {
+  startTestPortfolioWeb,
+  TEST_OFFER,
+  type TestPortfolioWeb,
+  type TestPortfolioWebOptions,
+} from "../support/http/test-portfolio-web.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import type { RpcBlock } from "viem";
 import { describe, expect, it } from "vitest";
-import type { LocalChain } from "../local-chain.ts";
-import { startLocalChain } from "../local-chain.ts";
+import { type LocalChain, startLocalChain } from "../local-chain.ts";
 import {
   EMITTER,
   EMITTER_CODE,

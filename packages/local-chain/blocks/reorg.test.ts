@@ -1,7 +1,6 @@
 // Reorgs: what leaves the chain, what comes back, and what neither side may notice.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Hex, RpcTransactionReceipt } from "viem";
-import { createWalletClient, http } from "viem";
+import { createWalletClient, type Hex, http, type RpcTransactionReceipt } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it, vi } from "vitest";
 import { localAccount } from "../accounts.ts";

@@ -1,8 +1,7 @@
 // JSON-RPC server: batches, malformed bodies, other methods, cross-origin use, and a busy port.
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LocalChain } from "../local-chain.ts";
-import { startLocalChain } from "../local-chain.ts";
+import { type LocalChain, startLocalChain } from "../local-chain.ts";
 import { EMITTER, EMITTER_CODE, encodeTopic } from "../testing/log-emitter.ts";
 import { BODY_BYTES_MAX } from "./json-rpc-server.ts";
 

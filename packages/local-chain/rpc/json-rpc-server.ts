@@ -1,11 +1,8 @@
 // JSON-RPC server: HTTP and WebSocket on one port.
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { RawData, WebSocket } from "ws";
-import { WebSocketServer } from "ws";
-import type { RpcHandler } from "./json-rpc.ts";
-import { encodeRpcError, handleRpcMessage } from "./json-rpc.ts";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { encodeRpcError, handleRpcMessage, type RpcHandler } from "./json-rpc.ts";
 import { JSON_RPC_CODES, JsonRpcError } from "./json-rpc-error.ts";
 import type { NotificationSink } from "./subscriptions.ts";
 

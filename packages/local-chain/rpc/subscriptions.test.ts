@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { openEdrProvider } from "../edr-provider.ts";
-import type { LocalChain } from "../local-chain.ts";
-import { startLocalChain } from "../local-chain.ts";
+import { type LocalChain, startLocalChain } from "../local-chain.ts";
 import {
   EMITTER,
   EMITTER_CODE,

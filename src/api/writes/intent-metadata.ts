@@ -1,5 +1,4 @@
 // Execution metadata of intents: stored by the owner of an indexed intent, or reserved by hash before it is indexed.
-
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
@@ -13,45 +12,12 @@ import {
   type Parameter,
   uintParameter,
 } from "../../schema/parameter.ts";
-import type { Read } from "../../schema/reads/read.ts";
-import { toFirstRecord } from "../../schema/reads/read.ts";
+import { type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
-
-// The indexed intent that a write refers to.
-
-export type IndexedIntent = {
-  readonly intent_id: string;
-  readonly intent_hash: Hex;
-  readonly owner: Hex;
-  readonly data_hash: Hex;
-};
-
-export const intentIdParameter: Parameter = {
-  name: "id",
-  in: "path",
-  required: true,
-  kind: uintParameter(),
-  description: "Intent id.",
-};
-
-export function findIntentById(rows: StatementRunner, id: string): Promise<IndexedIntent | null> {
-  return findFirst(rows, sql`intent_id = ${id}`);
-}
-
-function findIntentByHash(rows: StatementRunner, hash: Hex): Promise<IndexedIntent | null> {
-  return findFirst(rows, sql`intent_hash = ${hash}`);
-}
-
-async function findFirst(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {
-  const found = await rows.run<IndexedIntent>(
-    sql`select intent_id, intent_hash, owner, data_hash from intents where ${condition} and valid_to is null order by intent_id limit 1`,
-  );
-  return found[0] ?? null;
-}
 
 type MetadataFields = {
   readonly execution_target: Hex | null;
@@ -284,4 +250,35 @@ async function upsertMetadata(
     sql`insert into intent_metadata (intent_hash, stored_bytes, execution_target, execution_data, required_attestation_subject, required_attestation_schema) values (${intent.intent_hash}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash) do update set execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning ${intent.intent_id} as intent_id, execution_target, execution_data, required_attestation_subject, required_attestation_schema, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
   );
   return record;
+}
+
+/** The indexed intent that a write refers to. */
+export type IndexedIntent = {
+  readonly intent_id: string;
+  readonly intent_hash: Hex;
+  readonly owner: Hex;
+  readonly data_hash: Hex;
+};
+
+export const intentIdParameter: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  kind: uintParameter(),
+  description: "Intent id.",
+};
+
+export function findIntentById(rows: StatementRunner, id: string): Promise<IndexedIntent | null> {
+  return findFirst(rows, sql`intent_id = ${id}`);
+}
+
+function findIntentByHash(rows: StatementRunner, hash: Hex): Promise<IndexedIntent | null> {
+  return findFirst(rows, sql`intent_hash = ${hash}`);
+}
+
+async function findFirst(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {
+  const found = await rows.run<IndexedIntent>(
+    sql`select intent_id, intent_hash, owner, data_hash from intents where ${condition} and valid_to is null order by intent_id limit 1`,
+  );
+  return found[0] ?? null;
 }

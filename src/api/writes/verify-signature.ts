@@ -1,67 +1,9 @@
-// Verifies that an account signed a digest: by ERC-1271 for contracts, by ECDSA recovery for other accounts.
-
+// Verifies that an account signed a digest: by ERC-1271 for contracts, read from a node, by ECDSA recovery for others.
 import { encodeFunctionData, type Hex, parseAbi, recoverAddress } from "viem";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { readData } from "../../chain/rpc/hex-values.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import { Fault } from "../../lib/fault.ts";
-
-// Account reads for signature verification, over JSON-RPC.
-
-// Enough for several signers and a passkey verified in Solidity.
-const GAS_MAX = "0x4c4b40";
-// A person waits for the response; a slower node counts as unreachable.
-const READ_MS_MAX = 10_000;
-
-export function createAccountReads(rpc: Rpc): AccountReader {
-  return {
-    readCode: (account) =>
-      mapNodeErrors(() =>
-        rpc.request(
-          {
-            method: "eth_getCode",
-            params: [account, "latest"],
-            parse: (code) => readData(code, "the code of an account"),
-          },
-          { signal: AbortSignal.timeout(READ_MS_MAX) },
-        ),
-      ),
-    call: (to, data) =>
-      mapNodeErrors(async () => {
-        const call = {
-          method: "eth_call",
-          params: [{ to, data, gas: GAS_MAX }, "latest"],
-          parse: (result: unknown) => readData(result, "the return data of an account"),
-        };
-        const [result] = await rpc.batch([call], { signal: AbortSignal.timeout(READ_MS_MAX) });
-        if ("ok" in result) return result.ok;
-        if (result.error.kind === "reverted") return null;
-        throw result.error;
-      }),
-  };
-}
-
-/** For a server without a node: no signature can be verified. */
-export const unavailableAccountReads: AccountReader = {
-  readCode: async () => {
-    throw new Fault("NODE_UNAVAILABLE", "Signatures cannot be verified: this server has no node (RPC_URL).");
-  },
-  call: async () => null,
-};
-
-/** Any node failure is retryable for the author: it proves nothing about the signature. */
-async function mapNodeErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof RpcError) && !isTimeout(cause)) throw cause;
-    throw new Fault("NODE_UNAVAILABLE", "The signature cannot be verified now: no node responds.", { cause });
-  }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "TimeoutError";
-}
 
 /** Reads about an account at the latest block. A failing node throws. */
 export type AccountReader = {
@@ -119,4 +61,60 @@ export async function recoverSigner(digest: Hex, signature: Hex): Promise<Hex> {
   } catch (cause) {
     throw new Fault("WRITE_UNAUTHENTICATED", "The signature is not a point on the curve.", { cause });
   }
+}
+
+// Enough for several signers and a passkey verified in Solidity.
+const GAS_MAX = "0x4c4b40";
+// A person waits for the response; a slower node counts as unreachable.
+const READ_MS_MAX = 10_000;
+
+/** Account reads over JSON-RPC. */
+export function createAccountReads(rpc: Rpc): AccountReader {
+  return {
+    readCode: (account) =>
+      mapNodeErrors(() =>
+        rpc.request(
+          {
+            method: "eth_getCode",
+            params: [account, "latest"],
+            parse: (code) => readData(code, "the code of an account"),
+          },
+          { signal: AbortSignal.timeout(READ_MS_MAX) },
+        ),
+      ),
+    call: (to, data) =>
+      mapNodeErrors(async () => {
+        const call = {
+          method: "eth_call",
+          params: [{ to, data, gas: GAS_MAX }, "latest"],
+          parse: (result: unknown) => readData(result, "the return data of an account"),
+        };
+        const [result] = await rpc.batch([call], { signal: AbortSignal.timeout(READ_MS_MAX) });
+        if ("ok" in result) return result.ok;
+        if (result.error.kind === "reverted") return null;
+        throw result.error;
+      }),
+  };
+}
+
+/** For a server without a node: no signature can be verified. */
+export const unavailableAccountReads: AccountReader = {
+  readCode: async () => {
+    throw new Fault("NODE_UNAVAILABLE", "Signatures cannot be verified: this server has no node (RPC_URL).");
+  },
+  call: async () => null,
+};
+
+/** Any node failure is retryable for the author: it proves nothing about the signature. */
+async function mapNodeErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof RpcError) && !isTimeout(cause)) throw cause;
+    throw new Fault("NODE_UNAVAILABLE", "The signature cannot be verified now: no node responds.", { cause });
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "TimeoutError";
 }

@@ -1,4 +1,4 @@
-// The eth_getLogs calls, for a range of blocks or one block by its hash, and the checks of their results.
+// Logs by eth_getLogs, for a range of blocks or one block by its hash, or from receipts, and the checks of the results.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import type { BloomCoverage } from "../chains/chain-info.ts";
@@ -14,74 +14,6 @@ import {
 import { bloomMayContainLog } from "./bloom-check.ts";
 import { matchesLogFilter, type PreparedLogFilter, parseFilteredLogs, toFilterParams } from "./filter.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
-
-// The logs of blocks from their receipts: another source inside a node than its log index.
-
-// A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.
-const TRANSACTIONS_MAX = 500;
-
-/** The matching logs by block number, in order; without the blocks whose receipts the node cannot show. */
-export async function readReceiptLogs(
-  node: PinnedRpc,
-  headers: readonly BlockHeader[],
-  { filters, bloom }: BlockLogQuery,
-  options: RpcCallOptions,
-): Promise<ReadonlyMap<number, readonly NodeLog[]>> {
-  const found = new Map<number, readonly NodeLog[]>();
-  if (headers.length === 0) return found;
-  const blocks = await node.batch(headers.map(transactionsCall), options);
-  const chosen: { readonly header: BlockHeader; readonly transactions: readonly Hex[] }[] = [];
-  let total = 0;
-  for (const [i, header] of headers.entries()) {
-    const block = blocks[i];
-    if (!block || "error" in block || total + block.ok.length > TRANSACTIONS_MAX) continue;
-    total += block.ok.length;
-    chosen.push({ header, transactions: block.ok });
-  }
-  const receipts = await node.batch(
-    chosen.flatMap(({ transactions }) => transactions.map(receiptCall)),
-    options,
-  );
-  let at = 0;
-  for (const { header, transactions } of chosen) {
-    const own = receipts.slice(at, at + transactions.length);
-    at += transactions.length;
-    if (own.some((receipt) => "error" in receipt)) continue;
-    const logs = unwrapResults(own)
-      .flat()
-      .filter((log) => filters.some((filter) => matchesLogFilter(log, filter)))
-      .sort(compareLogPositions);
-    for (const log of logs) assertLogInBlock(log, header, bloom);
-    found.set(header.number, logs);
-  }
-  return found;
-}
-
-function transactionsCall({ hash: block }: BlockHeader): RpcCall<Hex[]> {
-  return {
-    method: "eth_getBlockByHash",
-    params: [block, false],
-    parse: (result) => {
-      if (result === null) throw missingResult(`block ${block} not found`);
-      const { transactions } = readObject(result, "the block");
-      if (!Array.isArray(transactions)) throw malformedResponse("the transactions of a block are not a list");
-      return transactions.map((hash) => readHash(hash, "a transaction hash"));
-    },
-  };
-}
-
-function receiptCall(transaction: Hex): RpcCall<NodeLog[]> {
-  return {
-    method: "eth_getTransactionReceipt",
-    params: [transaction],
-    parse: (result) => {
-      if (result === null) throw missingResult(`the receipt of ${transaction} not found`);
-      const { logs } = readObject(result, "the receipt");
-      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
-      return logs.map(parseLog);
-    },
-  };
-}
 
 /** Which logs of a block to read, and how far its bloom can be trusted. */
 export type BlockLogQuery = {
@@ -157,4 +89,73 @@ export function assertLogInBlock(log: NodeLog, header: BlockHeader, bloom: Bloom
   if (bloom === "complete" && !bloomMayContainLog(header.logsBloom, log)) {
     throw malformedResponse(`the bloom of block ${header.number} does not contain log ${log.logIndex}`);
   }
+}
+
+// A few batches. Receipts settle single suspicious blocks; larger ones have blooms too full to be suspicious.
+const TRANSACTIONS_MAX = 500;
+
+/**
+ * Logs from receipts, another source inside a node than its log index: the matching ones by block number, in order;
+ * without the blocks whose receipts the node cannot show.
+ */
+export async function readReceiptLogs(
+  node: PinnedRpc,
+  headers: readonly BlockHeader[],
+  { filters, bloom }: BlockLogQuery,
+  options: RpcCallOptions,
+): Promise<ReadonlyMap<number, readonly NodeLog[]>> {
+  const found = new Map<number, readonly NodeLog[]>();
+  if (headers.length === 0) return found;
+  const blocks = await node.batch(headers.map(transactionsCall), options);
+  const chosen: { readonly header: BlockHeader; readonly transactions: readonly Hex[] }[] = [];
+  let total = 0;
+  for (const [i, header] of headers.entries()) {
+    const block = blocks[i];
+    if (!block || "error" in block || total + block.ok.length > TRANSACTIONS_MAX) continue;
+    total += block.ok.length;
+    chosen.push({ header, transactions: block.ok });
+  }
+  const receipts = await node.batch(
+    chosen.flatMap(({ transactions }) => transactions.map(receiptCall)),
+    options,
+  );
+  let at = 0;
+  for (const { header, transactions } of chosen) {
+    const own = receipts.slice(at, at + transactions.length);
+    at += transactions.length;
+    if (own.some((receipt) => "error" in receipt)) continue;
+    const logs = unwrapResults(own)
+      .flat()
+      .filter((log) => filters.some((filter) => matchesLogFilter(log, filter)))
+      .sort(compareLogPositions);
+    for (const log of logs) assertLogInBlock(log, header, bloom);
+    found.set(header.number, logs);
+  }
+  return found;
+}
+
+function transactionsCall({ hash: block }: BlockHeader): RpcCall<Hex[]> {
+  return {
+    method: "eth_getBlockByHash",
+    params: [block, false],
+    parse: (result) => {
+      if (result === null) throw missingResult(`block ${block} not found`);
+      const { transactions } = readObject(result, "the block");
+      if (!Array.isArray(transactions)) throw malformedResponse("the transactions of a block are not a list");
+      return transactions.map((hash) => readHash(hash, "a transaction hash"));
+    },
+  };
+}
+
+function receiptCall(transaction: Hex): RpcCall<NodeLog[]> {
+  return {
+    method: "eth_getTransactionReceipt",
+    params: [transaction],
+    parse: (result) => {
+      if (result === null) throw missingResult(`the receipt of ${transaction} not found`);
+      const { logs } = readObject(result, "the receipt");
+      if (!Array.isArray(logs)) throw malformedResponse("the logs of a receipt are not a list");
+      return logs.map(parseLog);
+    },
+  };
 }

@@ -3,8 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { RpcConnection, type TrackOutcome, toRpcError } from "./connection.ts";
-import type { InvalidResponseError } from "./errors.ts";
-import { RPC_FAILURES, RpcError, type RpcFailureKind } from "./errors.ts";
+import { type InvalidResponseError, RPC_FAILURES, RpcError, type RpcFailureKind } from "./errors.ts";
 import { readQuantity } from "./hex-values.ts";
 import type { CallObserver, RpcCall, RpcLimits, RpcResult } from "./types.ts";
 

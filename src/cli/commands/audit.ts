@@ -8,8 +8,7 @@ import { databaseSettings, indexerSettings, splitRpcUrls } from "../../config/se
 import { Fault } from "../../lib/fault.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import type { RunCommand } from "../command.ts";
-import { readIntegerOption } from "../command.ts";
+import { type RunCommand, readIntegerOption } from "../command.ts";
 
 export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const block = readIntegerOption(options, "block", 0);

@@ -14,8 +14,7 @@ import {
 } from "../../config/settings.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { runLocal } from "../../local/run.ts";
-import type { RunCommand } from "../command.ts";
-import { readStringOption } from "../command.ts";
+import { type RunCommand, readStringOption } from "../command.ts";
 
 const settings = {
   ...listenSettings,

@@ -12,8 +12,7 @@ import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
-import type { RunCommand } from "../command.ts";
-import { readStringOption } from "../command.ts";
+import { type RunCommand, readStringOption } from "../command.ts";
 
 // One connection for the copy, one for queries about it.
 const POOL_MAX = 2;

@@ -13,15 +13,13 @@ import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Deployment } from "../../protocol/deployment.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
+import { type Deployment, readDeployment } from "../../protocol/deployment.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
-import type { RunCommand } from "../command.ts";
-import { readStringOption } from "../command.ts";
+import { type RunCommand, readStringOption } from "../command.ts";
 
 // An indexer shuts down within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;

@@ -1,5 +1,4 @@
 // `sextant serve`: runs the indexer, the API and, if configured, the portfolio service in one process on one database.
-
 import { socketUrl } from "@sextant/embedded-postgres/shared";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
@@ -8,13 +7,11 @@ import {
   paywallSettings,
   portfolioSettings,
 } from "../../config/settings.ts";
-import type { IndexerReport } from "../../indexer/status.ts";
-import { describeIndexPosition, startStatusLine } from "../../indexer/status.ts";
+import { describeIndexPosition, type IndexerReport, startStatusLine } from "../../indexer/status.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { Deployment } from "../../protocol/deployment.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
+import { type Deployment, readDeployment } from "../../protocol/deployment.ts";
 import { readIndexerStatus } from "../../store/index/checkpoint.ts";
 import { openEmbeddedPostgres } from "../../store/open-database.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
@@ -22,62 +19,6 @@ import type { CommandContext, RunCommand } from "../command.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";
-
-// Banner and status line of `sextant serve`.
-
-function formatServeBanner(
-  urls: ReadonlyMap<string, string>,
-  { deployment, dataFolder }: { readonly deployment: Deployment; readonly dataFolder: string | null },
-): string {
-  const api = urls.get("api") ?? "";
-  const portfolio = urls.get("portfolio");
-  const database = dataFolder === null ? "DATABASE_URL" : `embedded, in ${dataFolder}`;
-  return [
-    "",
-    `  Sextant is indexing and serving ${deployment.network} (chain ${deployment.chainId}).`,
-    "",
-    `  Indexing API       ${api}/docs`,
-    ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
-    `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
-    `  Database           ${database}`,
-    "",
-    "  Open in a browser",
-    `    ${api}/intents?status=open`,
-    `    ${api}/analytics/commerce`,
-    "",
-    "  Run in a terminal",
-    `    curl -s '${api}/merchants?limit=3'`,
-    `    curl -s ${api}/ready`,
-    "",
-    ...(portfolio
-      ? []
-      : ["  To sell wallet snapshots as well, set RPC_URL_8453 and PAY_TO: see docs/portfolio.md"]),
-    "  Press Ctrl-C to stop; the next start resumes from here.",
-    "",
-    "",
-  ].join("\n");
-}
-
-type ServeStatus = {
-  readonly report: IndexerReport | null;
-  /** Estimated number of stored events: counting a long history every second is expensive. */
-  readonly events: string;
-};
-
-async function readServeStatus(database: Database): Promise<ServeStatus> {
-  const { rows } = await database.query<{ events: string | null }>(
-    "select n_live_tup::text as events from pg_stat_user_tables where relid = to_regclass('logs')",
-  );
-  const stored = await readIndexerStatus(database);
-  return { report: (stored?.report as IndexerReport | undefined) ?? null, events: rows[0]?.events ?? "0" };
-}
-
-function formatServeStatus({ report, events }: ServeStatus): string {
-  if (report === null) return "  Waiting for a node";
-  const { reason } = report;
-  const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
-  return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;
-}
 
 type Service = { readonly name: "indexer" | "api" | "portfolio"; readonly run: RunCommand };
 
@@ -208,4 +149,58 @@ function isPortfolioConfigured(config: Config<typeof settings>): boolean {
   ];
   const hasNodes = nodes.some((urls) => urls.length > 0) || config.alchemyApiKey !== null;
   return hasNodes && (config.payTo !== null || config.devBypass);
+}
+
+function formatServeBanner(
+  urls: ReadonlyMap<string, string>,
+  { deployment, dataFolder }: { readonly deployment: Deployment; readonly dataFolder: string | null },
+): string {
+  const api = urls.get("api") ?? "";
+  const portfolio = urls.get("portfolio");
+  const database = dataFolder === null ? "DATABASE_URL" : `embedded, in ${dataFolder}`;
+  return [
+    "",
+    `  Sextant is indexing and serving ${deployment.network} (chain ${deployment.chainId}).`,
+    "",
+    `  Indexing API       ${api}/docs`,
+    ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
+    `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
+    `  Database           ${database}`,
+    "",
+    "  Open in a browser",
+    `    ${api}/intents?status=open`,
+    `    ${api}/analytics/commerce`,
+    "",
+    "  Run in a terminal",
+    `    curl -s '${api}/merchants?limit=3'`,
+    `    curl -s ${api}/ready`,
+    "",
+    ...(portfolio
+      ? []
+      : ["  To sell wallet snapshots as well, set RPC_URL_8453 and PAY_TO: see docs/portfolio.md"]),
+    "  Press Ctrl-C to stop; the next start resumes from here.",
+    "",
+    "",
+  ].join("\n");
+}
+
+type ServeStatus = {
+  readonly report: IndexerReport | null;
+  /** Estimated number of stored events: counting a long history every second is expensive. */
+  readonly events: string;
+};
+
+async function readServeStatus(database: Database): Promise<ServeStatus> {
+  const { rows } = await database.query<{ events: string | null }>(
+    "select n_live_tup::text as events from pg_stat_user_tables where relid = to_regclass('logs')",
+  );
+  const stored = await readIndexerStatus(database);
+  return { report: (stored?.report as IndexerReport | undefined) ?? null, events: rows[0]?.events ?? "0" };
+}
+
+function formatServeStatus({ report, events }: ServeStatus): string {
+  if (report === null) return "  Waiting for a node";
+  const { reason } = report;
+  const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
+  return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;
 }

@@ -2,8 +2,7 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import type { Read } from "../../schema/reads/read.ts";
-import { BLOCK_MAX } from "../../schema/reads/read.ts";
+import { BLOCK_MAX, type Read } from "../../schema/reads/read.ts";
 
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";

@@ -2,8 +2,15 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { IndexHead, Read, ReadInput } from "../../schema/reads/read.ts";
-import { assertBlockReadable, BLOCK_MAX, formatHeadHeaders, type RunRead } from "../../schema/reads/read.ts";
+import {
+  assertBlockReadable,
+  BLOCK_MAX,
+  formatHeadHeaders,
+  type IndexHead,
+  type Read,
+  type ReadInput,
+  type RunRead,
+} from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";

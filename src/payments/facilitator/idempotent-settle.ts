@@ -8,10 +8,10 @@ import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
-import type { SettlementOutcomes } from "./settlement-records.ts";
 import {
   authorizationKeyText,
   type SettlementKey,
+  type SettlementOutcomes,
   type SettlementRecord,
   type SettlementRecords,
 } from "./settlement-records.ts";

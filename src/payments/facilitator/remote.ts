@@ -10,8 +10,7 @@ import { sendJsonRequest } from "../../lib/http-client.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { PaymentFacilitator } from "./facilitator.ts";
-import { FacilitatorUnavailableError } from "./facilitator.ts";
+import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 
 // Verdicts and receipts are a few kilobytes.
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;

@@ -5,20 +5,19 @@ import { createRpc } from "../../chain/rpc/client.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
-import type {
-  facilitatorSettings,
-  listenSettings,
-  paymentSettings,
-  requestSettings,
+import {
+  type facilitatorSettings,
+  type listenSettings,
+  type paymentSettings,
+  readVersion,
+  type requestSettings,
 } from "../../config/settings.ts";
-import { readVersion } from "../../config/settings.ts";
 import { buildOpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
-import type { Readiness } from "../../http/status-routes.ts";
-import { addStatusRoutes } from "../../http/status-routes.ts";
+import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";

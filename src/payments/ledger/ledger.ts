@@ -4,13 +4,13 @@ import { isJsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { BlockId, TransferFound } from "../settlement/lookup.ts";
-import type { StoredResponse } from "./row.ts";
 import {
   type LedgerRow,
   type LedgerScope,
   type PaymentKey,
   parseLedgerRow,
   ROW_COLUMNS,
+  type StoredResponse,
   whereKey,
 } from "./row.ts";
 import {

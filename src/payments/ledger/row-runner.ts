@@ -1,35 +1,10 @@
-// Runs reconciliation tasks on rows of the ledger: each under a lease of its own, several at a time.
-
+// Runs reconciliation tasks on rows of the ledger, several at a time, each under a lease that is renewed meanwhile.
 import { randomUUID } from "node:crypto";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { PaymentLedger } from "./ledger.ts";
 import type { LedgerRow, PaymentKey } from "./row.ts";
-
-// Renews the lease of a row while its owner works; after a crash the lease runs out by itself.
-
-const RENEWALS_PER_LEASE = 3;
-
-export function startLeaseRenewal(
-  { ledger, log, limits }: { ledger: PaymentLedger; log: Log; limits: GateLimits },
-  key: PaymentKey,
-  owner: string,
-): { stop(): Promise<void> } {
-  let renewing: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    // A lost lease shows at the next transition, which only the owner can make.
-    renewing = renewing
-      .then(() => ledger.renewLease(key, owner))
-      .catch((err) => log.warn({ event: "lease-renewal-failed", err }, "Lease renewal failed"));
-  }, limits.leaseMs / RENEWALS_PER_LEASE);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await renewing;
-    },
-  };
-}
 
 export type ReconcileCounts = {
   /** Payments whose transfer was found although no facilitator reported it. */
@@ -90,6 +65,29 @@ export function createReconcileRunner(
         if (what !== null) counts[what] += 1;
       };
       await Promise.all(rows.map((row) => slots.run(() => handle(row))));
+    },
+  };
+}
+
+const RENEWALS_PER_LEASE = 3;
+
+/** Renews the lease of a row while its owner works; after a crash the lease runs out by itself. */
+export function startLeaseRenewal(
+  { ledger, log, limits }: { ledger: PaymentLedger; log: Log; limits: GateLimits },
+  key: PaymentKey,
+  owner: string,
+): { stop(): Promise<void> } {
+  let renewing: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    // A lost lease shows at the next transition, which only the owner can make.
+    renewing = renewing
+      .then(() => ledger.renewLease(key, owner))
+      .catch((err) => log.warn({ event: "lease-renewal-failed", err }, "Lease renewal failed"));
+  }, limits.leaseMs / RENEWALS_PER_LEASE);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await renewing;
     },
   };
 }

@@ -2,8 +2,7 @@
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import type { LedgerRow } from "../ledger/row.ts";
-import { deliverResponse, type StoredResponse } from "../ledger/row.ts";
+import { deliverResponse, type LedgerRow, type StoredResponse } from "../ledger/row.ts";
 import type { SettleResult } from "../settlement/settle.ts";
 import type { GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";

@@ -1,6 +1,5 @@
 // Looks up the transfers of ledger rows, within a deadline.
-import type { Clock } from "../../lib/clock.ts";
-import { withDeadline } from "../../lib/clock.ts";
+import { type Clock, withDeadline } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import type { GateLimits } from "../paywall/limits.ts";

@@ -1,6 +1,5 @@
 // Settles a stored response: sends the transfer, and decides by the chain alone whether it happened.
-import type { Clock } from "../../lib/clock.ts";
-import { withDeadline } from "../../lib/clock.ts";
+import { type Clock, withDeadline } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import { type PaymentFacilitator, requestSettle, type SettleOutcome } from "../facilitator/facilitator.ts";

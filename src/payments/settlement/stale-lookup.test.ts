@@ -18,8 +18,7 @@ import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-c
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
-import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
+import { FacilitatorUnavailableError, type PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
 import { createSettlementLookup } from "./onchain.ts";
 

@@ -30,59 +30,6 @@ import { createPortfolioDocuments } from "./documents.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
 
-// The HTTP routes of the portfolio service: the paid route, its documents, health and metrics.
-
-type PortfolioRoutesOptions = {
-  readonly offering: Offering;
-  readonly endpoint: Endpoint;
-  /** Whether requests are served without payment, for development. */
-  readonly devBypass: boolean;
-  readonly registry: Registry;
-};
-
-// The API version that the specification names, independent of the version of Sextant.
-const API_VERSION = "1.0.0";
-
-const text = { type: "string" };
-const boolean = { type: "boolean" };
-
-export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
-  const { endpoint, devBypass, registry } = options;
-  const offering = validateOffering(options.offering);
-  const documents = createPortfolioDocuments(offering, endpoint);
-  addEndpointRoutes(app, [endpoint]);
-  for (const { path, render } of documents) addStaticDocument(app, path, render);
-  app.get("/health", async () => ({
-    ok: true,
-    service: "portfolio",
-    name: "Sextant",
-    x402DevBypass: devBypass,
-  }));
-  addMetricsRoute(app, registry);
-  const health = describeServiceRoute(
-    "/health",
-    "getHealth",
-    "Whether the process is running",
-    "application/json",
-    {
-      200: {
-        title: "Health",
-        ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
-      },
-    },
-  );
-  const routes = [
-    describeEndpoint(endpoint),
-    ...documents.map(({ path, operationId, description, type, schema }) =>
-      describeDocumentRoute(path, operationId, description, type, { 200: schema }),
-    ),
-    health,
-    ...serviceRoutes.filter(({ path }) => path !== "/health"),
-  ];
-  const title = { title: offering.name, version: API_VERSION, description: offering.description };
-  addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
-}
-
 /** A paywall, or for development a gate that lets every request through. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
     Pick<Gate, "reconcile">
@@ -170,4 +117,56 @@ export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutco
     registers: [registry],
   });
   return (outcome) => counter.inc({ outcome });
+}
+
+type PortfolioRoutesOptions = {
+  readonly offering: Offering;
+  readonly endpoint: Endpoint;
+  /** Whether requests are served without payment, for development. */
+  readonly devBypass: boolean;
+  readonly registry: Registry;
+};
+
+// The API version that the specification names, independent of the version of Sextant.
+const API_VERSION = "1.0.0";
+
+const text = { type: "string" };
+const boolean = { type: "boolean" };
+
+/** The paid route, its documents, health and metrics. */
+export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
+  const { endpoint, devBypass, registry } = options;
+  const offering = validateOffering(options.offering);
+  const documents = createPortfolioDocuments(offering, endpoint);
+  addEndpointRoutes(app, [endpoint]);
+  for (const { path, render } of documents) addStaticDocument(app, path, render);
+  app.get("/health", async () => ({
+    ok: true,
+    service: "portfolio",
+    name: "Sextant",
+    x402DevBypass: devBypass,
+  }));
+  addMetricsRoute(app, registry);
+  const health = describeServiceRoute(
+    "/health",
+    "getHealth",
+    "Whether the process is running",
+    "application/json",
+    {
+      200: {
+        title: "Health",
+        ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
+      },
+    },
+  );
+  const routes = [
+    describeEndpoint(endpoint),
+    ...documents.map(({ path, operationId, description, type, schema }) =>
+      describeDocumentRoute(path, operationId, description, type, { 200: schema }),
+    ),
+    health,
+    ...serviceRoutes.filter(({ path }) => path !== "/health"),
+  ];
+  const title = { title: offering.name, version: API_VERSION, description: offering.description };
+  addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
 }

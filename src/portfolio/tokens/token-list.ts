@@ -1,5 +1,4 @@
 // Strict parsing of token lists in the format of tokenlists.org: a list decides what a wallet appears to hold.
-
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
@@ -12,23 +11,6 @@ import {
   TOKEN_SYMBOL_LENGTH_MAX,
   UNTRUSTED_TEXT_LENGTH_MAX,
 } from "./erc20.ts";
-
-// Addresses that represent a chain's native coin: listed as tokens, they would count the coin twice.
-
-const ON_ALL_CHAINS: ReadonlySet<Hex> = new Set<Hex>([
-  "0x0000000000000000000000000000000000000000",
-  "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
-]);
-
-const BY_CHAIN: ReadonlyMap<number, Hex> = new Map<number, Hex>([
-  [10, "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000"],
-  [137, "0x0000000000000000000000000000000000001010"],
-]);
-
-/** For a lower-case address. */
-export function isPseudoNative(chainId: number, address: Hex): boolean {
-  return ON_ALL_CHAINS.has(address) || BY_CHAIN.get(chainId) === address;
-}
 
 /** Tokens by chain id and lower-case address. */
 export type TokenList = ReadonlyMap<number, ReadonlyMap<Hex, ListedToken>>;
@@ -123,4 +105,20 @@ function isCount(value: unknown, max: number): value is number {
 
 function invalidList(source: string, why: string): Fault {
   return new Fault("CONFIG_INVALID", `The token list ${source} is invalid: ${why}.`);
+}
+
+// Addresses that represent a chain's native coin: listed as tokens, they would count the coin twice.
+const ON_ALL_CHAINS: ReadonlySet<Hex> = new Set<Hex>([
+  "0x0000000000000000000000000000000000000000",
+  "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+]);
+
+const BY_CHAIN: ReadonlyMap<number, Hex> = new Map<number, Hex>([
+  [10, "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000"],
+  [137, "0x0000000000000000000000000000000000001010"],
+]);
+
+/** For a lower-case address. */
+export function isPseudoNative(chainId: number, address: Hex): boolean {
+  return ON_ALL_CHAINS.has(address) || BY_CHAIN.get(chainId) === address;
 }

@@ -5,8 +5,8 @@ import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { addressParameter, closedObject, nullable, uintParameter } from "../../schema/parameter.ts";
-import type { AsOf } from "../../schema/reads/read.ts";
 import {
+  type AsOf,
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
@@ -20,8 +20,7 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
 import { evaluatePreflight } from "./evaluate.ts";
-import type { AccountRules, PlannedTransaction } from "./rules.ts";
-import { readPaddedSelector } from "./rules.ts";
+import { type AccountRules, type PlannedTransaction, readPaddedSelector } from "./rules.ts";
 
 const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
 const amountOrNull = nullable(uint256.json);

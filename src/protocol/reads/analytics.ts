@@ -1,8 +1,13 @@
 // Reads: GET /analytics/commerce, from the rollups that the folds maintain.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/parameter.ts";
-import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { type ResultRow, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
+import {
+  type AsOf,
+  type Read,
+  type ResultRow,
+  type ResultRows,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";

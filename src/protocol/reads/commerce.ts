@@ -9,8 +9,7 @@ import {
   uintParameter,
 } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
-import type { AsOf, Read } from "../../schema/reads/read.ts";
-import { toFirstRecord } from "../../schema/reads/read.ts";
+import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import {
   columnFields,
   defineRecord,

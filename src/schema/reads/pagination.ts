@@ -4,8 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../column.ts";
 import type { Parameter } from "../parameter.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
-import type { ReadInput } from "./read.ts";
-import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
+import { type ReadInput, type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
 import { PAGE_BYTES_MAX } from "./record.ts";
 
 /** The expressions a list is sorted by; together they are unique. All ascend or all descend. */

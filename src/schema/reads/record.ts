@@ -1,12 +1,10 @@
 // Records: which fields a response shows of the rows, and the read of one record by its id.
 
 import type { JsonSchema } from "../column.ts";
-import type { ParameterKind } from "../parameter.ts";
-import { nullable } from "../parameter.ts";
+import { nullable, type ParameterKind } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
-import type { AsOf, Read, ReadInput } from "./read.ts";
-import { toFirstRecord } from "./read.ts";
+import { type AsOf, type Read, type ReadInput, toFirstRecord } from "./read.ts";
 
 export type Field = {
   readonly sql: (asOf: AsOf) => SqlText;

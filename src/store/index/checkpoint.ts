@@ -1,32 +1,10 @@
-// The position of the index on the chain: block hashes and the checkpoint.
-
+// Where the index is on the chain: block hashes, the checkpoint, and the status that the indexer reports.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner } from "../postgres/session.ts";
 import { decodeBytea, encodeBytea } from "./raw-logs.ts";
-
-// The last status of the indexer, stored for the processes that serve its rows.
-
-export async function writeIndexerStatus(session: QueryRunner, status: object): Promise<void> {
-  await session.query({
-    text: `insert into indexer_status (status, reported_at) values ($1::jsonb, now())
-           on conflict (only_row) do update set status = excluded.status, reported_at = excluded.reported_at`,
-    values: [JSON.stringify(status)],
-  });
-}
-
-/** Null if no indexer ever ran; the age shows whether one still does. */
-export async function readIndexerStatus(
-  session: QueryRunner,
-): Promise<{ readonly report: unknown; readonly ageSeconds: number } | null> {
-  const { rows } = await session.query<{ status: unknown; age: number }>(
-    "select status, extract(epoch from now() - reported_at)::int as age from indexer_status",
-  );
-  const [row] = rows;
-  return row ? { report: row.status, ageSeconds: Number(row.age) } : null;
-}
 
 /** The last block whose events are in the rows, and the last one known to be final. */
 export type Checkpoint = {
@@ -112,4 +90,24 @@ export function buildDeleteChainSteps(block: number): PipelineStep[] {
 /** Final blocks without logs are not needed, except the one that a rollback may return to. */
 export function buildPruneBlocksStep(finalized: number): PipelineStep {
   return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
+}
+
+/** For the processes that serve the indexer's rows. */
+export async function writeIndexerStatus(session: QueryRunner, status: object): Promise<void> {
+  await session.query({
+    text: `insert into indexer_status (status, reported_at) values ($1::jsonb, now())
+           on conflict (only_row) do update set status = excluded.status, reported_at = excluded.reported_at`,
+    values: [JSON.stringify(status)],
+  });
+}
+
+/** Null if no indexer ever ran; the age shows whether one still does. */
+export async function readIndexerStatus(
+  session: QueryRunner,
+): Promise<{ readonly report: unknown; readonly ageSeconds: number } | null> {
+  const { rows } = await session.query<{ status: unknown; age: number }>(
+    "select status, extract(epoch from now() - reported_at)::int as age from indexer_status",
+  );
+  const [row] = rows;
+  return row ? { report: row.status, ageSeconds: Number(row.age) } : null;
 }

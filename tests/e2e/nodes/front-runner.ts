@@ -1,7 +1,6 @@
 // A stranger who sees transactions before they are mined and carries out the payments in them first, from an account of his own.
 import { type Hex, parseTransaction } from "viem";
-import type { SubmittedPayments } from "../chains/submitted-payments.ts";
-import { authorizationNonceOf } from "../chains/submitted-payments.ts";
+import { authorizationNonceOf, type SubmittedPayments } from "../chains/submitted-payments.ts";
 import type { NodeFault, NodeRequest } from "./node-fault.ts";
 
 export type FrontRunner = {

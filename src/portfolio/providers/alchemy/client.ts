@@ -1,4 +1,4 @@
-// Requests to Alchemy: the key appears in the URL and nowhere else, and transient failures are retried.
+// Requests to Alchemy and the chains it serves: the key appears in the URL only, and transient failures are retried.
 import { createJsonRpcRequest } from "../../../chain/rpc/transport.ts";
 import type { CallObserver, ObservedCall } from "../../../chain/rpc/types.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -8,22 +8,6 @@ import { createRemoteEndpoint, type RemoteEndpoint } from "../../../lib/remote-e
 import { retry } from "../../../lib/retry.ts";
 import { Secret } from "../../../lib/secret.ts";
 import { sendVendorRequest, VendorError } from "../../vendor-request.ts";
-
-// The chains that Alchemy serves, by chain id, with Alchemy's name for each.
-
-export type AlchemyNetwork = { readonly chainId: number; readonly name: string };
-
-const NETWORKS: readonly AlchemyNetwork[] = [
-  { chainId: 1, name: "eth-mainnet" },
-  { chainId: 10, name: "opt-mainnet" },
-  { chainId: 137, name: "polygon-mainnet" },
-  { chainId: 8453, name: "base-mainnet" },
-  { chainId: 42161, name: "arb-mainnet" },
-];
-
-export const ALCHEMY_NETWORKS: ReadonlyMap<number, AlchemyNetwork> = new Map(
-  NETWORKS.map((network) => [network.chainId, network]),
-);
 
 export type AlchemyOptions = {
   readonly key: Secret<string>;
@@ -135,3 +119,18 @@ function classifyCode(code: unknown): VendorError["kind"] {
   // JSON-RPC codes for an invalid request.
   return code === "-32600" || code === "-32601" || code === "-32602" ? "permanent" : "transient";
 }
+
+/** A chain that Alchemy serves, with Alchemy's name for it. */
+export type AlchemyNetwork = { readonly chainId: number; readonly name: string };
+
+const NETWORKS: readonly AlchemyNetwork[] = [
+  { chainId: 1, name: "eth-mainnet" },
+  { chainId: 10, name: "opt-mainnet" },
+  { chainId: 137, name: "polygon-mainnet" },
+  { chainId: 8453, name: "base-mainnet" },
+  { chainId: 42161, name: "arb-mainnet" },
+];
+
+export const ALCHEMY_NETWORKS: ReadonlyMap<number, AlchemyNetwork> = new Map(
+  NETWORKS.map((network) => [network.chainId, network]),
+);
