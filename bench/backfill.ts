@@ -105,18 +105,35 @@ function drain(node: ReplayNodeReady, seed: number): Promise<NodeThroughput> {
   return measureNodeThroughput(node.url, { from: deployment.startBlock, to: node.head }, filters);
 }
 
+type BestRound = Round & {
+  readonly rounds: number;
+  readonly rssBytesMax: number;
+  /** Events per second. */
+  readonly rate: number;
+  readonly reading: number;
+  readonly copying: number;
+};
+
 function summary(rounds: readonly Round[]): BenchReport {
-  const best = <T extends { readonly ms: number }>(reports: readonly T[]): T =>
+  const fastest = <T extends { readonly ms: number }>(reports: readonly T[]): T =>
     reports.reduce((one, other) => (other.ms < one.ms ? other : one));
-  const filled = best(rounds.map((round) => round.filled));
-  const read = best(rounds.map((round) => round.read));
-  const copied = best(rounds.map((round) => round.copied));
-  const rssBytesMax = Math.max(...rounds.map((round) => round.filled.rssBytesMax));
-  const rate = formatPerSecond(filled.events, filled.ms);
-  const reading = formatPerSecond(read.events, read.ms);
-  const copying = formatPerSecond(filled.events, copied.ms);
+  const filled = fastest(rounds.map((round) => round.filled));
+  const read = fastest(rounds.map((round) => round.read));
+  const copied = fastest(rounds.map((round) => round.copied));
+  const best: BestRound = {
+    ...{ read, filled, copied },
+    rounds: rounds.length,
+    rssBytesMax: Math.max(...rounds.map((round) => round.filled.rssBytesMax)),
+    rate: formatPerSecond(filled.events, filled.ms),
+    reading: formatPerSecond(read.events, read.ms),
+    copying: formatPerSecond(filled.events, copied.ms),
+  };
+  return { measurements: measurementsOf(best), headlines: headlinesOf(best) };
+}
+
+function headlinesOf({ rate, reading, copying, rssBytesMax }: BestRound): Headline[] {
   const lower = Math.min(reading, copying);
-  const headlines: Headline[] = [
+  return [
     {
       what: "events/s",
       value: formatGrouped(rate),
@@ -140,11 +157,15 @@ function summary(rounds: readonly Round[]): BenchReport {
       aim: aimBelowMemoryMax(rssBytesMax),
     },
   ];
-  const measurements: Measurement[] = [
+}
+
+function measurementsOf(best: BestRound): Measurement[] {
+  const { filled, read, copied, rounds, rate, reading, copying, rssBytesMax } = best;
+  return [
     {
       what: "events/s",
       value: formatGrouped(rate),
-      note: `${formatGrouped(filled.events)} events, best of ${rounds.length} rounds`,
+      note: `${formatGrouped(filled.events)} events, best of ${rounds} rounds`,
     },
     {
       what: "  of reading alone",
@@ -158,7 +179,7 @@ function summary(rounds: readonly Round[]): BenchReport {
     },
     {
       what: "  of the lower ceiling",
-      value: formatPercent(rate, lower),
+      value: formatPercent(rate, Math.min(reading, copying)),
       note: "aim: 50 % or more",
     },
     {
@@ -178,7 +199,6 @@ function summary(rounds: readonly Round[]): BenchReport {
     },
     ...flatness(filled),
   ];
-  return { measurements, headlines };
 }
 
 function flatness({ events, marks }: BackfillReport): Measurement[] {

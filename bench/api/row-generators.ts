@@ -59,51 +59,41 @@ export type RowGenerator = {
 };
 
 /** Tables by name; whatever is not named here stays empty, and rollups are counted afterwards. */
-export function rowGenerators({
-  agents,
-  intents,
-  bids,
-  sales,
-  merchants,
-  blocks,
-}: TableSizes): Readonly<Record<string, RowGenerator>> {
-  const services = merchants * SERVICES_PER_MERCHANT;
-  const service = `(1 + (i * 7) % ${services})`;
-  const sale = {
-    merchant_id: `1 + (${service} - 1) % ${merchants}`,
-    service_numeric_id: service,
-    agent: address("agent", `i % ${Math.ceil(sales / ROWS_PER_OWNER)}`),
-    token: address("token", "i % 5"),
-    facilitator: address("facilitator", "i % 100"),
-    amount: "1000 + i",
-    payment_rail: "i % 3",
-    protocol_fee_bps: "100",
-    protocol_fee_amount: "(1000 + i) / 100",
-    resource_hash: hashSql("resource"),
-  };
-  const document = {
-    metadata_uri: "'https://example.com/documents/' || i",
-    metadata_hash: hashSql("document"),
-  };
-  const filled = "i % 20 > 1";
-  const intent = "((i + 1) / 2)";
+export function rowGenerators(sizes: TableSizes): Readonly<Record<string, RowGenerator>> {
+  return { ...agentRows(sizes), ...intentRows(sizes), ...merchantRows(sizes), ...saleRows(sizes) };
+}
+
+const DOCUMENT = {
+  metadata_uri: "'https://example.com/documents/' || i",
+  metadata_hash: hashSql("document"),
+};
+
+const ownerOf = (agents: number) => address("owner", `i % ${Math.ceil(agents / ROWS_PER_OWNER)}`);
+
+function agentRows({ agents }: TableSizes): Readonly<Record<string, RowGenerator>> {
   return {
     agents: {
       count: agents,
       values: {
         agent_id: "i",
-        owner: address("owner", `i % ${Math.ceil(agents / ROWS_PER_OWNER)}`),
-        metadata_uri: document.metadata_uri,
+        owner: ownerOf(agents),
+        metadata_uri: DOCUMENT.metadata_uri,
         pubkey: `${hashSql("key")} || '04'`,
         capabilities_hash: hashSql("capabilities"),
         revoked: "i % 50 = 0",
       },
     },
+  };
+}
+
+function intentRows({ agents, intents, bids, blocks }: TableSizes): Readonly<Record<string, RowGenerator>> {
+  const filled = "i % 20 > 1";
+  return {
     intents: {
       count: intents,
       values: {
         intent_id: "i",
-        owner: address("owner", `i % ${Math.ceil(agents / ROWS_PER_OWNER)}`),
+        owner: ownerOf(agents),
         intent_type: "'SWAP'",
         input_token: address("token", "i % 5"),
         output_token: address("token", "(i + 1) % 5"),
@@ -126,7 +116,7 @@ export function rowGenerators({
     bids: {
       count: bids,
       values: {
-        intent_id: intent,
+        intent_id: "((i + 1) / 2)",
         chain_bid_id: "2 - i % 2",
         solver: address("solver", `i % ${SOLVERS}`),
         amount_in: "1000000",
@@ -149,27 +139,50 @@ export function rowGenerators({
         surplus_out: "100",
       },
     },
+  };
+}
+
+function merchantRows({ merchants }: TableSizes): Readonly<Record<string, RowGenerator>> {
+  return {
     merchants: {
       count: merchants,
       values: {
         merchant_id: "i",
         owner: address("merchant", "i"),
         payout_address: address("merchant", "i"),
-        ...document,
+        ...DOCUMENT,
         active: "i % 10 <> 0",
       },
     },
     services: {
-      count: services,
+      count: merchants * SERVICES_PER_MERCHANT,
       values: {
         service_numeric_id: "i",
         merchant_id: `1 + (i - 1) % ${merchants}`,
         service_id: hashSql("service"),
-        ...document,
+        ...DOCUMENT,
         capability_hash: hashSql("capability", "i % 50"),
         active: "i % 10 <> 0",
       },
     },
+  };
+}
+
+function saleRows({ sales, merchants }: TableSizes): Readonly<Record<string, RowGenerator>> {
+  const service = `(1 + (i * 7) % ${merchants * SERVICES_PER_MERCHANT})`;
+  const sale = {
+    merchant_id: `1 + (${service} - 1) % ${merchants}`,
+    service_numeric_id: service,
+    agent: address("agent", `i % ${Math.ceil(sales / ROWS_PER_OWNER)}`),
+    token: address("token", "i % 5"),
+    facilitator: address("facilitator", "i % 100"),
+    amount: "1000 + i",
+    payment_rail: "i % 3",
+    protocol_fee_bps: "100",
+    protocol_fee_amount: "(1000 + i) / 100",
+    resource_hash: hashSql("resource"),
+  };
+  return {
     quotes: {
       count: sales,
       values: {

@@ -3,7 +3,7 @@ import type { Hex } from "../../src/lib/hex.ts";
 import { createBloomBuilder, EMPTY_BLOOM } from "./bloom.ts";
 import { logPositionOf } from "./derived-values.ts";
 import { generateHistory, type HistoryChain, type HistoryOptions, historyChain } from "./history.ts";
-import { createSegments } from "./segments.ts";
+import { createSegments, type Segments } from "./segments.ts";
 
 export type ServedHistory = {
   readonly chain: HistoryChain;
@@ -28,9 +28,20 @@ const HEADER_REST = [
 
 const quantity = (value: number): string => `"0x${value.toString(16)}"`;
 
-/** Calls `progress` now and then while it is made. */
-export function serveHistory(options: HistoryOptions, progress: (events: number) => void): ServedHistory {
-  const chain = historyChain(options.seed);
+type WrittenHistory = Record<"blocks" | "ownLogs" | "otherLogs" | "transactions", Segments> & {
+  /** By block since the first one: which piece of `transactions` is the block's first. */
+  readonly firstTransactions: readonly number[];
+  readonly events: number;
+  /** The number after the last block's. */
+  readonly end: number;
+};
+
+/** Writes every block of a history as text; calls `progress` after each that has events. */
+function writeHistory(
+  chain: HistoryChain,
+  options: HistoryOptions,
+  progress: (events: number) => void,
+): WrittenHistory {
   const { startBlock, contracts } = chain.deployment;
   const own = new Set<string>(Object.values(contracts));
   const bloomOf = createBloomBuilder();
@@ -40,7 +51,6 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
     createSegments(),
     createSegments(),
   ];
-  // By block since the first one: which piece of `transactions` is the block's first.
   const firstTransactions: number[] = [];
   let events = 0;
   let number = startBlock;
@@ -79,22 +89,30 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
     progress(events);
   }
   firstTransactions.push(transactions.count);
+  return { blocks, ownLogs, otherLogs, transactions, firstTransactions, events, end: number };
+}
 
+/** Calls `progress` now and then while it is made. */
+export function serveHistory(options: HistoryOptions, progress: (events: number) => void): ServedHistory {
+  const chain = historyChain(options.seed);
+  const { startBlock } = chain.deployment;
+  const { end, events, firstTransactions, ...written } = writeHistory(chain, options, progress);
+  const { blocks, ownLogs, otherLogs, transactions } = written;
   const at = (block: number) => Math.max(0, block - startBlock);
   return {
     chain,
     events,
-    head: number - 1,
+    head: end - 1,
     bytes: blocks.bytes + ownLogs.bytes + otherLogs.bytes + transactions.bytes,
     block(wanted) {
-      if (wanted >= number || wanted < 0) return null;
+      if (wanted >= end || wanted < 0) return null;
       if (wanted >= startBlock) return blocks.run(at(wanted), at(wanted) + 1);
       return [Buffer.from(blockText(chain, wanted, EMPTY_BLOOM, []))];
     },
     logs(emitters, fromBlock, toBlock) {
       const [first, ...rest] = (emitters === "contracts" ? ownLogs : otherLogs).run(
         at(fromBlock),
-        at(Math.min(toBlock, number - 1) + 1),
+        at(Math.min(toBlock, end - 1) + 1),
       );
       return first ? [first.subarray(1), ...rest] : [];
     },

@@ -104,7 +104,39 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
   );
   await chain.increaseTime(0n);
   afterAll(() => chain.stop());
+  const transport = openTransport(chain);
+  const { sendRaw, callRaw } = transport;
+  return {
+    chain,
+    sendRaw,
+    callRaw,
+    deploy: async (abi, bytecode, args) => {
+      const data = encodeDeployData({ abi, bytecode, args } as EncodeDeployDataParameters);
+      const { contractAddress } = await sendRaw(chain.accounts.owner.address, null, data);
+      if (!contractAddress) throw new Error("The deployment left no contract address");
+      return bind(transport, abi, getAddress(contractAddress));
+    },
+    now: () => headTimestamp(chain),
+    undone: async (task) => {
+      const snapshot = await chain.request("evm_snapshot");
+      try {
+        return await task();
+      } finally {
+        await chain.request("evm_revert", [snapshot]);
+        await chain.increaseTime(0n);
+      }
+    },
+  };
+}
 
+type Transport = Pick<Evm, "sendRaw" | "callRaw"> & {
+  /** Sends the reads that name no sender. */
+  readonly reader: Address;
+  /** A call at the head. */
+  readRaw(from: Address, to: Address, data: Hex): Promise<Hex>;
+};
+
+function openTransport(chain: LocalChain): Transport {
   const transaction = (from: Address, to: Address | null, data: Hex, value: bigint) => ({
     from,
     ...(to === null ? {} : { to }),
@@ -140,46 +172,32 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
     }
   };
 
-  const callRaw: Evm["callRaw"] = (from, to, data, value = 0n) => call("pending", from, to, data, value);
-
   return {
-    chain,
+    reader: chain.accounts.owner.address,
     sendRaw,
-    callRaw,
-    deploy: async (abi, bytecode, args) => {
-      const data = encodeDeployData({ abi, bytecode, args } as EncodeDeployDataParameters);
-      const { contractAddress } = await sendRaw(chain.accounts.owner.address, null, data);
-      if (!contractAddress) throw new Error("The deployment left no contract address");
-      return bind(abi, getAddress(contractAddress));
-    },
-    now: () => headTimestamp(chain),
-    undone: async (task) => {
-      const snapshot = await chain.request("evm_snapshot");
-      try {
-        return await task();
-      } finally {
-        await chain.request("evm_revert", [snapshot]);
-        await chain.increaseTime(0n);
-      }
-    },
+    callRaw: (from, to, data, value = 0n) => call("pending", from, to, data, value),
+    readRaw: (from, to, data) => call("latest", from, to, data, 0n),
   };
+}
 
-  function bind<const TAbi extends Abi>(abi: TAbi, address: Address): Contract<TAbi> {
-    const encode = (functionName: string, args: unknown) =>
-      encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters);
-    const decode = (functionName: string, args: unknown, data: Hex) =>
-      decodeFunctionResult({ abi: abi as Abi, functionName, args: args as readonly unknown[], data });
-    const reader = chain.accounts.owner.address;
-    return {
-      abi,
-      address,
-      read: async (name, args, from = reader) =>
-        decode(name, args, await call("latest", from, address, encode(name, args), 0n)) as never,
-      send: (from, name, args, value) => sendRaw(from, address, encode(name, args), value),
-      call: async (from, name, args, value) =>
-        decode(name, args, await callRaw(from, address, encode(name, args), value)) as never,
-    };
-  }
+function bind<const TAbi extends Abi>(
+  { reader, sendRaw, callRaw, readRaw }: Transport,
+  abi: TAbi,
+  address: Address,
+): Contract<TAbi> {
+  const encode = (functionName: string, args: unknown) =>
+    encodeFunctionData({ abi, functionName, args } as EncodeFunctionDataParameters);
+  const decode = (functionName: string, args: unknown, data: Hex) =>
+    decodeFunctionResult({ abi: abi as Abi, functionName, args: args as readonly unknown[], data });
+  return {
+    abi,
+    address,
+    read: async (name, args, from = reader) =>
+      decode(name, args, await readRaw(from, address, encode(name, args))) as never,
+    send: (from, name, args, value) => sendRaw(from, address, encode(name, args), value),
+    call: async (from, name, args, value) =>
+      decode(name, args, await callRaw(from, address, encode(name, args), value)) as never,
+  };
 }
 
 /**

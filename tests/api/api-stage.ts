@@ -70,8 +70,47 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
   const { database } = index;
   const api = await startTestApi(database);
   const client = await openApiClient(api.url);
+  const reads = openStageReads(client, database);
   let runs = 0;
+  return {
+    ...reads,
+    database,
+    url: api.url,
+    client,
+    routes: api.routes,
+    async play(steps) {
+      runs += 1;
+      await runSimulator({
+        world,
+        seed: seed + runs,
+        steps,
+        firstAccountIndex: FIRST_ACCOUNT + runs * ACCOUNTS_PER_RUN,
+      });
+    },
+    async waitUntilSynced() {
+      const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+      const number = Number(head.number);
+      await index.waitUntilIndexed({ number, hash: String(head.hash) });
+      // The API drops cached responses a moment after the index has advanced.
+      const until = Date.now() + SYNC_MS_MAX;
+      for (;;) {
+        const { headers } = await reads.get("/analytics/commerce");
+        if (headers.get("x-indexed-block") === String(number)) return number;
+        if (Date.now() > until) throw new Error(`the API does not serve block ${number}`);
+      }
+    },
+    async close() {
+      await api.close();
+      await index.close();
+      await chain.stop();
+    },
+  };
+}
 
+type StageReads = Pick<ApiStage, "get" | "body" | "page" | "pages" | "rows" | "first">;
+
+/** Reads over HTTP, and of the database behind it. */
+function openStageReads(client: ApiClient, database: Database): StageReads {
   const get: ApiStage["get"] = (path, headers = {}) => client.call(path, { headers });
   const body = async <T>(path: string): Promise<T> => {
     const response = await get(path);
@@ -86,10 +125,6 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
   const rows = async (text: string) => (await database.query<Record<string, string>>(text)).rows;
 
   return {
-    database,
-    url: api.url,
-    client,
-    routes: api.routes,
     get,
     body,
     page,
@@ -112,32 +147,6 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
       const [row] = await rows(text);
       if (!row) throw new Error(`the simulator created nothing for: ${text}`);
       return row;
-    },
-    async play(steps) {
-      runs += 1;
-      await runSimulator({
-        world,
-        seed: seed + runs,
-        steps,
-        firstAccountIndex: FIRST_ACCOUNT + runs * ACCOUNTS_PER_RUN,
-      });
-    },
-    async waitUntilSynced() {
-      const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
-      const number = Number(head.number);
-      await index.waitUntilIndexed({ number, hash: String(head.hash) });
-      // The API drops cached responses a moment after the index has advanced.
-      const until = Date.now() + SYNC_MS_MAX;
-      for (;;) {
-        const { headers } = await get("/analytics/commerce");
-        if (headers.get("x-indexed-block") === String(number)) return number;
-        if (Date.now() > until) throw new Error(`the API does not serve block ${number}`);
-      }
-    },
-    async close() {
-      await api.close();
-      await index.close();
-      await chain.stop();
     },
   };
 }

@@ -18,6 +18,7 @@ import { readConfig } from "../../src/config/read-config.ts";
 import { writeSettings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
+import type { Deployment } from "../../src/protocol/deployment.ts";
 import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
@@ -96,33 +97,11 @@ export async function openWriteStage(): Promise<WriteStage> {
   const local = await deploy({ request, owner: chain.accounts.owner });
   const deployment = toDeployment(local);
   const index = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment });
+  const served = { chain, index, deployment };
   let world: World = await openWorld({ request, deployment: local });
   const now = BigInt(Math.floor(Date.now() / 1_000));
 
-  async function serve(mode: string): Promise<{ client: WriteClient; close(): Promise<void> }> {
-    const ready = async () => ({ ready: true }) as const;
-    const server = createHttpServer({
-      log: silentLog,
-      bodyBytesMax: 262_144,
-      requestMsMax: 20_000,
-      checkReadiness: ready,
-    });
-    let url = "";
-    const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
-    const urls = [new Secret(chain.rpcUrl)];
-    const writing = { deployment, config, urls, onCall: null, listenUrl: () => url };
-    const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
-    url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
-    return {
-      client: await openClient(url),
-      async close() {
-        await server.close();
-        await api.close();
-      },
-    };
-  }
-
-  const [signed, open] = await Promise.all([serve("signed"), serve("open")]);
+  const [signed, open] = await Promise.all([serveWrites("signed", served), serveWrites("open", served)]);
   const domain = { chainId: local.chainId, intentBook: deployment.contracts.IntentBook };
   const wanted = (nonce: bigint, dataHash?: Hex) => ({
     ...TOKENS,
@@ -147,25 +126,13 @@ export async function openWriteStage(): Promise<WriteStage> {
       const by = world.wallet(owner);
       return submitIntent(world, by, await signIntent(world, by, wanted(nonce, dataHash)));
     },
-    async waitUntilSynced() {
-      const head = (await request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
-      await index.waitUntilIndexed({ number: Number(head.number), hash: String(head.hash) });
-    },
+    waitUntilSynced: () => waitForHead(served),
     async reorg(depth) {
       await chain.reorg(depth, { replay: "none" });
       // A new world after each reorg, because it reads the nonces of the accounts again.
       world = await openWorld({ request, deployment: local });
     },
-    async send(by, subject, { method, path, body, version, audience, signer }) {
-      const text = JSON.stringify(body);
-      const deadline = BigInt(Math.floor(Date.now() / 1_000)) + DEADLINE_SECONDS;
-      const write = { ...subject, audience: audience ?? signed.client.url, version, deadline, body: text };
-      const headers = await signWrite(by, domain, write);
-      return signed.client.request(method, path, text, {
-        ...headers,
-        ...(signer === undefined ? {} : { "x-write-signer": signer }),
-      });
-    },
+    send: createSignedSender(signed.client, domain),
     nextVersion() {
       clock += 1n;
       return clock;
@@ -193,6 +160,54 @@ export async function openWriteStage(): Promise<WriteStage> {
   };
   await stage.waitUntilSynced();
   return stage;
+}
+
+type ServedIndex = Pick<WriteStage, "chain" | "index"> & { readonly deployment: Deployment };
+
+async function waitForHead({ chain, index }: ServedIndex): Promise<void> {
+  const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+  await index.waitUntilIndexed({ number: Number(head.number), hash: String(head.hash) });
+}
+
+/** An API over the index; `mode` is WRITE_AUTH. */
+async function serveWrites(
+  mode: string,
+  { chain, index, deployment }: ServedIndex,
+): Promise<{ client: WriteClient; close(): Promise<void> }> {
+  const ready = async () => ({ ready: true }) as const;
+  const server = createHttpServer({
+    log: silentLog,
+    bodyBytesMax: 262_144,
+    requestMsMax: 20_000,
+    checkReadiness: ready,
+  });
+  let url = "";
+  const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
+  const urls = [new Secret(chain.rpcUrl)];
+  const writing = { deployment, config, urls, onCall: null, listenUrl: () => url };
+  const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
+  url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
+  return {
+    client: await openClient(url),
+    async close() {
+      await server.close();
+      await api.close();
+    },
+  };
+}
+
+/** Signs a body for its subject and sends it. */
+function createSignedSender(client: WriteClient, domain: WriteDomain): WriteStage["send"] {
+  return async (by, subject, { method, path, body, version, audience, signer }) => {
+    const text = JSON.stringify(body);
+    const deadline = BigInt(Math.floor(Date.now() / 1_000)) + DEADLINE_SECONDS;
+    const write = { ...subject, audience: audience ?? client.url, version, deadline, body: text };
+    const headers = await signWrite(by, domain, write);
+    return client.request(method, path, text, {
+      ...headers,
+      ...(signer === undefined ? {} : { "x-write-signer": signer }),
+    });
+  };
 }
 
 /** Checks every response against the OpenAPI document. */

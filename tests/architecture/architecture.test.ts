@@ -135,6 +135,28 @@ describe("planted", () => {
     ).toEqual(["src/lib/a.ts:1 is imported by nothing that runs; delete it or use it [unreferenced]"]);
   });
 
+  it("a function above 70 lines, but not the callbacks of tests", () => {
+    const lines = (count: number) => "  void 0;\n".repeat(count);
+    const texts = (body: number) => ({
+      ...commandUsing("../lib/a.ts"),
+      "src/lib/a.ts": `// A.\nconst b = 1;\nexport function a() {\n${lines(body)}}\nvoid b;\n`,
+      "src/lib/a.test.ts": `// T.\nimport "./a.ts";\ndescribe("a", () => {\n  it.each([1])("b", () => {\n${lines(80)}  });\n});\n`,
+    });
+    expect(violations(texts(68))).toEqual([]);
+    expect(violations(texts(69))).toEqual([
+      "src/lib/a.ts:3 a has 71 lines; split it (at most 70) [functionLength]",
+    ]);
+  });
+
+  it("a long function in a test file, and one around the list of tests", () => {
+    const lines = "  void 0;\n".repeat(70);
+    const found = violations({
+      ...commandUsing(),
+      "src/lib/a.test.ts": `// T.\nconst stage = () => {\n${lines}};\nfunction suite() {\n  describe("a", () => {\n${lines}  });\n}\nvoid [stage, suite];\n`,
+    });
+    expect(found).toEqual(["src/lib/a.test.ts:2 stage has 72 lines; split it (at most 70) [functionLength]"]);
+  });
+
   it("a document that names a file which is not there", () => {
     expect(
       violations({ ...commandUsing(), "README.md": "See [this](docs/gone.md) and `src/gone.ts`.\n" }),

@@ -4,6 +4,7 @@ import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
 import { fileHeaders } from "./rules/file-headers.ts";
+import { functionLength } from "./rules/function-length.ts";
 import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
@@ -16,6 +17,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   environmentReads,
   environmentVariables,
   purpose: fileHeaders,
+  functionLength,
   unreferenced: unusedFiles,
   documents: documentLinks,
   lockfile: lockfileRules,

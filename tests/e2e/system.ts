@@ -67,15 +67,7 @@ async function open(
   await chmod(folder, 0o711);
 
   const [postgres, protocol, market] = await all(closers, [
-    async () => {
-      const log = createLog({ level: "silent", terminal: false, name: "e2e" });
-      const server = await startEmbeddedPostgres({
-        folder: join(folder, "postgres"),
-        log,
-        durability: "none",
-      });
-      return { value: server, end: () => server.stop() };
-    },
+    () => openPostgres(folder),
     async () => {
       const opened = await openProtocolChain({ seed, payers: pace.payers, branches });
       await opened.act(pace.historySteps, {});
@@ -90,12 +82,7 @@ async function open(
   const silent = pace.silentNodes;
   const nodes = await openE2eNodes({ protocol, market, observations, random, silent, closers });
 
-  const network = join(folder, "deployment.json");
-  const { startBlock, contracts } = protocol.deployment;
-  await writeFile(
-    network,
-    JSON.stringify({ network: "e2e", chainId: protocol.chain.chainId, startBlock, contracts }),
-  );
+  const network = await writeDeployment(folder, protocol);
   const { host, user, database } = postgres.connection;
   const databaseUrl = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
   const facilitator = await startLyingFacilitator({
@@ -121,6 +108,20 @@ async function open(
   await services.start();
   const parts = { protocol, market, nodes, facilitator, postgres, databaseUrl, network, services };
   return { seed, pace, folder, observations, outages, branches, ...parts, random, close };
+}
+
+async function openPostgres(folder: string) {
+  const log = createLog({ level: "silent", terminal: false, name: "e2e" });
+  const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
+  return { value: server, end: () => server.stop() };
+}
+
+/** Returns the path of the file. */
+async function writeDeployment(folder: string, { chain, deployment }: ProtocolChain): Promise<string> {
+  const path = join(folder, "deployment.json");
+  const { startBlock, contracts } = deployment;
+  await writeFile(path, JSON.stringify({ network: "e2e", chainId: chain.chainId, startBlock, contracts }));
+  return path;
 }
 
 type Opening<T> = () => Promise<{ readonly value: T; readonly end: () => Promise<void> }>;

@@ -95,30 +95,7 @@ export async function openContractCallerStage(): Promise<ContractCallerStage> {
     }),
     routes: {
       execute: actThroughAccount(signer, account),
-      executeWithSessionKey: {
-        address: account,
-        send: (call) => {
-          let receipt: Awaited<ReturnType<Actor["send"]>> | undefined;
-          const sending: Actor = {
-            address: relayer.address,
-            send: async (outer) => {
-              receipt = await relayer.send(outer);
-              return receipt;
-            },
-          };
-          const session = {
-            account,
-            key,
-            call: call as TransactionCall & { to: Address },
-            deadline: DEADLINE,
-            nonce: nonce++,
-          };
-          return executeBySessionKey(world, sending, session).then(() => {
-            if (!receipt) throw new Error("nothing was sent");
-            return receipt;
-          });
-        },
-      },
+      executeWithSessionKey: actBySessionKey(world, relayer, { account, key, nextNonce: () => nonce++ }),
       handleOps: { address: account, send: (call) => bundle([call]) },
       multicall: actThroughMulticall(world, relayer),
       hidden: {
@@ -129,12 +106,40 @@ export async function openContractCallerStage(): Promise<ContractCallerStage> {
         },
       },
     },
-    async head() {
-      const block = (await request("eth_getBlockByNumber", ["latest", false])) as {
-        number: string;
-        hash: string;
+    head: () => readHead(chain),
+  };
+}
+
+type Session = Pick<Parameters<typeof executeBySessionKey>[2], "account" | "key"> & { nextNonce(): bigint };
+
+async function readHead({ request }: LocalChain): ReturnType<ContractCallerStage["head"]> {
+  const head = (await request("eth_getBlockByNumber", ["latest", false])) as { number: string; hash: string };
+  return { number: Number(head.number), hash: head.hash };
+}
+
+/** Acts as the account, by calls that its session key signs and the relayer sends. */
+function actBySessionKey(world: World, relayer: Actor, { account, key, nextNonce }: Session): Actor {
+  return {
+    address: account,
+    send: async (given) => {
+      let receipt: Awaited<ReturnType<Actor["send"]>> | undefined;
+      const sending: Actor = {
+        address: relayer.address,
+        send: async (outer) => {
+          receipt = await relayer.send(outer);
+          return receipt;
+        },
       };
-      return { number: Number(block.number), hash: block.hash };
+      const call = given as TransactionCall & { to: Address };
+      await executeBySessionKey(world, sending, {
+        account,
+        key,
+        call,
+        deadline: DEADLINE,
+        nonce: nextNonce(),
+      });
+      if (!receipt) throw new Error("nothing was sent");
+      return receipt;
     },
   };
 }

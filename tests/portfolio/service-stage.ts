@@ -38,18 +38,20 @@ export type PortfolioService = {
   close(): Promise<void>;
 };
 
+type ServiceProcessOptions = {
+  readonly database?: Database;
+  readonly bypass?: boolean;
+  readonly requestMsMax?: number;
+  /** Each chain is read from the node of the other, as with a wrong configuration. */
+  readonly nodesMixedUp?: boolean;
+};
+
 export type ServiceStage = {
   readonly paid: PaidStage;
   readonly base: StagedMarket;
   readonly ethereum: StagedMarket;
   /** One process of the service. */
-  serve(options?: {
-    readonly database?: Database;
-    readonly bypass?: boolean;
-    readonly requestMsMax?: number;
-    /** Each chain is read from the node of the other, as with a wrong configuration. */
-    readonly nodesMixedUp?: boolean;
-  }): Promise<PortfolioService>;
+  serve(options?: ServiceProcessOptions): Promise<PortfolioService>;
   close(): Promise<void>;
 };
 
@@ -68,73 +70,9 @@ export async function openServiceStage(): Promise<ServiceStage> {
   const closing: (() => Promise<unknown> | unknown)[] = [];
 
   const serve: ServiceStage["serve"] = async (options = {}) => {
-    const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
-    const config = readConfig(environmentOf(paid, bypass), {
-      ...paymentSettings,
-      ...portfolioSettings,
-      ...paywallSettings,
-      ...facilitatorSettings,
-    });
-    const registry = new Registry();
-    let url = "";
-    const paywall = await openPortfolioPaywall(config, {
-      database,
-      log: silentLog,
-      onCall: null,
-      count: countPaymentOutcomes(registry),
-      listenUrl: () => url,
-    });
-    const server = createHttpServer({
-      log: silentLog,
-      bodyBytesMax: 262_144,
-      requestMsMax,
-      checkReadiness: async () => ({ ready: true }),
-    });
-    // The server adds this one itself.
-    const routes: string[] = ["GET /ready"];
-    server.app.addHook("onRoute", (route) => {
-      routes.push(...[route.method].flat().map((each) => `${each} ${route.url}`));
-    });
-    // Separate RPC clients per process, so that none is paused because of another process.
-    const nodes = staged.map(({ node }) => node);
-    if (nodesMixedUp) nodes.reverse();
-    const clients = staged.map(({ chainId, access, ...own }, index) => {
-      const node = nodes[index] ?? own.node;
-      const rpc = createRpc({
-        urls: [new Secret(node.url)],
-        chainId,
-        log: silentLog,
-        onCall: null,
-        limits: RPC_LIMITS,
-      });
-      return { rpc, chain: createChainAccess(rpc, access.chain) };
-    });
-    const service = servePortfolio(server.app, {
-      chains: clients.map(({ chain }) => chain),
-      provider: rpcHoldingsProvider,
-      priceSources: createPriceSources({
-        feeds: new Map(staged.map(({ chainId, feeds }) => [chainId, feeds])),
-        aaveMarkets: new Map(),
-        spotMarkets: new Map(),
-      }),
-      positionReaders: [erc4626Reader],
-      gate: paywall.gate,
-      devBypass: paywall.devBypass,
-      registry,
-      log: silentLog,
-    });
-    url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
-    let open = true;
-    const close = async () => {
-      if (!open) return;
-      open = false;
-      await server.close();
-      await service.close();
-      paywall.close();
-      for (const { rpc } of clients) rpc.close();
-    };
-    closing.push(close);
-    return { url, routes, close };
+    const service = await serveProcess(paid, staged, options);
+    closing.push(service.close);
+    return service;
   };
 
   return {
@@ -149,6 +87,83 @@ export async function openServiceStage(): Promise<ServiceStage> {
       await paid.close();
     },
   };
+}
+
+async function serveProcess(
+  paid: PaidStage,
+  staged: readonly StagedMarket[],
+  options: ServiceProcessOptions,
+): Promise<PortfolioService> {
+  const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
+  const config = readConfig(environmentOf(paid, bypass), {
+    ...paymentSettings,
+    ...portfolioSettings,
+    ...paywallSettings,
+    ...facilitatorSettings,
+  });
+  const registry = new Registry();
+  let url = "";
+  const paywall = await openPortfolioPaywall(config, {
+    database,
+    log: silentLog,
+    onCall: null,
+    count: countPaymentOutcomes(registry),
+    listenUrl: () => url,
+  });
+  const server = createHttpServer({
+    log: silentLog,
+    bodyBytesMax: 262_144,
+    requestMsMax,
+    checkReadiness: async () => ({ ready: true }),
+  });
+  // The server adds this one itself.
+  const routes: string[] = ["GET /ready"];
+  server.app.addHook("onRoute", (route) => {
+    routes.push(...[route.method].flat().map((each) => `${each} ${route.url}`));
+  });
+  const clients = openChainClients(staged, nodesMixedUp);
+  const service = servePortfolio(server.app, {
+    chains: clients.map(({ chain }) => chain),
+    provider: rpcHoldingsProvider,
+    priceSources: createPriceSources({
+      feeds: new Map(staged.map(({ chainId, feeds }) => [chainId, feeds])),
+      aaveMarkets: new Map(),
+      spotMarkets: new Map(),
+    }),
+    positionReaders: [erc4626Reader],
+    gate: paywall.gate,
+    devBypass: paywall.devBypass,
+    registry,
+    log: silentLog,
+  });
+  url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
+  let open = true;
+  const close = async () => {
+    if (!open) return;
+    open = false;
+    await server.close();
+    await service.close();
+    paywall.close();
+    for (const { rpc } of clients) rpc.close();
+  };
+  return { url, routes, close };
+}
+
+/** Separate RPC clients per process, so that none is paused because of another process. */
+function openChainClients(staged: readonly StagedMarket[], nodesMixedUp: boolean) {
+  const nodes = staged.map(({ node }) => node);
+  if (nodesMixedUp) nodes.reverse();
+  return staged.map(({ chainId, access, ...own }, index) => {
+    const node = nodes[index] ?? own.node;
+    const rpc = createRpc({
+      urls: [new Secret(node.url)],
+      chainId,
+      log: silentLog,
+      onCall: null,
+      limits: RPC_LIMITS,
+    });
+    return { rpc, chain: createChainAccess(rpc, access.chain) };
+  });
 }
 
 async function stageMarket(market: LocalMarket): Promise<StagedMarket> {

@@ -8,7 +8,12 @@ import type { Client } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { ResultRows } from "../../schema/reads/read.ts";
 import type { Database } from "../postgres/database.ts";
-import { mustDiscardConnection, type PreparedStatement, queryRawRows } from "../postgres/session.ts";
+import {
+  mustDiscardConnection,
+  type PreparedStatement,
+  queryRawRows,
+  type StatementLimits,
+} from "../postgres/session.ts";
 import { installRowParser } from "./row-parser.ts";
 
 export type PipelinedReader = {
@@ -47,36 +52,86 @@ const ATTEMPTS = 2;
 // Reads avoid a connection whose last response is older than this, unless no other is better: a slow read blocks it.
 const STALLED_MS = 5;
 
-/** A pipelined connection, opened on first use and replaced when it breaks. */
+/** A pipelined connection, opened on first use and replaced when it breaks; reads are repeated on the new one. */
 class ConnectionSlot {
-  client: Client | null = null;
   inFlight = 0;
   /** When it was last empty or last received a response. */
   lastProgressMs = 0;
+  #client: Client | null = null;
   #opening: Promise<Client> | null = null;
   readonly #database: Database;
   readonly #options: PipelinedReaderOptions;
+  readonly #limits: StatementLimits;
 
   constructor(database: Database, options: PipelinedReaderOptions) {
     this.#database = database;
     this.#options = options;
-  }
-
-  enter(): void {
-    if (this.inFlight === 0) this.lastProgressMs = performance.now();
-    this.inFlight += 1;
-  }
-
-  leave(): void {
-    this.inFlight -= 1;
-    this.lastProgressMs = performance.now();
+    this.#limits = { target: database.target, statementTimeoutMs: options.statementTimeoutMs };
   }
 
   isProgressing(sinceMs: number): boolean {
     return this.inFlight === 0 || this.lastProgressMs > sinceMs;
   }
 
-  connect(): Promise<Client> {
+  read<T>(pending: PendingRead<T>): Promise<T> {
+    return this.#client
+      ? this.#readOn(this.#client, pending, ATTEMPTS)
+      : this.#readAfterConnect(pending, ATTEMPTS);
+  }
+
+  async close(): Promise<void> {
+    // A connection that failed to open has reported that to the reads that waited for it.
+    const client = this.#client ?? (await this.#opening?.catch(() => null));
+    await client?.end();
+  }
+
+  // Not an async function: on a working connection, a read creates as few promises as possible.
+  #readOn<T>(client: Client, pending: PendingRead<T>, attempts: number): Promise<T> {
+    corkUntilNextTurn(client.connection.stream);
+    this.#enter();
+    return queryRawRows(client, pending.statement, pending.use, this.#limits).then(
+      (result) => {
+        this.#leave();
+        return result;
+      },
+      (error: unknown) => {
+        this.#leave();
+        if (!mustDiscardConnection(client)) throw error;
+        this.#retire(client);
+        // A connection can break under many unrelated reads, or have a statement prepared before a migration. Reads
+        // are safe to repeat, except for one that used up its time.
+        const hasTimedOut = error instanceof Fault && error.code === "TIMED_OUT";
+        if (hasTimedOut || attempts <= 1) throw error;
+        return this.#readAfterConnect(pending, attempts - 1);
+      },
+    );
+  }
+
+  /** Opens the connection first if needed; reads that wait for it count as in flight. */
+  async #readAfterConnect<T>(pending: PendingRead<T>, attempts: number): Promise<T> {
+    let client = this.#client;
+    if (!client) {
+      this.#enter();
+      try {
+        client = await this.#connect();
+      } finally {
+        this.#leave();
+      }
+    }
+    return await this.#readOn(client, pending, attempts);
+  }
+
+  #enter(): void {
+    if (this.inFlight === 0) this.lastProgressMs = performance.now();
+    this.inFlight += 1;
+  }
+
+  #leave(): void {
+    this.inFlight -= 1;
+    this.lastProgressMs = performance.now();
+  }
+
+  #connect(): Promise<Client> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = null;
     });
@@ -84,16 +139,10 @@ class ConnectionSlot {
   }
 
   /** Statements already sent on the client still get their response; the next one opens a new connection. */
-  retire(client: Client): void {
-    if (this.client !== client) return;
-    this.client = null;
+  #retire(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
     void client.end();
-  }
-
-  async close(): Promise<void> {
-    // A connection that failed to open has reported that to the reads that waited for it.
-    const client = this.client ?? (await this.#opening?.catch(() => null));
-    await client?.end();
   }
 
   async #open(): Promise<Client> {
@@ -104,8 +153,8 @@ class ConnectionSlot {
       beforeConnect: installRowParser,
     });
     await client.query(`SET default_transaction_read_only TO on; ${setup}`);
-    client.once("error", () => this.retire(client));
-    this.client = client;
+    client.once("error", () => this.#retire(client));
+    this.#client = client;
     return client;
   }
 }
@@ -136,69 +185,14 @@ export function openPipelinedReader(
   options: PipelinedReaderOptions = QUICK_READER_OPTIONS,
 ): PipelinedReader {
   const slots = Array.from({ length: options.connections }, () => new ConnectionSlot(database, options));
-  const limits = { target: database.target, statementTimeoutMs: options.statementTimeoutMs };
   let isClosed = false;
-
-  // Not an async function: on a working connection, a read creates as few promises as possible.
-  function readOn<T>(
-    slot: ConnectionSlot,
-    client: Client,
-    pending: PendingRead<T>,
-    attempts: number,
-  ): Promise<T> {
-    corkUntilNextTurn(client.connection.stream);
-    slot.enter();
-    return queryRawRows(client, pending.statement, pending.use, limits).then(
-      (result) => {
-        slot.leave();
-        return result;
-      },
-      (error: unknown) => {
-        slot.leave();
-        if (!mustDiscardConnection(client)) throw error;
-        slot.retire(client);
-        // A connection can break under many unrelated reads, or have a statement prepared before a migration. Reads
-        // are safe to repeat, except for one that used up its time.
-        const hasTimedOut = error instanceof Fault && error.code === "TIMED_OUT";
-        if (hasTimedOut || attempts <= 1) throw error;
-        return readAfterConnect(slot, pending, attempts - 1);
-      },
-    );
-  }
-
-  /** Opens the connection first if needed; reads that wait for it count as in flight. */
-  async function readAfterConnect<T>(
-    slot: ConnectionSlot,
-    pending: PendingRead<T>,
-    attempts: number,
-  ): Promise<T> {
-    let { client } = slot;
-    if (!client) {
-      slot.enter();
-      try {
-        client = await slot.connect();
-      } finally {
-        slot.leave();
-      }
-    }
-    return await readOn(slot, client, pending, attempts);
-  }
-
-  function chooseSlotOrFault(): ConnectionSlot | Fault {
-    if (isClosed) return new Fault("SHUTTING_DOWN", "The database has been closed.");
-    const slot = chooseSlot(slots, options.readsPerConnectionMax);
-    if (slot.inFlight < IN_FLIGHT_MAX) return slot;
-    return new Fault("OVERLOADED", "Too many reads are waiting; try again in a moment.");
-  }
-
   return {
     read(statement, use) {
-      const slot = chooseSlotOrFault();
-      if (slot instanceof Fault) return Promise.reject(slot);
-      const pending = { statement, use };
-      return slot.client
-        ? readOn(slot, slot.client, pending, ATTEMPTS)
-        : readAfterConnect(slot, pending, ATTEMPTS);
+      if (isClosed) return Promise.reject(new Fault("SHUTTING_DOWN", "The database has been closed."));
+      const slot = chooseSlot(slots, options.readsPerConnectionMax);
+      if (slot.inFlight < IN_FLIGHT_MAX) return slot.read({ statement, use });
+      const message = "Too many reads are waiting; try again in a moment.";
+      return Promise.reject(new Fault("OVERLOADED", message));
     },
     async close() {
       isClosed = true;

@@ -24,6 +24,21 @@ const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
 const toQuantity = (value: number) => `0x${value.toString(16)}`;
 const unknownBlock = () => new JsonRpcError(JSON_RPC_CODES.server, "header not found");
 
+const isAhead = (placed: Placed, head: number) =>
+  typeof placed?.blockNumber === "string" && Number(placed.blockNumber) > head;
+
+/** What lies after the head is not there yet; a transaction of a later block still waits. */
+function hideLater(method: string, found: unknown, head: number): unknown {
+  if (method === "eth_getBlockByHash") {
+    return found !== null && Number((found as { number: string }).number) > head ? null : found;
+  }
+  if (method === "eth_getTransactionReceipt") return isAhead(found as Placed, head) ? null : found;
+  if (method === "eth_getTransactionByHash" && isAhead(found as Placed, head)) {
+    return { ...(found as object), blockHash: null, blockNumber: null, transactionIndex: null };
+  }
+  return found;
+}
+
 export function createLaggingFault(options: {
   readonly finalityDepth: number;
   readonly onFault: () => void;
@@ -65,23 +80,12 @@ export function createLaggingFault(options: {
     return next("eth_getLogs", [{ ...wanted, fromBlock, toBlock }]);
   }
 
-  const isAhead = (placed: Placed, head: number) =>
-    typeof placed?.blockNumber === "string" && Number(placed.blockNumber) > head;
-
   async function late(method: string, params: readonly unknown[], next: NodeRequest): Promise<unknown> {
     const head = Math.max(0, Number(await next("eth_blockNumber", [])) - lag);
     if (method === "eth_blockNumber") return toQuantity(head);
     if (method in BLOCK_PARAMETER) return atBlock(method, params, head, next);
     if (method === "eth_getLogs") return logs(params, head, next);
-    const found = await next(method, params);
-    if (method === "eth_getBlockByHash") {
-      return found !== null && Number((found as { number: string }).number) > head ? null : found;
-    }
-    if (method === "eth_getTransactionReceipt") return isAhead(found as Placed, head) ? null : found;
-    if (method === "eth_getTransactionByHash" && isAhead(found as Placed, head)) {
-      return { ...(found as object), blockHash: null, blockNumber: null, transactionIndex: null };
-    }
-    return found;
+    return hideLater(method, await next(method, params), head);
   }
 
   return {

@@ -1,8 +1,7 @@
 // The address of the facilitator: it stays while the process behind it comes and goes, and at times what it says is a lie.
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { readBody, startLoopbackServer } from "../../support/http/loopback-server.ts";
 
 /** What it may do with a settlement. */
 export const FACILITATOR_LIES = [
@@ -82,30 +81,19 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     response.writeHead(honest.status, JSON_TYPE).end(text);
   }
 
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     // The process behind it was ended meanwhile: the connection ends, too.
     handle(request, response).catch(() => void request.socket.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     lie: (next) => {
       share = next;
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    stop: server.stop,
   };
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
 // A reason that facilitators give before anything is sent, and so the one that is believed most easily.
 const REJECTION_REASON = "invalid_exact_evm_insufficient_balance";
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}

@@ -31,7 +31,7 @@ export type ManagedProcessOptions = {
 const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
 const LISTENS = /"event":"listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
 // Enough to see why it ended.
-const SAID_MAX = 20_000;
+const OUTPUT_LENGTH_MAX = 20_000;
 // A busy machine starts seven of them at once.
 const START_MS_MAX = 90_000;
 // An orchestrator retries; more often than this means that the process cannot start at all.
@@ -39,89 +39,107 @@ const STARTS_MAX = 20;
 const START_AGAIN_MS = 500;
 
 export function createManagedProcess(options: ManagedProcessOptions): ManagedProcess {
-  const { name, observations, outages } = options;
-  let child: ChildProcess | null = null;
-  let url = "";
-  let said = "";
-  let endOutage = outages.begin(name);
+  return new SupervisedProcess(options);
+}
+
+class SupervisedProcess implements ManagedProcess {
+  readonly name: string;
+  readonly #options: ManagedProcessOptions;
+  #child: ChildProcess | null = null;
+  #url = "";
+  #output = "";
+  #endOutage: () => void;
+
+  constructor(options: ManagedProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#endOutage = options.outages.begin(options.name);
+  }
+
+  get running(): boolean {
+    return this.#child !== null && this.#url !== "";
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  async start(): Promise<void> {
+    const { name, observations, outages } = this.#options;
+    for (let starts = 1; ; starts += 1) {
+      const fromMs = Date.now();
+      if (await this.#launch()) break;
+      // A process cannot start without its database; an orchestrator restarts it.
+      const excused = outages.overlaps("database", fromMs, Date.now());
+      if (!excused) observations.recordViolation(`${name} could not start: ${this.#output.slice(-1_500)}`);
+      if (!excused || starts === STARTS_MAX) throw new Error(`${name} cannot be started: ${this.#output}`);
+      observations.count("failed starts");
+      await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
+    }
+    this.#endOutage();
+  }
+
+  async end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
+    const ending = this.#child;
+    if (ending === null) return null;
+    this.#endOutage = this.#options.outages.begin(this.name);
+    this.#child = null;
+    const ended = new Promise<number | null>((resolve) => ending.once("close", resolve));
+    ending.kill(signal);
+    return ended;
+  }
+
+  freeze(): (() => void) | undefined {
+    const frozen = this.#child;
+    if (!frozen?.kill("SIGSTOP")) return undefined;
+    return () => frozen.kill("SIGCONT");
+  }
 
   /** True once it listens, false when it ended instead. */
-  function launch(): Promise<boolean> {
-    const started = spawnSextant(options);
-    child = started;
-    said = "";
+  #launch(): Promise<boolean> {
+    const started = spawnSextant(this.#options);
+    this.#child = started;
+    this.#output = "";
+    this.#url = "";
     return new Promise((resolve, reject) => {
       const late = setTimeout(
-        () => reject(new Error(`${name} did not listen within ${START_MS_MAX / 1_000} s: ${said}`)),
+        () =>
+          reject(new Error(`${this.name} did not listen within ${START_MS_MAX / 1_000} s: ${this.#output}`)),
         START_MS_MAX,
       );
       const settle = (listens: boolean) => {
         clearTimeout(late);
         resolve(listens);
       };
-      const hear = (chunk: Buffer) => {
-        said = (said + chunk.toString("utf8")).slice(-SAID_MAX);
-        const [, found] = LISTENS.exec(said) ?? [];
-        if (found === undefined || url === found) return;
-        url = found;
+      const onOutput = (chunk: Buffer) => {
+        this.#output = (this.#output + chunk.toString("utf8")).slice(-OUTPUT_LENGTH_MAX);
+        const [, found] = LISTENS.exec(this.#output) ?? [];
+        if (found === undefined || this.#url === found) return;
+        this.#url = found;
         settle(true);
       };
-      url = "";
-      started.stdout?.on("data", hear);
-      started.stderr?.on("data", hear);
+      started.stdout?.on("data", onOutput);
+      started.stderr?.on("data", onOutput);
       started.once("close", (code, signal) => {
-        // An intended end has cleared the slot before.
-        if (child === started && url !== "") {
-          observations.recordViolation(
-            `${name} ended by itself with ${signal ?? code}: ${said.slice(-1_500)}`,
-          );
-          endOutage = outages.begin(name);
-        }
-        if (child === started) child = null;
+        this.#recordExit(started, signal ?? code);
         settle(false);
       });
     });
   }
 
-  return {
-    name,
-    get running() {
-      return child !== null && url !== "";
-    },
-    get url() {
-      return url;
-    },
-    get output() {
-      return said;
-    },
-    async start() {
-      for (let starts = 1; ; starts += 1) {
-        const fromMs = Date.now();
-        if (await launch()) break;
-        // A process cannot start without its database; an orchestrator restarts it.
-        const excused = outages.overlaps("database", fromMs, Date.now());
-        if (!excused) observations.recordViolation(`${name} could not start: ${said.slice(-1_500)}`);
-        if (!excused || starts === STARTS_MAX) throw new Error(`${name} cannot be started: ${said}`);
-        observations.count("failed starts");
-        await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
-      }
-      endOutage();
-    },
-    async end(signal) {
-      const ending = child;
-      if (ending === null) return null;
-      endOutage = outages.begin(name);
-      child = null;
-      const ended = new Promise<number | null>((resolve) => ending.once("close", resolve));
-      ending.kill(signal);
-      return ended;
-    },
-    freeze() {
-      const frozen = child;
-      if (!frozen?.kill("SIGSTOP")) return undefined;
-      return () => frozen.kill("SIGCONT");
-    },
-  };
+  /** An intended end has cleared the slot before. */
+  #recordExit(ended: ChildProcess, reason: string | number | null): void {
+    if (this.#child !== ended) return;
+    this.#child = null;
+    if (this.#url === "") return;
+    const { name, observations, outages } = this.#options;
+    observations.recordViolation(`${name} ended by itself with ${reason}: ${this.#output.slice(-1_500)}`);
+    this.#endOutage = outages.begin(name);
+  }
 }
 
 function spawnSextant({ command, environment, folder }: ManagedProcessOptions): ChildProcess {

@@ -48,15 +48,7 @@ export async function openChaosStage(options: {
     // The services read a node that is always a block behind the facilitator's.
     const behind = await startLaggingNode(paid.chain.rpcUrl);
     closing.push(() => behind.stop());
-    const payment = {
-      PAYMENT_NETWORK: `eip155:${paid.chain.chainId}`,
-      PAYMENT_RPC_URL: paid.chain.rpcUrl,
-      PAYMENT_ASSET: paid.asset,
-      PAYMENT_ASSET_NAME: "USD Coin",
-      PAYMENT_ASSET_VERSION: "2",
-      SEXTANT_REQUESTS_PER_MINUTE: "0",
-      SEXTANT_DEBUG: "true",
-    };
+    const shared = { ...paymentEnvironment(paid), DATABASE_URL: options.databaseUrl };
     const start = async (command: string, environment: Readonly<Record<string, string>>) => {
       const started = await startRestartedProcess({ command, environment, cwd, listens: LISTENS });
       closing.push(() => started.stop());
@@ -70,16 +62,14 @@ export async function openChaosStage(options: {
     });
     closing.push(() => way.stop());
     const settling = {
-      ...payment,
-      DATABASE_URL: options.databaseUrl,
+      ...shared,
       FACILITATOR_PORT: "0",
       FACILITATOR_PRIVATE_KEY: paid.chain.accounts.facilitator.privateKey,
       FACILITATOR_PAYEES: paid.payTo,
     };
     const selling = {
-      ...payment,
+      ...shared,
       PAYMENT_RPC_URL: behind.url,
-      DATABASE_URL: options.databaseUrl,
       PORTFOLIO_PORT: "0",
       PORTFOLIO_PUBLIC_URL: "https://portfolio.example",
       [`RPC_URL_${BASE}`]: market.rpcUrl,
@@ -107,6 +97,18 @@ export async function openChaosStage(options: {
     await close();
     throw error;
   }
+}
+
+function paymentEnvironment({ chain, asset }: PaymentChain): Readonly<Record<string, string>> {
+  return {
+    PAYMENT_NETWORK: `eip155:${chain.chainId}`,
+    PAYMENT_RPC_URL: chain.rpcUrl,
+    PAYMENT_ASSET: asset,
+    PAYMENT_ASSET_NAME: "USD Coin",
+    PAYMENT_ASSET_VERSION: "2",
+    SEXTANT_REQUESTS_PER_MINUTE: "0",
+    SEXTANT_DEBUG: "true",
+  };
 }
 
 async function startMarket(): Promise<LocalChain> {

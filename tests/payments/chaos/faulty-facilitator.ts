@@ -1,9 +1,8 @@
 // A faulty proxy in front of the facilitator: it loses and delays requests and responses.
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PaymentPayload } from "@x402/core/types";
+import { readBody, startLoopbackServer } from "../../support/http/loopback-server.ts";
 
 /** What may happen to a request, and how often out of a hundred. */
 const FAULTS = {
@@ -50,9 +49,9 @@ const LATE_MS = 19_000;
 // Each costs its client 20 seconds; a short run is content with the first two, which are sure.
 const SETTLES_PER_LATE = 50;
 
-export async function startFaultyFacilitator(options: FaultyFacilitatorOptions): Promise<FaultyFacilitator> {
+/** Chooses the fault of each request, and counts those of settlements. */
+function createFaultPlan(options: FaultyFacilitatorOptions) {
   const settleFaults = new Map<FacilitatorFault, number>();
-  const running = new Set<Promise<void>>();
   const lateMax = Math.floor(options.faultySettles / SETTLES_PER_LATE);
   let settles = 0;
   let late = 0;
@@ -76,9 +75,15 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     return null;
   }
 
+  return { nextFault, settleFaults };
+}
+
+export async function startFaultyFacilitator(options: FaultyFacilitatorOptions): Promise<FaultyFacilitator> {
+  const { nextFault, settleFaults } = createFaultPlan(options);
+  const running = new Set<Promise<void>>();
+
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const sent = await readBody(request);
     const fault = nextFault(request.url ?? "");
     if (fault === "lost request") return void request.socket.destroy();
     if (fault === "not settled, 500") return void response.writeHead(500).end("{}");
@@ -89,7 +94,7 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
         .end(JSON.stringify(success));
     }
     if (fault === "front-run" && request.url === "/settle") {
-      const { paymentPayload } = JSON.parse(Buffer.concat(chunks).toString()) as {
+      const { paymentPayload } = JSON.parse(sent.toString("utf8")) as {
         paymentPayload: PaymentPayload;
       };
       await options.frontRun(paymentPayload);
@@ -100,7 +105,7 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     const upstream = await fetch(`${target}${request.url}`, {
       method: request.method ?? "GET",
       headers: { "content-type": "application/json" },
-      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      ...(sent.length > 0 ? { body: sent } : {}),
     });
     const body = Buffer.from(await upstream.arrayBuffer());
     if (fault === "late response") await sleep(LATE_MS);
@@ -109,23 +114,18 @@ export async function startFaultyFacilitator(options: FaultyFacilitatorOptions):
     response.writeHead(upstream.status, { "content-type": "application/json" }).end(body);
   }
 
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     // The facilitator was killed meanwhile: the client sees a closed connection.
     const done = handle(request, response).catch(() => void request.socket.destroy());
     running.add(done);
     void done.finally(() => running.delete(done));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     settleFaults,
     async drained() {
       while (running.size > 0) await Promise.all(running);
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    stop: server.stop,
   };
 }

@@ -11,7 +11,7 @@ import {
   type IndexStore,
   openIndexStore,
 } from "../../../src/store/index/store.ts";
-import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
+import { acquireLock, type Lock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";
@@ -59,128 +59,151 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     await createRowIndexes(session, SAMPLE_TABLES);
     await recordRowTables(session, DECLARATION);
   });
-  const store = openIndexStore(database, lock, SAMPLE_TABLES);
-  let history = new PlainHistory(FIRST_BLOCK);
-  let finalized = FIRST_BLOCK;
-  let branch = new Map<number, Checkpoint["block"]>();
+  const index = new StoredSampleIndex(database, lock, drop);
+  await index.begin();
+  return index;
+}
 
-  const blockRef = (number: number): Checkpoint["block"] => {
-    const known = branch.get(number);
-    if (known) return known;
-    const made = {
-      number,
-      hash: `0x${randomBytes(32).toString("hex")}` as Hex,
-      timestamp: 1_700_000_000 + number,
-    };
-    branch.set(number, made);
-    return made;
-  };
+class StoredSampleIndex implements SampleIndex {
+  readonly database: Database;
+  readonly store: IndexStore;
+  history = new PlainHistory(FIRST_BLOCK);
+  finalized = FIRST_BLOCK;
+  readonly #lock: Lock;
+  readonly #drop: () => Promise<void>;
+  /** The blocks of the current branch. */
+  readonly #branch = new Map<number, Checkpoint["block"]>();
 
-  const send = async (
+  constructor(database: Database, lock: Lock, drop: () => Promise<void>) {
+    this.database = database;
+    this.store = openIndexStore(database, lock, SAMPLE_TABLES);
+    this.#lock = lock;
+    this.#drop = drop;
+  }
+
+  /** Writes the first block. */
+  async begin(): Promise<void> {
+    const tip = this.#blockRef(FIRST_BLOCK);
+    const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
+    await writeBatch(this.store, batch, createSampleFold());
+  }
+
+  async write(blocks: readonly SampleBlock[], unsettled: number): Promise<void> {
+    const { history } = this;
+    const first = history.head + 1;
+    const expected: (Row | null)[] = [];
+    const made = blocks.map((acts) => {
+      history.begin();
+      return acts.map((wanted, index) => {
+        const before = history.find(wanted);
+        const act = possible(wanted, before);
+        if (act.looks) expected.push(before);
+        const { transactionHash } = encodeSampleLog(act, { block: history.head, blockHash: "0x", index });
+        history.change(act, { tx_hash: transactionHash, log_index: index });
+        return act;
+      });
+    });
+    const seen: (Row | null)[] = [];
+    await this.#send(first, made, unsettled, (batch) =>
+      writeInParts(
+        this.store,
+        batch,
+        createSampleFold((row) => seen.push(row)),
+      ),
+    );
+    sameLooks(seen, expected);
+  }
+
+  attempt(blocks: readonly SampleBlock[], unsettled: number): Promise<void> {
+    return this.#send(this.history.head + 1, blocks, unsettled, (batch) =>
+      writeBatch(
+        this.store,
+        batch,
+        createSampleFold(() => undefined),
+      ),
+    );
+  }
+
+  async rollback(block: number): Promise<void> {
+    await this.store.rollback(this.#blockRef(block));
+    this.history.rollback(block);
+    for (const number of this.#branch.keys()) if (number > block) this.#branch.delete(number);
+  }
+
+  async versions(table: Table): Promise<RowVersion[]> {
+    const { rows } = await this.database.query<Record<string, unknown>>(
+      `select * from ${table.name} order by ${[...table.key, "valid_from"].join(", ")}`,
+    );
+    return rows.map(({ valid_from, valid_to, ...row }) => ({
+      row,
+      from: Number(valid_from),
+      to: valid_to === null ? null : Number(valid_to),
+    }));
+  }
+
+  digest(): Promise<Readonly<Record<string, string>>> {
+    return digestTables(this.database, SAMPLE_TABLES, this.finalized);
+  }
+
+  async rebuild(): Promise<void> {
+    await rebuildRows(this.#lock, {
+      schema: this.database.schema,
+      declaration: DECLARATION,
+      fold: createSampleFold(),
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    });
+  }
+
+  async reset(): Promise<void> {
+    const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
+    await this.database.query(`truncate ${names.join(", ")}`);
+    this.history = new PlainHistory(FIRST_BLOCK);
+    this.finalized = FIRST_BLOCK;
+    this.#branch.clear();
+    await this.begin();
+  }
+
+  async close(): Promise<void> {
+    await this.#lock.release();
+    await this.#drop();
+  }
+
+  async #send(
     first: number,
     blocks: readonly SampleBlock[],
     unsettled: number,
-    onRow: (row: Row | null) => void,
-    write: typeof writeBatch,
-  ): Promise<void> => {
-    const refs = blocks.map((_, index) => blockRef(first + index));
-    const tip = blockRef(first + blocks.length - 1);
+    write: (batch: IndexBatch) => Promise<void>,
+  ): Promise<void> {
+    const refs = blocks.map((_, index) => this.#blockRef(first + index));
+    const tip = this.#blockRef(first + blocks.length - 1);
     const logs = blocks.flatMap((acts, at) =>
       acts.map((act, index) => {
-        const block = first + at;
-        return {
-          log: encodeSampleLog(act, { block, blockHash: blockRef(block).hash, index }),
-          details: null,
-        };
+        const { number: block, hash: blockHash } = this.#blockRef(first + at);
+        return { log: encodeSampleLog(act, { block, blockHash, index }), details: null };
       }),
     );
     // Final history as a backfill writes it: without empty blocks, except the last one.
     const stored = refs.filter(
       ({ number }) => unsettled > 0 || number === tip.number || blocks[number - first]?.length !== 0,
     );
-    const batch = {
+    await write({
       tip,
       blocks: stored.map((ref) => storedBlock(ref, blocks[ref.number - first]?.length ?? 0)),
       logs,
       finalized: tip.number - unsettled,
-    };
-    await write(store, batch, createSampleFold(onRow));
-    finalized = Math.max(finalized, Math.min(tip.number, tip.number - unsettled));
-  };
+    });
+    this.finalized = Math.max(this.finalized, Math.min(tip.number, tip.number - unsettled));
+  }
 
-  const begin = async () => {
-    const tip = blockRef(FIRST_BLOCK);
-    const batch = { tip, blocks: [storedBlock(tip, 0)], logs: [], finalized: FIRST_BLOCK };
-    await writeBatch(store, batch, createSampleFold());
-  };
-  await begin();
-
-  return {
-    database,
-    store,
-    get history() {
-      return history;
-    },
-    get finalized() {
-      return finalized;
-    },
-    async write(blocks, unsettled) {
-      const first = history.head + 1;
-      const expected: (Row | null)[] = [];
-      const made = blocks.map((acts) => {
-        history.begin();
-        return acts.map((wanted, index) => {
-          const before = history.find(wanted);
-          const act = possible(wanted, before);
-          if (act.looks) expected.push(before);
-          const { transactionHash } = encodeSampleLog(act, { block: history.head, blockHash: "0x", index });
-          history.change(act, { tx_hash: transactionHash, log_index: index });
-          return act;
-        });
-      });
-      const seen: (Row | null)[] = [];
-      await send(first, made, unsettled, (row) => seen.push(row), writeInParts);
-      sameLooks(seen, expected);
-    },
-    attempt: (blocks, unsettled) => send(history.head + 1, blocks, unsettled, () => undefined, writeBatch),
-    async rollback(block) {
-      await store.rollback(blockRef(block));
-      history.rollback(block);
-      for (const number of branch.keys()) if (number > block) branch.delete(number);
-    },
-    async versions(table) {
-      const { rows } = await database.query<Record<string, unknown>>(
-        `select * from ${table.name} order by ${[...table.key, "valid_from"].join(", ")}`,
-      );
-      return rows.map(({ valid_from, valid_to, ...row }) => ({
-        row,
-        from: Number(valid_from),
-        to: valid_to === null ? null : Number(valid_to),
-      }));
-    },
-    digest: () => digestTables(database, SAMPLE_TABLES, finalized),
-    async rebuild() {
-      await rebuildRows(lock, {
-        schema: database.schema,
-        declaration: DECLARATION,
-        fold: createSampleFold(),
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-      });
-    },
-    async reset() {
-      const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
-      await database.query(`truncate ${names.join(", ")}`);
-      history = new PlainHistory(FIRST_BLOCK);
-      finalized = FIRST_BLOCK;
-      branch = new Map();
-      await begin();
-    },
-    async close() {
-      await lock.release();
-      await drop();
-    },
-  };
+  #blockRef(number: number): Checkpoint["block"] {
+    const known = this.#branch.get(number);
+    if (known) return known;
+    const hash: Hex = `0x${randomBytes(32).toString("hex")}`;
+    const made = { number, hash, timestamp: 1_700_000_000 + number };
+    this.#branch.set(number, made);
+    return made;
+  }
 }
 
 function storedBlock(ref: Checkpoint["block"], logCount: number): StoredBlock {

@@ -1,6 +1,6 @@
 // A vendor on the loopback whose responses a test decides, and which records its requests.
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
+import { readBody, startLoopbackServer } from "./loopback-server.ts";
 
 export type VendorRequest = {
   readonly method: string;
@@ -29,29 +29,16 @@ export async function startVendorServer(
   respond: (request: VendorRequest) => VendorResponse,
 ): Promise<VendorServer> {
   const requests: VendorRequest[] = [];
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => {
-      const { method = "", url = "", headers } = incoming;
-      const request = { method, path: url, headers, body: Buffer.concat(chunks).toString("utf8") };
-      requests.push(request);
-      const { status = 200, headers: extra = {}, text, silent, reset } = respond(request);
-      if (reset) return void response.destroy();
-      if (silent) return;
-      response.writeHead(status, { "content-type": "application/json", ...extra });
-      response.end(text);
-    });
+  const server = await startLoopbackServer(async (incoming, response) => {
+    const { method = "", url = "", headers } = incoming;
+    const body = (await readBody(incoming)).toString("utf8");
+    const request = { method, path: url, headers, body };
+    requests.push(request);
+    const { status = 200, headers: extra = {}, text, silent, reset } = respond(request);
+    if (reset) return void response.destroy();
+    if (silent) return;
+    response.writeHead(status, { "content-type": "application/json", ...extra });
+    response.end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    stop: () =>
-      new Promise((resolve, reject) => {
-        server.closeAllConnections();
-        server.close((error) => (error ? reject(error) : resolve()));
-      }),
-  };
+  return { url: server.url, requests, stop: server.stop };
 }

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readBody } from "../http/loopback-server.ts";
 import {
   ERROR_PAGE_HTML,
   LYING_FAULTS,
@@ -92,7 +93,7 @@ export class FaultyNode {
   };
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readText(request);
+    const body = (await readBody(request)).toString("utf8");
     const parsed = JSON.parse(body) as NodeRpcCall | NodeRpcCall[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     const injection = this.#options.plan(this.#requests.push(calls) - 1, calls);
@@ -210,10 +211,4 @@ function replaceResponse(
     return true;
   }
   return false;
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,7 +1,5 @@
 // A node some blocks behind: it forwards JSON-RPC to a real one and hides the newest blocks and everything in them.
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readBody, startLoopbackServer } from "../http/loopback-server.ts";
 
 export type LaggingNode = {
   readonly url: string;
@@ -63,9 +61,9 @@ async function respond(forward: Forward, behind: number, { method, params }: Cal
 
 export async function startLaggingNode(upstream: string, behind = 1): Promise<LaggingNode> {
   const forward = forwardTo(upstream);
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     void (async () => {
-      const parsed = JSON.parse(await readText(request)) as Call | Call[];
+      const parsed = JSON.parse((await readBody(request)).toString("utf8")) as Call | Call[];
       const calls = Array.isArray(parsed) ? parsed : [parsed];
       const responses: unknown[] = [];
       for (const call of calls) {
@@ -82,23 +80,12 @@ export async function startLaggingNode(upstream: string, behind = 1): Promise<La
       response.end(JSON.stringify(Array.isArray(parsed) ? responses : responses[0]));
     })().catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   const node: LaggingNode = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     behind,
     down: false,
     onCall: () => undefined,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    stop: server.stop,
   };
   return node;
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

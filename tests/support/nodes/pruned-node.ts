@@ -1,9 +1,7 @@
 // A node that keeps the state of its last 128 blocks only, as geth does by default, in front of a chain that keeps all.
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
 import { JsonRpcError, toJsonRpcErrorBody } from "@sextant/local-chain/rpc/json-rpc-error";
+import { readBody, startLoopbackServer } from "../http/loopback-server.ts";
 import type { NodeRpcCall } from "./node-faults.ts";
 
 export type PrunedNode = {
@@ -25,8 +23,8 @@ const BLOCKS_WITH_STATE = 128;
 
 export async function startPrunedNode(options: PrunedNodeOptions): Promise<PrunedNode> {
   const counts = new Map<string, number>();
-  const server = createServer(async (request, response) => {
-    const parsed = JSON.parse(await readText(request)) as NodeRpcCall | NodeRpcCall[];
+  const server = await startLoopbackServer(async (request, response) => {
+    const parsed = JSON.parse((await readBody(request)).toString("utf8")) as NodeRpcCall | NodeRpcCall[];
     const results = await Promise.all((Array.isArray(parsed) ? parsed : [parsed]).map(respond));
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(Array.isArray(parsed) ? results : results[0]));
@@ -57,16 +55,7 @@ export async function startPrunedNode(options: PrunedNodeOptions): Promise<Prune
     return found !== null && head - Number((found as { number: string }).number) < BLOCKS_WITH_STATE;
   }
 
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    counts,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  return { url: `${server.url}/`, counts, stop: server.stop };
 }
 
 function dropped(): never {
@@ -79,10 +68,4 @@ function dropped(): never {
 
 function isHashed(block: unknown): block is { blockHash: string } {
   return typeof block === "object" && block !== null && "blockHash" in block;
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,6 +1,5 @@
 // A connection to the stage's chain on which a test hides, loses or replaces single responses of the node.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readBody, startLoopbackServer } from "../http/loopback-server.ts";
 
 export type ResponseFaults = {
   /** Methods whose request never reaches the node. */
@@ -23,10 +22,8 @@ export type ResponseProxy = {
 export async function openResponseProxy(upstream: string, faults: ResponseFaults): Promise<ResponseProxy> {
   const methods: string[] = [];
   const headers = { "content-type": "application/json" };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+  const server = await startLoopbackServer(async (request, response) => {
+    const body = (await readBody(request)).toString("utf8");
     const { id, method, params } = JSON.parse(body) as {
       id: number;
       method: string;
@@ -43,14 +40,5 @@ export async function openResponseProxy(upstream: string, faults: ResponseFaults
     if (faults.after?.includes(method)) return void response.destroy();
     response.writeHead(200, headers).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    methods,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { url: server.url, methods, close: server.stop };
 }

@@ -31,6 +31,7 @@ import type { SettlementLookup } from "../../../src/payments/settlement/lookup.t
 import { createSettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import type { Endpoint } from "../../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../../src/schema/record-store.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { openTestDatabase } from "../index/test-index.ts";
@@ -52,24 +53,15 @@ export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
 export type StagedPaidService = Awaited<ReturnType<PaidStage["serve"]>>;
 
 export async function openPaidStage(kind: "in process" | "over HTTP") {
-  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
-  const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  const asset = local.UsdCoin.toLowerCase() as Hex;
-  const payTo = chain.accounts.merchant.address.toLowerCase() as Hex;
-  const node = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }), pollingInterval: 20 });
+  const token = await startPaidChain();
+  const { chain, asset, payTo } = token;
   const { database, drop } = await openTestDatabase();
-  const rpc = createRpc({
-    urls: [new Secret(chain.rpcUrl)],
-    log: silentLog,
-    onCall: null,
-    limits: { requestTimeoutMs: 5_000 },
-  });
+  const urls = [new Secret(chain.rpcUrl)];
+  const rpc = createRpc({ urls, log: silentLog, onCall: null, limits: { requestTimeoutMs: 5_000 } });
   const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
-  const closing: (() => Promise<unknown>)[] = [];
-
   const inProcess = createLocalFacilitator({
     network: TEST_NETWORK,
-    urls: [new Secret(chain.rpcUrl)],
+    urls,
     privateKey: new Secret(chain.accounts.facilitator.privateKey),
     store: openRecordStore(database),
     gas: LOCAL_GAS,
@@ -86,96 +78,45 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     assetVersion: "2",
     amountMin: 1_000n,
   } as const;
-  const settling = kind === "in process" ? inProcess : await overHttp();
-
-  async function overHttp(): Promise<PaymentFacilitator> {
-    const { url, close } = await listen(
-      createFacilitatorEndpoints({
-        facilitator: inProcess,
-        rules: { ...rules, payees: [payTo] },
-        log: silentLog,
-      }),
-    );
+  const closing: (() => Promise<unknown>)[] = [];
+  const listenUntilClosed = async (endpoints: readonly Endpoint[]): Promise<string> => {
+    const { url, close } = await listen(endpoints);
     closing.push(close);
+    return url;
+  };
+  const overHttp = async (): Promise<PaymentFacilitator> => {
+    const served = { facilitator: inProcess, rules: { ...rules, payees: [payTo] }, log: silentLog };
+    const url = await listenUntilClosed(createFacilitatorEndpoints(served));
     return createRemoteFacilitator({ url, timeoutMs: 8_000 });
-  }
+  };
+  const facilitator = kind === "in process" ? inProcess : await overHttp();
+  const parts = { asset, payTo, database, facilitator, settlements, listen: listenUntilClosed };
+  return {
+    ...token,
+    kind,
+    database,
+    facilitator,
+    inProcess,
+    rules,
+    settlements,
+    /** One process of the service: its own gate and port over the shared database and chain. */
+    serve: (given: PaidServiceOptions = {}) => servePaid(parts, given),
+    async close() {
+      for (const close of closing.reverse()) await close();
+      rpc.close();
+      await drop();
+      await chain.stop();
+    },
+  };
+}
 
-  /** One process of the service: its own gate and port over the shared database and chain. */
-  async function serve(
-    given: {
-      limits?: Partial<GateLimits>;
-      offer?: Partial<PaymentOffer>;
-      chain?: SettlementLookup;
-      clock?: Clock;
-      facilitator?: PaymentFacilitator;
-    } = {},
-  ) {
-    const facilitator = given.facilitator ?? settling;
-    const injected: InjectedFacilitatorCalls = {};
-    const runs: string[] = [];
-    const outcomes: string[] = [];
-    const sold: { work: PaidHandler } = { work: async () => ({ status: 200, body: { run: runs.length } }) };
-    const offer: PaymentOffer = {
-      ...{
-        network: TEST_NETWORK,
-        asset,
-        assetName: "USD Coin",
-        assetVersion: "2",
-        decimals: 6,
-        payTo,
-        amount: TEST_PRICE,
-      },
-      ...{
-        maxTimeoutSeconds: 60,
-        description: "A snapshot.",
-        mimeType: "application/json",
-        resourceOrigin: TEST_ORIGIN,
-      },
-      ...given.offer,
-    };
-    const verify: PaymentFacilitator["verify"] = (...args) =>
-      (injected.verify?.((...real) => facilitator.verify(...real)) ?? facilitator.verify.bind(facilitator))(
-        ...args,
-      );
-    const settle: PaymentFacilitator["settle"] = (...args) =>
-      (injected.settle?.((...real) => facilitator.settle(...real)) ?? facilitator.settle.bind(facilitator))(
-        ...args,
-      );
-    const records = openRecordStore(database);
-    let statements = 0;
-    const store: StatementRunner = {
-      run: (statement) => {
-        statements += 1;
-        return records.run(statement);
-      },
-    };
-    const gate = createGate({
-      offer,
-      store,
-      facilitator: { verify, settle, getSupported: () => facilitator.getSupported() },
-      lookup: given.chain ?? settlements,
-      log: silentLog,
-      ...(given.clock ? { clock: given.clock } : {}),
-      limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, ...given.limits },
-      count: (outcome) => outcomes.push(outcome),
-    });
-    const { url, close } = await listen([
-      paidEndpoint(gate, (q, signal) => {
-        runs.push(q);
-        return sold.work(signal);
-      }),
-    ]);
-    closing.push(close);
-    return { url, gate, runs, outcomes, sold, injected, offer, statements: () => statements };
-  }
-
-  const mint = (to: Hex, amount: bigint) =>
-    send(chain.accounts.owner.privateKey, {
-      address: asset,
-      abi: usdCoinAbi,
-      functionName: "mint",
-      args: [to, amount],
-    });
+/** A chain with the token that is paid in, and accounts that hold some. */
+async function startPaidChain() {
+  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
+  const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
+  const asset = local.UsdCoin.toLowerCase() as Hex;
+  const payTo = chain.accounts.merchant.address.toLowerCase() as Hex;
+  const node = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }), pollingInterval: 20 });
 
   async function send(
     privateKey: Hex,
@@ -191,19 +132,20 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     return node.waitForTransactionReceipt({ hash });
   }
 
+  const mint = (to: Hex, amount: bigint) =>
+    send(chain.accounts.owner.privateKey, {
+      address: asset,
+      abi: usdCoinAbi,
+      functionName: "mint",
+      args: [to, amount],
+    });
+
   let payers = 0;
   return {
-    kind,
     chain,
     node,
     asset,
     payTo,
-    database,
-    facilitator: settling,
-    inProcess,
-    rules,
-    settlements,
-    serve,
     send,
     mint,
     /** A new account with a dollar. */
@@ -220,12 +162,76 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
         ({ args }) => args.from === payer && args.to.toLowerCase() === payTo,
       );
     },
-    async close() {
-      for (const close of closing.reverse()) await close();
-      rpc.close();
-      await drop();
-      await chain.stop();
+  };
+}
+
+type PaidServiceOptions = {
+  limits?: Partial<GateLimits>;
+  offer?: Partial<PaymentOffer>;
+  chain?: SettlementLookup;
+  clock?: Clock;
+  facilitator?: PaymentFacilitator;
+};
+
+type PaidServiceParts = {
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly database: Database;
+  readonly facilitator: PaymentFacilitator;
+  readonly settlements: SettlementLookup;
+  readonly listen: (endpoints: readonly Endpoint[]) => Promise<string>;
+};
+
+async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
+  const injected: InjectedFacilitatorCalls = {};
+  const runs: string[] = [];
+  const outcomes: string[] = [];
+  const sold: { work: PaidHandler } = { work: async () => ({ status: 200, body: { run: runs.length } }) };
+  const offer: PaymentOffer = {
+    ...{ network: TEST_NETWORK, asset: parts.asset, assetName: "USD Coin", assetVersion: "2", decimals: 6 },
+    payTo: parts.payTo,
+    amount: TEST_PRICE,
+    maxTimeoutSeconds: 60,
+    description: "A snapshot.",
+    mimeType: "application/json",
+    resourceOrigin: TEST_ORIGIN,
+    ...given.offer,
+  };
+  const records = openRecordStore(parts.database);
+  let statements = 0;
+  const store: StatementRunner = {
+    run: (statement) => {
+      statements += 1;
+      return records.run(statement);
     },
+  };
+  const gate = createGate({
+    offer,
+    store,
+    facilitator: injectCalls(given.facilitator ?? parts.facilitator, injected),
+    lookup: given.chain ?? parts.settlements,
+    log: silentLog,
+    ...(given.clock ? { clock: given.clock } : {}),
+    limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, ...given.limits },
+    count: (outcome) => outcomes.push(outcome),
+  });
+  const url = await parts.listen([
+    paidEndpoint(gate, (q, signal) => {
+      runs.push(q);
+      return sold.work(signal);
+    }),
+  ]);
+  return { url, gate, runs, outcomes, sold, injected, offer, statements: () => statements };
+}
+
+/** The facilitator with the faults that are injected at the time of each call. */
+function injectCalls(real: PaymentFacilitator, injected: InjectedFacilitatorCalls): PaymentFacilitator {
+  const verify: PaymentFacilitator["verify"] = (...args) => real.verify(...args);
+  const settle: PaymentFacilitator["settle"] = (...args) => real.settle(...args);
+  return {
+    verify: (...args) => (injected.verify?.(verify) ?? verify)(...args),
+    settle: (...args) => (injected.settle?.(settle) ?? settle)(...args),
+    getSupported: () => real.getSupported(),
   };
 }
 

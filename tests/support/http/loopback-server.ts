@@ -1,0 +1,30 @@
+// An HTTP server of a test on the loopback, on a port that the system chooses.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type LoopbackServer = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Ends open connections, too. */
+  stop(): Promise<void>;
+};
+
+export async function startLoopbackServer(handle: RequestListener): Promise<LoopbackServer> {
+  const server = createServer(handle);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
