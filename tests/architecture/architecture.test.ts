@@ -175,4 +175,11 @@ describe("planted", () => {
       "docs/faults.md:1 OLD_ONE is no longer a fault [faults]",
     ]);
   });
+
+  it("a script of package.json whose file is not there", () => {
+    const scripts = { start: "tsx src/cli/main.ts", docs: "tsx scripts/gone.ts --all" };
+    expect(violations({ ...commandUsing(), "package.json": JSON.stringify({ scripts }) })).toEqual([
+      "package.json:1 names scripts/gone.ts, which does not exist [documents]",
+    ]);
+  });
 });
