@@ -104,8 +104,7 @@ const SEGMENT_LENGTH_MAX = 16_384;
 type ServerState = { shuttingDown: boolean; lookup: CachedResponseLookup };
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { clock = systemClock } = options;
-  const log = options.log.child({ component: "http" });
+  const { log, clock = systemClock } = options;
   const guard = createRequestGuard({ ...NO_LIMITS, ...options, clock });
   const repeatLimit = createLogThrottle(clock);
   const observeRequest = options.registry ? createRequestMetrics(options.registry) : () => undefined;
@@ -153,7 +152,8 @@ function fastifyOptions(
   guard: RequestGuard,
 ): FastifyHttpOptions<Server> {
   return {
-    loggerInstance: log as FastifyBaseLogger,
+    // Lines that Fastify writes itself have no fields of ours; nothing else may use this log.
+    loggerInstance: log.child({ component: "http", event: "fastify" }) as FastifyBaseLogger,
     // Metrics count requests; the log is for failures.
     logController: new LogController({ disableRequestLogging: true }),
     // No child logger per request: most requests log nothing, and the lines that exist carry the request id.

@@ -156,7 +156,10 @@ function readFactsWhenPossible(
     () =>
       readFacts(rpc, asset, signal).catch((err: unknown) => {
         if (isPassing(err))
-          log.warn({ event: "payment-token-failed", err }, "Reading the payment token failed, retrying");
+          log.warn(
+            { component: "payments", event: "payment_token_failed", err },
+            "Reading the payment token failed, retrying",
+          );
         throw err;
       }),
     {

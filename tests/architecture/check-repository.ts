@@ -7,6 +7,7 @@ import { fileHeaders } from "./rules/file-headers.ts";
 import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
+import { logLines } from "./rules/log-lines.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -20,6 +21,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   documents: documentLinks,
   lockfile: lockfileRules,
   faults: documentedErrors,
+  logLines,
   words,
 };
 

@@ -133,8 +133,11 @@ export class PayerGuard {
     try {
       return await this.#options.isPending(record);
     } catch (err) {
-      const fields = { event: "transaction-lookup-failed", err, payer: record.payer, nonce: record.nonce };
-      this.#options.log.warn(fields, "Lookup of a sent transaction failed");
+      const { payer, nonce } = record;
+      this.#options.log.warn(
+        { component: "payments", event: "transaction_lookup_failed", err, payer, nonce },
+        "Lookup of a sent transaction failed",
+      );
       return true;
     }
   }

@@ -55,11 +55,11 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
   if (state === "current") return;
   if (state === "stale") {
     log.info(
-      { component: "index", event: "rebuilding" },
+      { component: "store", event: "rebuilding" },
       "Table declarations changed, rebuilding rows from stored logs",
     );
     const logs = await rebuildRows(lock, options);
-    log.info({ component: "index", event: "rebuilt", logs }, "Rows rebuilt");
+    log.info({ component: "store", event: "rebuilt", logs }, "Rows rebuilt");
     return;
   }
   await lock.transaction(async (session) => {

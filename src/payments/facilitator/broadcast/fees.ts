@@ -45,9 +45,15 @@ function createNativePriceReader(options: {
       const ageSeconds = clock.nowMs() / 1_000 - Number(updatedAt);
       if (usdPerCoin > 0n && ageSeconds <= feed.heartbeatSeconds + LATE_SECONDS_MAX)
         return { usdPerCoin, scale };
-      log.warn({ event: "native-price-late", feed: feed.feed, ageSeconds }, "Native price feed is late");
+      log.warn(
+        { component: "payments", event: "native_price_late", feed: feed.feed, ageSeconds },
+        "Native price feed is late",
+      );
     } catch (err) {
-      log.warn({ event: "native-price-failed", err, feed: feed.feed }, "Reading the native price failed");
+      log.warn(
+        { component: "payments", event: "native_price_failed", err, feed: feed.feed },
+        "Reading the native price failed",
+      );
     }
     return null;
   }
