@@ -65,7 +65,7 @@ export async function installBinaries(
   }
 
   log.info(
-    { component: "embedded-postgres", event: "copying-binaries", folder: copyPath, reason },
+    { component: "embedded-postgres", event: "copying_binaries", folder: copyPath, reason },
     "Copying PostgreSQL programs",
   );
   await createFolderAtomically(copyPath, async (unfinished) => {

@@ -93,7 +93,7 @@ export class ClaimHandle {
     session.once("end", () => {
       this.#reclaim().catch((err) =>
         this.#options.log.error(
-          { component: "embedded-postgres", event: "claim-lost", err },
+          { component: "embedded-postgres", event: "claim_lost", err },
           "Claim on the embedded database lost",
         ),
       );
@@ -106,7 +106,7 @@ export class ClaimHandle {
       const claim = await claimServer(socketFolder);
       if (claim.state === "held") {
         log.error(
-          { component: "embedded-postgres", event: "claimed-by-other", holder: claim.holder },
+          { component: "embedded-postgres", event: "claimed_by_other", holder: claim.holder },
           "Another process claimed the embedded database",
         );
         return;

@@ -23,7 +23,7 @@ export async function ensureCluster(
   if (!(await isEmptyOrMissing(dataFolder)) && !(await isComplete(dataFolder))) {
     const brokenFolder = `${dataFolder}.broken-${Date.now()}`;
     log.warn(
-      { component: "embedded-postgres", event: "data-folder-incomplete", folder: brokenFolder },
+      { component: "embedded-postgres", event: "data_folder_incomplete", folder: brokenFolder },
       "Data folder is incomplete, moving it aside",
     );
     await rename(dataFolder, brokenFolder);

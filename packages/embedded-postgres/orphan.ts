@@ -28,7 +28,7 @@ export async function stopOrphanServer(folders: ServerFolders, log: Logger): Pro
 
     if (claim.state === "claimed") {
       log.info(
-        { component: "embedded-postgres", event: "stopping-orphan", serverPid: file.pid },
+        { component: "embedded-postgres", event: "stopping_orphan", serverPid: file.pid },
         "Stopping an orphaned database server",
       );
       await stopOrphan(file, folders);

@@ -78,7 +78,7 @@ async function chooseFolder(
   log.warn(
     {
       component: "embedded-postgres",
-      event: "data-folder-relocated",
+      event: "data_folder_relocated",
       requestedFolder: folder,
       folder: relocated,
     },

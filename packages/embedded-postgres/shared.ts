@@ -96,12 +96,12 @@ class Membership {
       await waitUntilUnclaimed(socketFolder, this.#closing.signal);
       if (this.#closing.signal.aborted) return;
       log.info(
-        { component: "embedded-postgres", event: "taking-over" },
+        { component: "embedded-postgres", event: "taking_over" },
         "Embedded database owner exited, taking over",
       );
       const next = await this.startOrJoin().catch((err: unknown) => {
         log.error(
-          { component: "embedded-postgres", event: "start-failed", err },
+          { component: "embedded-postgres", event: "start_failed", err },
           "Embedded database could not be started, retrying",
         );
         return null;
@@ -109,7 +109,7 @@ class Membership {
       if (next === null || next === socketFolder) continue;
       // The folder's path is too long for a socket, so each server has a temporary socket folder.
       log.error(
-        { component: "embedded-postgres", event: "socket-moved", socket: next },
+        { component: "embedded-postgres", event: "socket_moved", socket: next },
         "Embedded database has another socket now, restart this process",
       );
       return;

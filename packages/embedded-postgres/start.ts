@@ -81,22 +81,31 @@ export class EmbeddedPostgres {
 
   async #supervise(): Promise<void> {
     const { log, folders } = this.#options;
-    const fields = { component: "embedded-postgres", logFile: folders.logFile };
+    const { logFile } = folders;
     const restarts: number[] = [];
     for (;;) {
       const exit = await this.#server.exited;
       if (this.#stopping) return;
-      log.error({ ...fields, event: "exited", exit }, "Embedded database exited, restarting");
+      log.error(
+        { component: "embedded-postgres", event: "exited", logFile, exit },
+        "Embedded database exited, restarting",
+      );
       restarts.push(Date.now());
       const recent = restarts.filter((at) => at > Date.now() - RESTARTS_WITHIN_MS);
       if (recent.length > RESTARTS_MAX) {
-        log.fatal({ ...fields, event: "gave-up" }, "Embedded database keeps exiting, giving up");
+        log.fatal(
+          { component: "embedded-postgres", event: "gave_up", logFile },
+          "Embedded database keeps exiting, giving up",
+        );
         return;
       }
       try {
         this.#server = await launch(this.#options);
       } catch (err) {
-        log.fatal({ ...fields, event: "restart-failed", err }, "Embedded database could not be restarted");
+        log.fatal(
+          { component: "embedded-postgres", event: "restart_failed", logFile, err },
+          "Embedded database could not be restarted",
+        );
         return;
       }
       if (this.#stopping) await this.#server.stop();

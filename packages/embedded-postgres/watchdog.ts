@@ -51,7 +51,7 @@ export function startWatchdog(serverPid: number, folders: ServerFolders, log: Lo
   unrefStream(child.stdin);
   child.once("error", (err) =>
     log.warn(
-      { component: "embedded-postgres", event: "watchdog-failed", err },
+      { component: "embedded-postgres", event: "watchdog_failed", err },
       "Database watchdog could not start",
     ),
   );

@@ -70,14 +70,20 @@ function openAuthority(
   const { chainId, contracts } = deployment;
   if (resolveWriteMode(config, chainId) === "open") {
     if (config.allowOpenWrites) {
-      log.warn({ event: "open-writes", chainId }, "Writes are open: anyone can write for any account");
+      log.warn(
+        { component: "api", event: "open_writes", chainId },
+        "Writes are open: anyone can write for any account",
+      );
     }
     return { authority: openWriteAuthority, close: () => undefined };
   }
   const domain = { chainId, intentBook: contracts.IntentBook };
   const { http: nodes } = splitRpcUrls(urls);
   if (nodes.length === 0) {
-    log.warn({ event: "signed-writes-unavailable" }, "Signed writes are rejected until RPC_URL names a node");
+    log.warn(
+      { component: "api", event: "signed_writes_unavailable" },
+      "Signed writes are rejected until RPC_URL names a node",
+    );
     return {
       authority: createSignedWriteAuthority({ domain, audience, reads: unavailableAccountReads }),
       close: () => undefined,

@@ -34,9 +34,12 @@ const STATEMENT_MS_MAX = 3_600_000;
 const IDLE_MS_MAX = 1_800_000;
 
 export async function runAudit(options: RunAuditOptions): Promise<AuditReport> {
-  const log = options.log.child({ component: "audit" });
+  const { log } = options;
   let activity = "starting";
-  const timer = setInterval(() => log.info({ event: "audit-progress", activity }, "Auditing"), PROGRESS_MS);
+  const timer = setInterval(
+    () => log.info({ component: "audit", event: "audit_progress", activity }, "Auditing"),
+    PROGRESS_MS,
+  );
   const progress = (next: string) => {
     activity = next;
   };

@@ -51,9 +51,9 @@ export async function callContracts(
 type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
 
 /** A call to code that the node puts at an empty address for this call only. */
-export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
-export type OverrideCaller = {
+type OverrideCaller = {
   /** Null when the node does not support state overrides, or cannot finish this call. */
   callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };

@@ -4,7 +4,7 @@ import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 
-export type CommandOption = {
+type CommandOption = {
   readonly type: "string" | "boolean";
   /** Shown in --help after the option, such as `N` or `DIR`. */
   readonly valueName?: string;
@@ -13,7 +13,7 @@ export type CommandOption = {
   readonly description: string;
 };
 
-export type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
+type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
 
 export type CommandContext = {
   readonly environment: Environment;

@@ -172,7 +172,7 @@ describe("a running service", () => {
       environment: { ...environment, API_PORT: "0" },
       cwd: folder,
     });
-    const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+    const pattern = /"event":"api_listening","url":"(http:[^"]+)"/;
     const url = pattern.exec(await waitForOutput(pattern))?.[1];
     const health = await fetch(`${url}/health`);
     expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);

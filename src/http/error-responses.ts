@@ -126,7 +126,7 @@ function formatErrorResponse(fault: Fault, extraHeaders: Readonly<Record<string,
   return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`;
 }
 
-export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
+type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
 // Enough to distinguish defects; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;
@@ -137,21 +137,35 @@ export function createRequestErrorLogger(log: Log, repeatLimit: LogThrottle): Lo
   return (fault, error, reqId) => {
     if (fault.status < 500) return;
     const { code } = fault;
-    const fields = (repeated: number) => ({
-      event: "request-failed",
-      code,
-      reqId,
-      ...(repeated === 0 ? {} : { repeated }),
-    });
     if (fault.retry) {
       // Overload, an outage, a timeout: the stack says nothing, and under load there are thousands.
       repeatLimit.report(code, (repeated) =>
-        log.warn({ ...fields(repeated), reason: reasonOf(error) }, "Request failed"),
+        log.warn(
+          {
+            component: "http",
+            event: "request_failed",
+            code,
+            reqId,
+            repeated: repeated || undefined,
+            reason: reasonOf(error),
+          },
+          "Request failed",
+        ),
       );
       return;
     }
     repeatLimit.report(`${code} ${reasonOf(error)}`.slice(0, KEY_LENGTH_MAX), (repeated) =>
-      log.error({ ...fields(repeated), err: error }, "Request failed"),
+      log.error(
+        {
+          component: "http",
+          event: "request_failed",
+          code,
+          reqId,
+          repeated: repeated || undefined,
+          err: error,
+        },
+        "Request failed",
+      ),
     );
   };
 }

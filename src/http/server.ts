@@ -73,8 +73,7 @@ const SEGMENT_LENGTH_MAX = 16_384;
 type ServerState = { shuttingDown: boolean; lookup: CachedResponseLookup };
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { clock = systemClock } = options;
-  const log = options.log.child({ component: "http" });
+  const { log, clock = systemClock } = options;
   const guard = createRequestGuard({ ...NO_LIMITS, ...options, clock });
   const repeatLimit = createLogThrottle(clock);
   const observeRequest = options.registry ? createRequestMetrics(options.registry) : () => undefined;
@@ -122,7 +121,8 @@ function fastifyOptions(
   guard: RequestGuard,
 ): FastifyHttpOptions<Server> {
   return {
-    loggerInstance: log as FastifyBaseLogger,
+    // Lines that Fastify writes itself have no fields of ours; nothing else may use this log.
+    loggerInstance: log.child({ component: "http", event: "fastify" }) as FastifyBaseLogger,
     // Metrics count requests; the log is for failures.
     logController: new LogController({ disableRequestLogging: true }),
     // No child logger per request: most requests log nothing, and the lines that exist carry the request id.
@@ -197,9 +197,9 @@ function urlOf(app: FastifyInstance): string {
 }
 
 /** The cached response to exactly this URL, if it is still valid. */
-export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
 
-export type FastPathOptions = {
+type FastPathOptions = {
   readonly guard: RequestGuard;
   readonly observeRequest: ObserveRequest;
   readonly isShuttingDown: () => boolean;

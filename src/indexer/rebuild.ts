@@ -34,7 +34,7 @@ export function createRebuildOptions(
     onProgress: ({ block, toBlock, logs }) => {
       if (systemClock.nowMs() - loggedMs < PROGRESS_MS) return;
       loggedMs = systemClock.nowMs();
-      log.info({ event: "rebuild-progress", block, toBlock, logs }, "Rebuilding rows");
+      log.info({ component: "indexer", event: "rebuild_progress", block, toBlock, logs }, "Rebuilding rows");
     },
   };
 }

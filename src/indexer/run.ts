@@ -52,8 +52,7 @@ export const INDEXER_LOCK = "indexer";
 
 /** Runs until `stop`: waits for the lock, indexes, and waits again after losing the lock. */
 export async function runIndexer(options: IndexerOptions): Promise<void> {
-  const { deployment, stop } = options;
-  const log = options.log.child({ component: "indexer" });
+  const { deployment, log, stop } = options;
   const { http, sockets } = splitRpcUrls(options.urls);
   const rpc = createRpc({
     urls: http,
@@ -66,7 +65,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     const verified = await verifyWhenReachable(rpc, options);
     if (verified === null) return;
     for (const host of verified.unreachable) {
-      log.warn({ event: "node-unreachable", host }, "Node unreachable at start");
+      log.warn({ component: "indexer", event: "node_unreachable", host }, "Node unreachable at start");
     }
     const decoder = createLogDecoder(deployment);
     const unconfirmed = createUnconfirmedRanges(options.report.onUnconfirmedChange);
@@ -82,13 +81,13 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
     const addDetails = createAddDetails(deployment, createDetailReads(rpc));
     const fold = createFold(deployment);
     while (!stop.aborted) {
-      await whileHoldingLock({ ...options, log }, async (lock, signal) => {
+      await whileHoldingLock(options, async (lock, signal) => {
         await lock.transaction((session) => claimSchema(session, deployment));
         const { schema } = options.database;
         await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
         const store = openIndexStore(options.database, lock, rowDeclaration.tables);
         const { startBlock } = deployment;
-        await withSelfAudit({ ...options, log, rpc, decoder, unconfirmed, signal }, (report) =>
+        await withSelfAudit({ ...options, rpc, decoder, unconfirmed, signal }, (report) =>
           indexChain({ chain, addDetails, fold, store }, { startBlock, signal, report }),
         );
       });
@@ -140,7 +139,10 @@ async function whileHoldingLock(
     bulkWrites: true,
     takeOver: true,
     onTakeOver: (pid) =>
-      log.warn({ event: "lock-taken-over", pid }, "Terminated the session of a frozen indexer"),
+      log.warn(
+        { component: "indexer", event: "lock_taken_over", pid },
+        "Terminated the session of a frozen indexer",
+      ),
     signal: stop,
     onLost: (fault) => lost.abort(fault),
   }).catch((error) => {
@@ -155,7 +157,10 @@ async function whileHoldingLock(
     if (stop.aborted) return;
     // Only a lost lock can be acquired again.
     if (!(error instanceof Fault && error.code === "DATABASE_LOCK_LOST")) throw error;
-    log.warn({ event: "lock-lost", err: error }, "Lost the indexer lock, waiting for it again");
+    log.warn(
+      { component: "indexer", event: "lock_lost", err: error },
+      "Lost the indexer lock, waiting for it again",
+    );
   } finally {
     await lock.release();
   }

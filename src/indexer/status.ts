@@ -53,8 +53,7 @@ type IndexerState = {
   backfill: { from: number; to: number; startedMs: number; logs: number; loggedMs: number };
 };
 
-export function createIndexerStatus(parentLog: Log, clock: Clock): IndexerStatus {
-  const log = parentLog.child({ component: "indexer" });
+export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
   const metrics = createMetrics();
   const audit = createSelfAuditStatus(metrics.registry, log, clock);
   const state: IndexerState = {
@@ -69,11 +68,14 @@ export function createIndexerStatus(parentLog: Log, clock: Clock): IndexerStatus
     registry: metrics.registry,
     onStandby() {
       state.phase = "standby";
-      log.info({ event: "lock-wait" }, "Waiting for the lock of the index; another indexer may hold it");
+      log.info(
+        { component: "indexer", event: "lock_wait" },
+        "Waiting for the lock of the index; another indexer may hold it",
+      );
     },
     onLeading() {
       state.phase = "starting";
-      log.info({ event: "lock-acquired" }, "This process writes the index");
+      log.info({ component: "indexer", event: "lock_acquired" }, "This process writes the index");
     },
     ...createIndexingReporter(state, metrics, log, clock),
     onCall: metrics.onCall,
@@ -100,7 +102,7 @@ function createIndexingReporter(
       const nowMs = clock.nowMs();
       state.phase = "backfill";
       state.backfill = { from, to, startedMs: nowMs, logs: 0, loggedMs: nowMs };
-      log.info({ event: "backfill-start", from, to }, "Reading history");
+      log.info({ component: "indexer", event: "backfill_start", from, to }, "Reading history");
     },
     onBatchWritten(written, phase) {
       state.phase = phase;
@@ -111,7 +113,10 @@ function createIndexingReporter(
       updateGauges(metrics, state);
       if (phase === "backfill") logBackfillProgress(state.backfill, written, log, clock);
       else if (written.logs > 0) {
-        log.debug({ event: "block-indexed", block: written.tip.number, logs: written.logs }, "Indexed");
+        log.debug(
+          { component: "indexer", event: "block_indexed", block: written.tip.number, logs: written.logs },
+          "Indexed",
+        );
       }
     },
     onHead({ number, hash, timestamp }) {
@@ -129,7 +134,10 @@ function createIndexingReporter(
       state.indexed = to;
       metrics.reorgs.inc();
       metrics.undone.inc(depth);
-      log.warn({ event: "reorg", block: to.number, hash: to.hash, depth }, "Chain forked, rolled back");
+      log.warn(
+        { component: "indexer", event: "reorg", block: to.number, hash: to.hash, depth },
+        "Chain forked, rolled back",
+      );
       updateGauges(metrics, state);
     },
     onFailure(error, retryMs) {
@@ -138,7 +146,10 @@ function createIndexingReporter(
       state.reason =
         error instanceof Fault ? error.message : "The next block cannot be indexed; see the indexer's log.";
       metrics.failures.inc();
-      log.error({ event: "indexing-failed", err: error, retryMs }, "Indexing failed, retrying");
+      log.error(
+        { component: "indexer", event: "indexing_failed", err: error, retryMs },
+        "Indexing failed, retrying",
+      );
     },
   };
 }
@@ -186,7 +197,8 @@ function logBackfillProgress(
   const fraction = (block - from + 1) / Math.max(1, to - from + 1);
   log.info(
     {
-      event: "backfill-progress",
+      component: "indexer",
+      event: "backfill_progress",
       block,
       to,
       percent: Number((fraction * 100).toFixed(1)),

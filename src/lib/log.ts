@@ -68,7 +68,16 @@ export function createLogThrottle(clock: Pick<Clock, "sleep"> = systemClock): Lo
 
 export type Log = Logger;
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+// A person reads the message; events are for machines, and have one message each.
+const TERMINAL = {
+  destination: 2,
+  sync: true,
+  ignore: "pid,hostname,name,component,event",
+  messageFormat: "{if component}{component}: {end}{msg}",
+  translateTime: "SYS:HH:MM:ss",
+};
 
 /** Logs go to standard error, so that standard output stays free for a command's result. */
 export function createLog(options: { level: LogLevel; terminal: boolean; name: string }): Log {
@@ -79,8 +88,6 @@ export function createLog(options: { level: LogLevel; terminal: boolean; name: s
     base: { name: options.name },
     serializers: { err: stdSerializers.errWithCause },
   };
-  const destination = options.terminal
-    ? pretty({ destination: 2, sync: true, ignore: "pid,hostname,name", translateTime: "SYS:HH:MM:ss" })
-    : pino.destination({ dest: 2, sync: true });
+  const destination = options.terminal ? pretty(TERMINAL) : pino.destination({ dest: 2, sync: true });
   return pino(settings, destination);
 }

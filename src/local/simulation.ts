@@ -82,7 +82,7 @@ async function populate(
   };
 }
 
-export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
+type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
 /** Loaded only when a local run starts: a production install does not have them. */
 export async function loadDevPackages() {

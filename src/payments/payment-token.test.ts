@@ -65,7 +65,7 @@ function start(environment: Environment) {
 }
 
 async function listening(service: ReturnType<typeof start>): Promise<string> {
-  const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+  const pattern = /"event":"[a-z]+_listening","url":"(http:[^"]+)"/;
   await Promise.race([waitFor(() => pattern.test(service.logged())), service.ended]);
   return pattern.exec(service.logged())?.[1] ?? "";
 }

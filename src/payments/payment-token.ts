@@ -14,7 +14,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 
-export type PaymentAsset = {
+type PaymentAsset = {
   readonly asset: Hex;
   /** Name and version of the token's EIP-712 domain, which differ even between deployments of the same token. */
   readonly name: string;
@@ -156,7 +156,10 @@ function readFactsWhenPossible(
     () =>
       readFacts(rpc, asset, signal).catch((err: unknown) => {
         if (isPassing(err))
-          log.warn({ event: "payment-token-failed", err }, "Reading the payment token failed, retrying");
+          log.warn(
+            { component: "payments", event: "payment_token_failed", err },
+            "Reading the payment token failed, retrying",
+          );
         throw err;
       }),
     {

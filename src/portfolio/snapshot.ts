@@ -69,7 +69,7 @@ function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): P
   return chain;
 }
 
-export type ChainReaderOptions = {
+type ChainReaderOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];

@@ -197,4 +197,55 @@ describe("planted", () => {
       "docs/faults.md:1 OLD_ONE is no longer a fault [faults]",
     ]);
   });
+
+  it("a log line without component, event or constant message, and one written indirectly", () => {
+    const lines = [
+      'log.info({ event: "read" }, "Read");',
+      'this.#log.warn({ component: "store", event: "node-lost" }, "Lost");',
+      'options.log.error({ component: "store", event: "failed" }, "Failed " + name);',
+      'log.debug(fields, "Read");',
+      'log[level]({ component: "store", event: "read" }, "Read");',
+      "promise.catch(log.warn);",
+      'options.log.child({ component: "store" });',
+      'log.child({ component: "store", event: "driver" });',
+      'log.info({ component: "store", event: "read", block }, "Read");',
+      'log.info({ component: "store", event: "read" }, "Read again");',
+    ];
+    const found = violations({
+      ...commandUsing("../store/a.ts"),
+      "src/store/a.ts": `// A.\n${lines.join("\n")}\n`,
+    });
+    expect(found).toEqual([
+      'src/store/a.ts:2 must log with component: "store" [logLines]',
+      "src/store/a.ts:3 must log with an event in snake_case [logLines]",
+      "src/store/a.ts:4 must log a constant message; what varies is a field [logLines]",
+      "src/store/a.ts:5 must log an object with component and event first [logLines]",
+      "src/store/a.ts:6 must name the level that it logs at [logLines]",
+      "src/store/a.ts:7 must call the log where the line is written [logLines]",
+      "src/store/a.ts:8 must not bind component or event alone to a child log; each line names both [logLines]",
+      'src/store/a.ts:11 logs read with another message than "Read" [logLines]',
+    ]);
+  });
+
+  it("a log event that the page does not list", () => {
+    const page = (rows: string) =>
+      `<!-- generated: log events, by npm run docs:logs -->\n\n| component | event | level | message |\n|---|---|---|---|\n${rows}\n<!-- end: log events -->\n`;
+    const found = (rows: string) =>
+      violations({
+        ...commandUsing("../store/a.ts"),
+        "src/store/a.ts": '// A.\nlog.info({ component: "store", event: "read" }, "Read");\n',
+        "docs/operations.md": page(rows),
+      });
+    expect(found("| store | `read` | info | Read |\n")).toEqual([]);
+    expect(found("| store | `gone` | info | Read |\n")).toEqual([
+      "docs/operations.md:1 does not list the log events; run `npm run docs:logs` [logLines]",
+    ]);
+  });
+
+  it("a script of package.json whose file is not there", () => {
+    const scripts = { start: "tsx src/cli/main.ts", docs: "tsx scripts/gone.ts --all" };
+    expect(violations({ ...commandUsing(), "package.json": JSON.stringify({ scripts }) })).toEqual([
+      "package.json:1 names scripts/gone.ts, which does not exist [documents]",
+    ]);
+  });
 });

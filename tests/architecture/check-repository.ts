@@ -8,6 +8,7 @@ import { functionLength } from "./rules/function-length.ts";
 import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
+import { logLines } from "./rules/log-lines.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -22,6 +23,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   documents: documentLinks,
   lockfile: lockfileRules,
   faults: documentedErrors,
+  logLines,
   words,
 };
 

@@ -26,13 +26,12 @@ const NEARLY_FULL_RATIO = 0.8;
 
 /** Runs until `signal` aborts. */
 export async function runExpiryLoop(job: ExpiryJobOptions): Promise<void> {
-  const { signal, clock = systemClock } = job;
-  const log = job.log.child({ component: "expiry" });
+  const { log, signal, clock = systemClock } = job;
   while (!signal.aborted) {
     await clock.sleep(PASS_EVERY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    await runExpiryPass({ ...job, log }).catch((err) =>
-      log.warn({ event: "expiry-failed", err }, "Expiry failed, retrying at the next pass"),
+    await runExpiryPass(job).catch((err) =>
+      log.warn({ component: "api", event: "expiry_failed", err }, "Expiry failed, retrying at the next pass"),
     );
   }
 }
@@ -50,7 +49,9 @@ export async function runExpiryPass(job: ExpiryJobOptions): Promise<number | nul
       unreferencedDays: unreferredDays,
       signal,
     });
-    if (deleted > 0) log.info({ event: "records-expired", deleted }, "Deleted unreferenced records");
+    if (deleted > 0) {
+      log.info({ component: "api", event: "records_expired", deleted }, "Deleted unreferenced records");
+    }
     return deleted;
   } finally {
     await lock.release();
@@ -63,7 +64,7 @@ async function warnIfNearlyFull({ database, storedBytesMax, log }: ExpiryJobOpti
   const bytes = Number(rows[0]?.bytes ?? 0);
   if (bytes < storedBytesMax * NEARLY_FULL_RATIO) return;
   log.warn(
-    { event: "storage-nearly-full", bytes, bytesMax: storedBytesMax },
+    { component: "api", event: "storage_nearly_full", bytes, bytesMax: storedBytesMax },
     "Record storage is nearly full",
   );
 }

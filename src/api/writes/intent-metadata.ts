@@ -253,7 +253,7 @@ async function upsertMetadata(
 }
 
 /** The indexed intent that a write refers to. */
-export type IndexedIntent = {
+type IndexedIntent = {
   readonly intent_id: string;
   readonly intent_hash: Hex;
   readonly owner: Hex;

@@ -107,7 +107,10 @@ class HeadPoller {
         if (signal.aborted) return;
         if (!(error instanceof RpcError)) throw error;
         const { host: provider, kind, reason } = error;
-        log.warn({ event: "head-poll-failed", provider, kind, reason }, "Reading the head failed");
+        log.warn(
+          { component: "chain", event: "head_poll_failed", provider, kind, reason },
+          "Reading the head failed",
+        );
         pollMs = pollMsMax;
       }
       // While the socket pushes heads there is no need to poll, unless our providers are behind them.

@@ -36,8 +36,10 @@ export async function subscribeToHeads(options: HeadSubscriptionOptions): Promis
     if (!endpoint) return;
     const { heads, reason } = await runSubscription(endpoint, options);
     if (signal.aborted) return;
-    const fields = { event: "head-subscription-ended", provider: endpoint.host, heads, reason };
-    log.debug(fields, "Head subscription ended");
+    log.debug(
+      { component: "chain", event: "head_subscription_ended", provider: endpoint.host, heads, reason },
+      "Head subscription ended",
+    );
     pauseMs = heads > 0 ? RECONNECT_MS_FIRST : Math.min(RECONNECT_MS_MAX, pauseMs * 2);
     try {
       await clock.sleep(pauseMs, signal);

@@ -348,7 +348,7 @@ export function createRpc(options: RpcOptions): Rpc {
     limits,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
-    log: options.log.child({ component: "rpc" }),
+    log: options.log,
     chainId: options.chainId ?? null,
     onCall: options.onCall ?? (() => undefined),
   };

@@ -57,7 +57,7 @@ type BatchOutcome<T> =
   /** The batch failed as a whole. */
   | { readonly failure: RpcError };
 
-export type RpcConnectionOptions = {
+type RpcConnectionOptions = {
   readonly endpoint: RemoteEndpoint;
   readonly limits: RpcLimits;
   readonly clock: Clock;
@@ -128,7 +128,7 @@ export class RpcConnection {
     if (this.#batchSize.learnFromRejection(failure, calls.length)) {
       const fields = { provider: this.#options.endpoint.host, batchMax: this.#batchSize.max };
       this.#options.log.info(
-        { event: "batch-rejected", ...fields },
+        { component: "chain", event: "batch_rejected", ...fields },
         "Batch rejected, reducing the batch size",
       );
       return this.callBatched(calls, signals);

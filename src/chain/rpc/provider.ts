@@ -163,7 +163,10 @@ export class RpcProvider {
 
   #recordSuccess(failuresAtStart: number): void {
     if (failuresAtStart > 0 && failuresAtStart === this.breaker.failures) {
-      this.#options.log.info({ event: "node-recovered", provider: this.host }, "Node recovered");
+      this.#options.log.info(
+        { component: "chain", event: "node_recovered", provider: this.host },
+        "Node recovered",
+      );
     }
     this.breaker.recordSuccess(failuresAtStart);
   }
@@ -175,19 +178,20 @@ export class RpcProvider {
     const { kind, method } = error;
     // A provider that came back may be another machine, on another chain: its chain is checked again.
     if (RPC_FAILURES[kind].cooldown !== "none" && kind !== "rate-limited") this.#chainCheck = null;
-    const level = failuresBefore === 0 && breaker.failures > 0 ? "warn" : "debug";
+    const { log } = this.#options;
+    const fields = {
+      provider: this.host,
+      method,
+      kind,
+      reason: error.reason,
+      cooldownMs: breaker.cooldownMs(),
+    };
     // One warning per series of failures: a provider that stays down would fill the log otherwise.
-    this.#options.log[level](
-      {
-        event: "node-request-failed",
-        provider: this.host,
-        method,
-        kind,
-        reason: error.reason,
-        cooldownMs: breaker.cooldownMs(),
-      },
-      "Node request failed",
-    );
+    if (failuresBefore === 0 && breaker.failures > 0) {
+      log.warn({ component: "chain", event: "node_request_failed", ...fields }, "Node request failed");
+    } else {
+      log.debug({ component: "chain", event: "node_request_failed", ...fields }, "Node request failed");
+    }
   }
 
   /** No response is trusted before the node has reported our chain id. */

@@ -52,7 +52,7 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
     await assertSameDeployment(database, deployment);
     addStatusRoutes(server.app, registry);
     url = await server.listen({ host: config.host, port: config.apiPort, portVariable: "API_PORT" });
-    log.info({ event: "listening", url }, "Indexing API is listening");
+    log.info({ component: "cli", event: "api_listening", url }, "Indexing API is listening");
     onListening?.(url);
     await waitForAbort(stop);
   } finally {

@@ -23,7 +23,7 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });
     for (const host of verified.unreachable) {
-      log.warn({ event: "node-unreachable", host }, "Node unreachable at start");
+      log.warn({ component: "cli", event: "node_unreachable", host }, "Node unreachable at start");
     }
     const { database, close } = await openConfiguredDatabase(config, log, "audit");
     try {

@@ -32,7 +32,7 @@ const environment = () => ({
 
 async function startFacilitator() {
   const service = startSextant(["facilitator"], { environment: environment() });
-  const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+  const pattern = /"event":"facilitator_listening","url":"(http:[^"]+)"/;
   return { service, url: pattern.exec(await service.waitForOutput(pattern))?.[1] ?? "" };
 }
 

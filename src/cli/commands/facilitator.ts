@@ -33,7 +33,7 @@ export const facilitatorCommand: RunCommand = async ({ environment, log, stop })
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });
     log.info(
-      { event: "listening", url, address, network: config.paymentNetwork },
+      { component: "cli", event: "facilitator_listening", url, address, network: config.paymentNetwork },
       "Facilitator is listening",
     );
     await waitForAbort(stop);

@@ -38,7 +38,7 @@ export const indexerCommand: RunCommand = async ({ environment, log, stop, onLis
       portVariable: "INDEXER_PORT",
     });
     const { network, chainId } = deployment;
-    log.info({ event: "listening", url, network, chainId }, "Indexer is listening");
+    log.info({ component: "cli", event: "indexer_listening", url, network, chainId }, "Indexer is listening");
     onListening?.(url);
     const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
     await runIndexer({
@@ -77,7 +77,7 @@ function startReporting(database: Database, status: IndexerStatus, log: Log): No
     const report = status.report();
     if (report.phase === "standby" || report.phase === "starting") return;
     writeIndexerStatus(database, report).catch((err) =>
-      log.debug({ event: "report-failed", err }, "The indexer report could not be stored"),
+      log.debug({ component: "cli", event: "report_failed", err }, "The indexer report could not be stored"),
     );
   }, REPORT_MS);
 }

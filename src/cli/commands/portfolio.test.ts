@@ -133,7 +133,7 @@ describe("with X402_DEV_BYPASS", () => {
   let url: string;
 
   const listening = async (service: ReturnType<typeof start>): Promise<string> => {
-    const pattern = /"event":"listening","url":"(http:[^"]+)"/;
+    const pattern = /"event":"portfolio_listening","url":"(http:[^"]+)"/;
     await waitFor(() => pattern.test(service.logged()));
     return pattern.exec(service.logged())?.[1] ?? "";
   };

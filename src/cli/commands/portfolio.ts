@@ -76,7 +76,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     opened.push(() => closeWithDeadline(service.close, server.close));
     const address = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
-    log.info({ event: "listening", url }, "Portfolio service is listening");
+    log.info({ component: "cli", event: "portfolio_listening", url }, "Portfolio service is listening");
     onListening?.(url);
     await waitForAbort(stop);
   } catch (error) {

@@ -185,7 +185,7 @@ function describeErrors(route: RouteDescription): Record<string, OpenApiResponse
 }
 
 /** Collects titled schemas and replaces them by references, as readers and code generators expect. */
-export type SchemaRegistry = {
+type SchemaRegistry = {
   /** The schema with every titled part replaced by a reference. */
   register(schema: JsonSchema): JsonSchema;
   schemas(): Readonly<Record<string, JsonSchema>>;

@@ -96,7 +96,7 @@ function readHead({ url, headers }: FastifyRequest): RequestHead {
 }
 
 /** Throws a Fault that names the field. */
-export type BodyValidator = (body: unknown) => void;
+type BodyValidator = (body: unknown) => void;
 
 /** Throws if the schema itself is wrong: at start, not at the first request. */
 function compileBodySchema(schema: JsonSchema): BodyValidator {

@@ -53,7 +53,8 @@ describe("connections", () => {
     expect(outcomes.map(({ isOpen }) => isOpen)).toEqual(Array.from({ length: 30 }, (_, each) => each < 10));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
-      event: "connection-limit",
+      component: "http",
+      event: "connection_limit",
       msg: "Connection limit reached, connection closed",
       connectionsMax: 10,
     });

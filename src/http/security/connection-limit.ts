@@ -19,35 +19,25 @@ export type ConnectionLimitOptions = {
 const DESCRIPTORS_RESERVED = 64;
 
 export function limitConnections(server: Server, options: ConnectionLimitOptions): void {
-  const { connectionsMax, perClientMax, log, repeatLimit } = options;
-  const warn = (event: string, message: string, fields: Readonly<Record<string, unknown>>) =>
-    repeatLimit.report(message, (repeated) =>
-      log.warn({ event, ...fields, ...(repeated === 0 ? {} : { repeated }) }, message),
-    );
+  const { connectionsMax, perClientMax } = options;
+  const warn = createWarnings(options);
   const descriptorsMax = findUsableDescriptors();
   const perClient = createCounts();
 
   if (connectionsMax > 0) server.maxConnections = connectionsMax;
-  server.on("drop", () =>
-    warn("connection-limit", "Connection limit reached, connection closed", { connectionsMax }),
-  );
+  server.on("drop", () => warn.connectionLimit(connectionsMax));
   server.on("connection", (socket: Socket) => {
     // The system assigns the lowest free number, so a high one means that almost all are taken. It must be noticed
     // here: once none is left, libuv accepts and closes connections without any event.
     if (descriptorsMax !== null && descriptorOf(socket) >= descriptorsMax) {
-      warn("descriptor-limit", "File descriptors run out, connection closed", {
-        descriptors: descriptorsMax,
-      });
+      warn.descriptorLimit(descriptorsMax);
       return void socket.destroy();
     }
     if (perClientMax === 0) return;
     const client = toClientId(socket.remoteAddress ?? "");
     socket.once("close", () => perClient.remove(client));
     if (perClient.add(client) <= perClientMax) return;
-    warn("client-connection-limit", "Connection limit of a client reached, connection closed", {
-      client,
-      perClientMax,
-    });
+    warn.clientConnectionLimit(client, perClientMax);
     const fault = new Fault("RATE_LIMITED", `At most ${perClientMax} connections per client.`);
     // A new connection is possible as soon as another of this client ends.
     writeConnectionError(fault, socket, { "retry-after": "1" });
@@ -55,8 +45,41 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
   server.on("error", (error: NodeJS.ErrnoException) => {
     // A failure to listen is reported to the caller of listen.
     if (!server.listening) return;
-    warn("accept-failed", "Connection not accepted", { code: error.code ?? error.message });
+    warn.acceptFailed(error.code ?? error.message);
   });
+}
+
+/** Under load each of these could repeat thousands of times a second. */
+function createWarnings({ log, repeatLimit }: Pick<ConnectionLimitOptions, "log" | "repeatLimit">) {
+  const report = (key: string, write: (fields: { readonly repeated: number | undefined }) => void) =>
+    repeatLimit.report(key, (repeated) => write({ repeated: repeated || undefined }));
+  return {
+    connectionLimit: (connectionsMax: number) =>
+      report("connection_limit", (repeats) =>
+        log.warn(
+          { component: "http", event: "connection_limit", connectionsMax, ...repeats },
+          "Connection limit reached, connection closed",
+        ),
+      ),
+    descriptorLimit: (descriptors: number) =>
+      report("descriptor_limit", (repeats) =>
+        log.warn(
+          { component: "http", event: "descriptor_limit", descriptors, ...repeats },
+          "File descriptors run out, connection closed",
+        ),
+      ),
+    clientConnectionLimit: (client: string, perClientMax: number) =>
+      report("client_connection_limit", (repeats) =>
+        log.warn(
+          { component: "http", event: "client_connection_limit", client, perClientMax, ...repeats },
+          "Connection limit of a client reached, connection closed",
+        ),
+      ),
+    acceptFailed: (code: string) =>
+      report("accept_failed", (repeats) =>
+        log.warn({ component: "http", event: "accept_failed", code, ...repeats }, "Connection not accepted"),
+      ),
+  };
 }
 
 function createCounts(): { add(key: string): number; remove(key: string): void } {

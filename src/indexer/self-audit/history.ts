@@ -117,7 +117,7 @@ async function describeDifference(
   const hosts = against.map(({ provider }) => rpc.providers()[provider]?.host);
   if (agreeing >= against.length) {
     log.warn(
-      { event: "node-log-mismatch", block, hosts },
+      { component: "indexer", event: "node_log_mismatch", block, hosts },
       "Nodes disagree with the index about a block's logs",
     );
     return agreeing > against.length || opinions.length === rpc.providers().length ? null : UNDECIDED;

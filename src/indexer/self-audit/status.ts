@@ -42,7 +42,7 @@ export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock
       for (const { text } of finding.differences) {
         if (!known.has(text)) {
           log.error(
-            { event: "audit-difference", kind, difference: text },
+            { component: "indexer", event: "audit_difference", kind, difference: text },
             "The index differs from the chain",
           );
         }
@@ -51,19 +51,28 @@ export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock
     },
     onNotCompared(kind) {
       countNotCompared(kind);
-      log.debug({ event: "audit-skipped", kind }, "No node has the state to audit a sample");
+      log.debug(
+        { component: "indexer", event: "audit_skipped", kind },
+        "No node has the state to audit a sample",
+      );
     },
     onAuditFailed(kind, error) {
       countNotCompared(kind);
-      log.warn({ event: "audit-failed", err: error, kind }, "Auditing a sample failed");
+      log.warn({ component: "indexer", event: "audit_failed", err: error, kind }, "Auditing a sample failed");
     },
     onUnconfirmedChange(spans) {
       const [blocks, before] = [countBlocks(spans), unconfirmed.length];
       if (before === 0 && blocks > 0) {
-        log.warn({ event: "history-unconfirmed", blocks: spans }, "Only one node confirmed parts of history");
+        log.warn(
+          { component: "indexer", event: "history_unconfirmed", blocks: spans },
+          "Only one node confirmed parts of history",
+        );
       }
       if (before > 0 && blocks === 0) {
-        log.info({ event: "history-confirmed" }, "A second node confirmed all of history");
+        log.info(
+          { component: "indexer", event: "history_confirmed" },
+          "A second node confirmed all of history",
+        );
       }
       unconfirmed = spans;
       metrics.unconfirmed.set(blocks);

@@ -41,7 +41,7 @@ function redactCallArguments(error: unknown): Error {
  * Every transfer costs us gas. The token is fixed, so that a client cannot have us call a contract of its own; a
  * transfer below the minimum is not worth its gas; and where payees are listed, every transfer pays one of them.
  */
-export type FacilitatorRules = {
+type FacilitatorRules = {
   readonly network: Caip2Network;
   readonly asset: Hex;
   readonly assetName: string;
@@ -89,10 +89,9 @@ type FacilitatorService = Required<FacilitatorEndpointOptions> & {
 };
 
 export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions): readonly Endpoint[] {
-  const { log, clock = systemClock, count = () => undefined } = options;
+  const { clock = systemClock, count = () => undefined } = options;
   const service: FacilitatorService = {
     ...options,
-    log: log.child({ component: "facilitator" }),
     clock,
     count,
     verifying: createConcurrencyLimit({ runningMax: VERIFYING_MAX, waitingMax: VERIFYING_WAITING_MAX }),
@@ -189,7 +188,10 @@ function settleShared(
 function throwUnavailable({ count, log }: FacilitatorService, operation: Operation, error: unknown): never {
   count(operation, "trouble");
   const cause = redactCallArguments(error);
-  log.warn({ event: "facilitator-unavailable", err: cause, operation }, "Facilitator unavailable");
+  log.warn(
+    { component: "payments", event: "facilitator_unavailable", err: cause, operation },
+    "Facilitator unavailable",
+  );
   throw new Fault("FACILITATOR_UNAVAILABLE", unavailableMessage(error), { cause });
 }
 

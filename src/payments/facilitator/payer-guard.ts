@@ -8,7 +8,7 @@ import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts"
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
 
-export type GuardedPayment = {
+type GuardedPayment = {
   readonly key: PaymentKey;
   readonly amount: bigint;
   readonly isContract: boolean;
@@ -133,8 +133,11 @@ export class PayerGuard {
     try {
       return await this.#options.isPending(record);
     } catch (err) {
-      const fields = { event: "transaction-lookup-failed", err, payer: record.payer, nonce: record.nonce };
-      this.#options.log.warn(fields, "Lookup of a sent transaction failed");
+      const { payer, nonce } = record;
+      this.#options.log.warn(
+        { component: "payments", event: "transaction_lookup_failed", err, payer, nonce },
+        "Lookup of a sent transaction failed",
+      );
       return true;
     }
   }

@@ -136,7 +136,10 @@ async function checkReadiness(
   try {
     await database.query("select 1");
   } catch (err) {
-    log.debug({ event: "database-unreachable", err }, "The facilitator's database does not respond");
+    log.debug(
+      { component: "payments", event: "database_unreachable", err },
+      "The facilitator's database does not respond",
+    );
     return { ready: false, reason: "The database does not respond." };
   }
   try {
@@ -146,7 +149,10 @@ async function checkReadiness(
       reason: `The account ${facilitator.address} cannot pay gas: its balance is zero.`,
     };
   } catch (err) {
-    log.debug({ event: "gas-balance-unreadable", err }, "The facilitator's gas balance could not be read");
+    log.debug(
+      { component: "payments", event: "gas_balance_unreadable", err },
+      "The facilitator's gas balance could not be read",
+    );
     return { ready: false, reason: "No node responds." };
   }
 }

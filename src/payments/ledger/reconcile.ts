@@ -13,7 +13,7 @@ import {
 } from "./row-runner.ts";
 import { createUnfinishedPayments, pruneLedger, type UnfinishedPayments } from "./unfinished-payments.ts";
 
-export type ReconcileOptions = SettlementContext & {
+type ReconcileOptions = SettlementContext & {
   readonly store: StatementRunner;
   /** Rows of other networks and assets are left alone: our chain knows nothing about them. */
   readonly scope: LedgerScope;
@@ -140,8 +140,10 @@ async function repairSettled(
     throw new Error("the transfer of a settled payment is not in the logs");
   }
   const { payer, nonce, transaction } = row;
-  const fields = { event: "settled-payment-not-on-chain", payer, nonce, transaction };
-  log.warn(fields, "Settled payment is not on chain, sending it again");
+  log.warn(
+    { component: "payments", event: "settled_payment_not_on_chain", payer, nonce, transaction },
+    "Settled payment is not on chain, sending it again",
+  );
   if (!(await ledger.startSettling(row, owner))) return null;
   const { kind } = await resumeSettlement(context, { ...row, state: "settling" }, owner);
   return kind === "settled" ? "resent" : null;

@@ -44,7 +44,7 @@ export function createReconcileRunner(
       return await task(row, owner);
     } catch (err) {
       log.warn(
-        { event: "reconcile-row-failed", err, payer: row.payer, nonce: row.nonce },
+        { component: "payments", event: "reconcile_row_failed", err, payer: row.payer, nonce: row.nonce },
         "Reconciliation of a payment failed",
       );
       await ledger.releaseLease(row, owner).catch(() => undefined);
@@ -82,7 +82,9 @@ export function startLeaseRenewal(
     // A lost lease shows at the next transition, which only the owner can make.
     renewing = renewing
       .then(() => ledger.renewLease(key, owner))
-      .catch((err) => log.warn({ event: "lease-renewal-failed", err }, "Lease renewal failed"));
+      .catch((err) =>
+        log.warn({ component: "payments", event: "lease_renewal_failed", err }, "Lease renewal failed"),
+      );
   }, limits.leaseMs / RENEWALS_PER_LEASE);
   return {
     async stop() {

@@ -71,9 +71,9 @@ export function createGate(options: GateOptions): Gate {
 }
 
 function createServices(options: GateOptions): FlowServices {
-  const { store, facilitator, lookup, clock = systemClock, count = () => undefined, onTransition } = options;
+  const { store, facilitator, lookup, log, onTransition } = options;
+  const { clock = systemClock, count = () => undefined } = options;
   const offer = validateOffer(options.offer);
-  const log = options.log.child({ component: "payments" });
   const limits = { ...GATE_LIMITS, ...options.limits };
   const ledger = openPaymentLedger(store, limits);
   return {

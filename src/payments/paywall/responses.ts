@@ -71,7 +71,10 @@ export function createPaymentResponses(
       ),
     tooManyActive: () => limited("Too many requests of this payer are in progress.", 1),
     facilitatorUnavailable(err: unknown) {
-      log.warn({ event: "payment-unverifiable", err }, "Payment verification unavailable");
+      log.warn(
+        { component: "payments", event: "payment_unverifiable", err },
+        "Payment verification unavailable",
+      );
       count("trouble");
       const message =
         "Payments cannot be verified at the moment; nothing was charged. Send the same signature again.";

@@ -76,7 +76,7 @@ export async function lookUpPayment(
     return await applyLookup(context, row, owner, await lookUpSettlement(row, context));
   } catch (err) {
     context.log.warn(
-      { event: "settlement-lookup-failed", err, ...logFields(row) },
+      { component: "payments", event: "settlement_lookup_failed", err, ...logFields(row) },
       "Settlement lookup failed",
     );
     await context.ledger.recordUnknownOutcome(row, owner, null);
@@ -96,8 +96,11 @@ async function attemptSettlement(
   if (outcome.kind === "settled") return confirmReportedTransfer(context, row, owner, outcome.transaction);
   const { transaction } = outcome;
   if (outcome.kind === "unknown") {
-    const fields = { event: "settlement-unknown", err: outcome.cause, ...logFields(row), transaction };
-    log.warn(fields, "Settlement outcome unknown");
+    const { cause: err } = outcome;
+    log.warn(
+      { component: "payments", event: "settlement_unknown", err, ...logFields(row), transaction },
+      "Settlement outcome unknown",
+    );
     await ledger.recordUnknownOutcome(row, owner, transaction);
     return UNKNOWN;
   }
@@ -133,16 +136,20 @@ async function confirmReportedTransfer(
 ): Promise<SettleResult> {
   const { ledger, log } = context;
   const found = await waitForTransfer(row, transaction, context).catch((err) => {
-    const fields = { event: "receipt-read-failed", err, ...logFields(row), transaction };
-    log.warn(fields, "Reading the receipt of a transfer failed");
+    log.warn(
+      { component: "payments", event: "receipt_read_failed", err, ...logFields(row), transaction },
+      "Reading the receipt of a transfer failed",
+    );
     return null;
   });
   if (found !== null) return recordTransfer(context, row, owner, found);
   // Another transaction than the reported one may have moved the money.
   const known = await lookUpPayment(context, row, owner);
   if (known !== null) return known;
-  const fields = { event: "settlement-claim-not-on-chain", ...logFields(row), transaction };
-  log.warn(fields, "Reported transfer is not on chain; response withheld");
+  log.warn(
+    { component: "payments", event: "settlement_claim_not_on_chain", ...logFields(row), transaction },
+    "Reported transfer is not on chain; response withheld",
+  );
   await ledger.recordUnknownOutcome(row, owner, transaction);
   return UNKNOWN;
 }
@@ -202,7 +209,7 @@ async function recordUntraced(
   // Its response was delivered: the row stays as it is until a node shows the log.
   if (row.wasSettled) throw new Error("the transfer of a settled payment is not in the logs");
   log.error(
-    { event: "nonce-used-without-log", ...logFields(row) },
+    { component: "payments", event: "nonce_used_without_log", ...logFields(row) },
     "Nonce used without a log; payment abandoned",
   );
   // No 402: behind a node that omits logs, the payer would pay twice. A retry of the client looks again.
@@ -236,7 +243,7 @@ async function recordLoss(
 ): Promise<void> {
   const { network, asset, payer, nonce, amount, transaction } = row;
   const fields = { network, asset, payer, nonce, amount: amount.toString(), transaction };
-  log.error({ event: "payment-lost", ...fields }, "Settled payment lost");
+  log.error({ component: "payments", event: "payment_lost", ...fields }, "Settled payment lost");
   await ledger.recordLost(row, owner, reason);
 }
 

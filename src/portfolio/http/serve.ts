@@ -84,7 +84,10 @@ export function servePortfolio(
 function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
   const shutdown = new AbortController();
   const warn = (err: unknown) =>
-    log.warn({ err, event: "payment-reconciliation-failed" }, "Payment reconciliation failed, retrying");
+    log.warn(
+      { component: "portfolio", event: "payment_reconciliation_failed", err },
+      "Payment reconciliation failed, retrying",
+    );
   const running = (async () => {
     while (!shutdown.signal.aborted) {
       await reconcile(shutdown.signal).catch(warn);

@@ -6,7 +6,7 @@ import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from ".
 import type { Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, toFirstRecord } from "./read.ts";
 
-export type Field = {
+type Field = {
   readonly sql: (asOf: AsOf) => SqlText;
   readonly json: JsonSchema;
   /** For a value whose length outsiders decide: its length in bytes, known without reading the value. */

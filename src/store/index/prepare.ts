@@ -7,7 +7,7 @@ import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
-export type DeploymentIdentity = {
+type DeploymentIdentity = {
   readonly chainId: number;
   readonly startBlock: number;
   readonly contracts: Readonly<Record<string, string>>;
@@ -55,11 +55,11 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
   if (state === "current") return;
   if (state === "stale") {
     log.info(
-      { component: "index", event: "rebuilding" },
+      { component: "store", event: "rebuilding" },
       "Table declarations changed, rebuilding rows from stored logs",
     );
     const logs = await rebuildRows(lock, options);
-    log.info({ component: "index", event: "rebuilt", logs }, "Rows rebuilt");
+    log.info({ component: "store", event: "rebuilt", logs }, "Rows rebuilt");
     return;
   }
   await lock.transaction(async (session) => {

@@ -99,7 +99,7 @@ export function buildReadText(inner: string): string {
 }
 
 /** Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients. */
-export type SlowReader = {
+type SlowReader = {
   /** As PipelinedReader.read; `client` is the requester. */
   read<T>(statement: PreparedStatement, use: (result: ResultRows) => T, client: string): Promise<T>;
   close(): Promise<void>;

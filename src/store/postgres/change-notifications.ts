@@ -53,7 +53,7 @@ export async function watchChanges(
       await lost;
     } catch (err) {
       log.debug(
-        { component: "database", event: "listen-failed", err },
+        { component: "store", event: "listen_failed", err },
         "Listening for changes failed, retrying",
       );
     }

@@ -125,7 +125,7 @@ async function connectClient({
   // For callers that do not listen: an unhandled error event would end the process.
   client.on("error", ({ message }) =>
     log.warn(
-      { component: "database", event: "connection-lost", reason: message, purpose },
+      { component: "store", event: "connection_lost", reason: message, purpose },
       "A database connection was lost",
     ),
   );

@@ -52,12 +52,7 @@ export async function migrate(
     const todo = findPending(await readApplied(database), migrations);
     for (const migration of todo) {
       log.info(
-        {
-          component: "database",
-          event: "migrating",
-          version: migration.version,
-          migration: migration.name,
-        },
+        { component: "store", event: "migrating", version: migration.version, migration: migration.name },
         "Migrating the database",
       );
       await runWithLockTimeout(lock, (session) => apply(session, migration), {

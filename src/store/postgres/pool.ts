@@ -40,7 +40,7 @@ export class ConnectionPool {
     // driver attaches the whole client to this error, including the session's secrets.
     this.#pool.on("error", ({ message }) =>
       log.warn(
-        { component: "database", event: "idle-connection-lost", reason: message },
+        { component: "store", event: "idle_connection_lost", reason: message },
         "An idle database connection was lost",
       ),
     );
@@ -67,8 +67,8 @@ export class ConnectionPool {
     // Between two statements no query handles the error event, and an unhandled one would end the process.
     const onError = ({ message }: Error) =>
       this.#log.warn(
-        { component: "database", event: "connection-lost", reason: message },
-        "A database connection in use was lost",
+        { component: "store", event: "connection_lost", reason: message },
+        "A database connection was lost",
       );
     client.on("error", onError);
     let mustDiscard = false;
@@ -91,7 +91,7 @@ export class ConnectionPool {
       await once(this.#pool, "remove", { signal: timeout }).catch((err) => {
         const openConnections = this.#connected.size;
         this.#log.warn(
-          { component: "database", event: "close-timed-out", err, openConnections },
+          { component: "store", event: "close_timed_out", err, openConnections },
           "Some database connections did not close in time",
         );
       });

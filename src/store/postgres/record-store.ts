@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { createIndexEmptyFault, SQLSTATE, sqlState } from "./errors.ts";
 import type { QueryRunner } from "./session.ts";
 
-export type RecordStoreOptions = {
+type RecordStoreOptions = {
   /** Called for writes of this process as soon as they commit: notifications arrive a moment later. */
   readonly onChange?: (tables: readonly WritableTable[]) => void;
   /** Without it there is no limit. */
@@ -63,7 +63,7 @@ function createStatementRunner(session: QueryRunner): StatementRunner {
 }
 
 /** Both limits are exact across processes. */
-export type StorageLimits = {
+type StorageLimits = {
   /** Bytes that one client may write per day (UTC); 0 is no limit. */
   readonly clientBytesPerDayMax: number;
   /** Bytes of all records; 0 is no limit. */

@@ -7,7 +7,7 @@ import { type PipelineStep, runPipeline } from "../fast/pipeline.ts";
 import { RawRowQuery } from "../fast/raw-row-query.ts";
 import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";
 
-export type StatementValue =
+type StatementValue =
   | string
   | number
   | bigint

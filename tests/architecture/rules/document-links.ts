@@ -1,4 +1,4 @@
-// Documents name only files that exist.
+// Documents, and the scripts of package.json, name only files that exist.
 import { posix } from "node:path";
 import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 
@@ -9,13 +9,17 @@ const LINK = /\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)]*)?\)/g;
 const PATH =
   /`((?:\.ci|bin|src|contracts|packages|tests|bench|docs|scripts|deployments)\/[A-Za-z0-9_./-]*)`/g;
 
-export const documentLinks: RepositoryRule = (repository) =>
-  repository.files
+const SCRIPT = /\btsx ([A-Za-z0-9_./-]+\.ts)\b/g;
+
+export const documentLinks: RepositoryRule = (repository) => [
+  ...repository.files
     .filter((file) => file.endsWith(".md") && !QUOTED.test(file))
     .flatMap((file) => [
       ...missing(repository, file, LINK, (path) => posix.join(posix.dirname(file), path)),
       ...missing(repository, file, PATH, (path) => path),
-    ]);
+    ]),
+  ...missing(repository, "package.json", SCRIPT, (path) => path),
+];
 
 function missing(
   repository: Repository,

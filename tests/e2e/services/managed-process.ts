@@ -29,7 +29,7 @@ export type ManagedProcessOptions = {
 };
 
 const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
-const LISTENS = /"event":"listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
+const LISTENS = /"event":"[a-z]+_listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
 // Enough to see why it ended.
 const OUTPUT_LENGTH_MAX = 20_000;
 // A busy machine starts seven of them at once.

@@ -26,7 +26,7 @@ export type ChaosStage = {
 };
 
 const BASE = 8453;
-const LISTENS = /"event":"listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
+const LISTENS = /"event":"[a-z]+_listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
 
 export async function openChaosStage(options: {
   readonly databaseUrl: string;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type LoopbackServer = {
+type LoopbackServer = {
   /** Without a trailing slash. */
   readonly url: string;
   /** Ends open connections, too. */

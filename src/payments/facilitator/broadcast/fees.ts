@@ -109,14 +109,14 @@ function lower(a: bigint, b: bigint): bigint {
 }
 
 /** A feed on the payment chain: the dollar price of the coin that gas is paid in. */
-export type NativePriceFeed = {
+type NativePriceFeed = {
   readonly feed: Hex;
   /** The feed publishes at least this often. */
   readonly heartbeatSeconds: number;
 };
 
 /** Dollars per coin as a whole number with `scale` decimal places. */
-export type NativePrice = { readonly usdPerCoin: bigint; readonly scale: number };
+type NativePrice = { readonly usdPerCoin: bigint; readonly scale: number };
 
 const ABI = parseAbi([
   "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)",
@@ -147,9 +147,15 @@ function createNativePriceReader(options: {
       const ageSeconds = clock.nowMs() / 1_000 - Number(updatedAt);
       if (usdPerCoin > 0n && ageSeconds <= feed.heartbeatSeconds + LATE_SECONDS_MAX)
         return { usdPerCoin, scale };
-      log.warn({ event: "native-price-late", feed: feed.feed, ageSeconds }, "Native price feed is late");
+      log.warn(
+        { component: "payments", event: "native_price_late", feed: feed.feed, ageSeconds },
+        "Native price feed is late",
+      );
     } catch (err) {
-      log.warn({ event: "native-price-failed", err, feed: feed.feed }, "Reading the native price failed");
+      log.warn(
+        { component: "payments", event: "native_price_failed", err, feed: feed.feed },
+        "Reading the native price failed",
+      );
     }
     return null;
   }

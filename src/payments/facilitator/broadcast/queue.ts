@@ -16,7 +16,7 @@ export type BroadcastRpc = {
   hasTransaction(hash: Hex): Promise<boolean>;
 };
 
-export type TransferTransaction = {
+type TransferTransaction = {
   readonly to: Hex;
   readonly data: Hex;
   readonly gas: bigint;
@@ -96,8 +96,10 @@ export class BroadcastQueue {
       if (failure === "nonce" || failure === "underpriced") return "again";
       // Without a response it may have been sent: waiting for its receipt will show.
       if (failure === "no-response") {
-        const fields = { event: "broadcast-maybe-sent", err: error, hash, nonce };
-        log.warn(fields, "Transaction may have been sent");
+        log.warn(
+          { component: "payments", event: "broadcast_maybe_sent", err: error, hash, nonce },
+          "Transaction may have been sent",
+        );
         return hash;
       }
       if (failure === "rejected") throw error;
@@ -119,7 +121,10 @@ export class BroadcastQueue {
     // The node has more than we sent: another process used the key, or we have just started.
     if (next === null || known > next) return known;
     if (isNonceGap) {
-      log.warn({ event: "broadcast-nonce-gap", known, next }, "Transaction dropped, using its nonce again");
+      log.warn(
+        { component: "payments", event: "broadcast_nonce_gap", known, next },
+        "Transaction dropped, using its nonce again",
+      );
       return known;
     }
     // Behind a load balancer the next node may not have our latest transaction yet.
@@ -134,7 +139,10 @@ export class BroadcastQueue {
     try {
       return (await rpc.hasTransaction(hash)) ? "known" : "nonce";
     } catch (cause) {
-      log.warn({ event: "broadcast-lookup-failed", err: cause, hash }, "Transaction lookup failed");
+      log.warn(
+        { component: "payments", event: "broadcast_lookup_failed", err: cause, hash },
+        "Transaction lookup failed",
+      );
       return "no-response";
     }
   }
