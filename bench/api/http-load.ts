@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 export type LoadResult = { readonly requests: number; readonly ms: number };
 
-export type LoadOptions = {
+type LoadOptions = {
   readonly url: string;
   readonly connections: number;
   readonly ms: number;

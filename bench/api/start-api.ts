@@ -6,7 +6,7 @@ import { generateRows } from "./api-rows.ts";
 import type { TableSizes } from "./row-generators.ts";
 import type { ApiReady } from "./server-child.ts";
 
-export type StartedApi = { readonly api: ApiReady; readonly depth: PageDepth; stop(): Promise<void> };
+type StartedApi = { readonly api: ApiReady; readonly depth: PageDepth; stop(): Promise<void> };
 
 export async function startApi(
   start: StartChild,

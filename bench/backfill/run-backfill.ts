@@ -5,7 +5,7 @@ import type { StartChild } from "../harness/with-children.ts";
 import type { ReplayNodeReady, ReplayNodeTask } from "../history/replay-node-child.ts";
 import type { BackfillReport, BackfillTask } from "./backfill-child.ts";
 
-export type RunningReplayNode = { readonly node: ReplayNodeReady; stop(): Promise<void> };
+type RunningReplayNode = { readonly node: ReplayNodeReady; stop(): Promise<void> };
 
 export async function startReplayNodeChild(
   start: StartChild,

@@ -16,7 +16,7 @@ import {
 import type { StartChild } from "../harness/with-children.ts";
 import { type BackfillDecade, decadeBounds, splitIntoDecades } from "./decades.ts";
 
-export type BackfillGrowthTask = { readonly seed: number; readonly events: number };
+type BackfillGrowthTask = { readonly seed: number; readonly events: number };
 
 // What is flat may seem a fifth steeper when the machine looks away.
 const FLAT_PERCENTS = 120;

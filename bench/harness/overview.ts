@@ -5,7 +5,7 @@ import { type BenchReport, formatColumns, type Headline } from "./measurement.ts
 export type RunEnvironment = { readonly date: string; readonly commit: string; readonly machine: string };
 
 /** The newest run of one benchmark. */
-export type BenchRun = BenchReport & { readonly circumstances: RunEnvironment };
+type BenchRun = BenchReport & { readonly circumstances: RunEnvironment };
 
 /** Parts by the name of their benchmark. */
 export type BenchRuns = Readonly<Record<string, BenchRun>>;

@@ -1,7 +1,7 @@
 // The things that something may still happen to: drawn at random, and never more than a bound.
 import type { SeededDraws } from "./seeded-random.ts";
 
-export type BoundedSet<T> = {
+type BoundedSet<T> = {
   readonly size: number;
   /** When the set is full, another one is left alone from now on. */
   add(item: T): void;

@@ -30,9 +30,9 @@ export type HistorySpendWindow = {
   windowStart: number;
 };
 
-export type HistoryPaymentPolicy = HistorySpendWindow & { readonly merchant: Hex; readonly facilitator: Hex };
+type HistoryPaymentPolicy = HistorySpendWindow & { readonly merchant: Hex; readonly facilitator: Hex };
 
-export type HistorySessionKey = { readonly account: Hex; readonly key: Hex; nonce: bigint };
+type HistorySessionKey = { readonly account: Hex; readonly key: Hex; nonce: bigint };
 
 export type HistoryQuote = {
   readonly quoteHash: Hex;
@@ -47,7 +47,7 @@ export type HistoryQuote = {
   readonly expiresAt: bigint;
 };
 
-export type HistoryReceipt = { readonly id: bigint; readonly quote: HistoryQuote };
+type HistoryReceipt = { readonly id: bigint; readonly quote: HistoryQuote };
 
 /** One call and what it logged. */
 export type HistoryStep = {

@@ -15,10 +15,10 @@ export type HistoryOptions = {
   readonly eventsMax?: number;
 };
 
-export type HistoryTransaction = HistoryStep & { readonly hash: Hex };
+type HistoryTransaction = HistoryStep & { readonly hash: Hex };
 
 /** A block with events. The numbers in between belong to blocks without any. */
-export type HistoryBlock = {
+type HistoryBlock = {
   readonly number: number;
   readonly transactions: readonly HistoryTransaction[];
 };

@@ -1,6 +1,6 @@
 // Bytes appended piece by piece and read back as runs of pieces, outside of the JavaScript heap.
 
-export type Segments = {
+type Segments = {
   readonly count: number;
   readonly bytes: number;
   append(text: string): void;

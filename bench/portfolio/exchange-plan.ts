@@ -10,7 +10,7 @@ export type RecordedExchange = CachedExchange & { readonly url: string };
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An exchange and the earlier ones of the same node, by position, that were over when it began. */
-export type PlannedExchange = Pick<RecordedExchange, "url" | "body"> & { readonly after: readonly number[] };
+type PlannedExchange = Pick<RecordedExchange, "url" | "body"> & { readonly after: readonly number[] };
 
 /** Runs the work and reads from the nodes which requests they got meanwhile. */
 export async function recordExchanges(

@@ -6,7 +6,7 @@ import type { PaymentChainReady, PaymentChainTask } from "./paid-chain-child.ts"
 import type { ServiceTask } from "./service-child.ts";
 import type { UnpaidTask } from "./unpaid-ceiling-child.ts";
 
-export type BenchPaidService = {
+type BenchPaidService = {
   readonly chain: PaymentChainReady;
   readonly service: ServerReady;
   readonly raw: ServerReady;

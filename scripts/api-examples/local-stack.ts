@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-export type LocalStack = { readonly url: string; stop(): Promise<void> };
+type LocalStack = { readonly url: string; stop(): Promise<void> };
 
 const BIN = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
 // A cold machine needs some ten seconds to start a chain and a database and to run the simulator.

@@ -1,7 +1,7 @@
 // One valid request for every route of the indexing API, made from the records of a running local stack.
 import { indexReads } from "../../src/protocol/reads.ts";
 
-export type ExampleResponse = { readonly status: number; readonly body: unknown };
+type ExampleResponse = { readonly status: number; readonly body: unknown };
 export type SendExampleRequest = (method: string, target: string, body?: unknown) => Promise<ExampleResponse>;
 
 export type ApiExample = {

@@ -17,7 +17,7 @@ type LocalRun = {
   readonly accounts: readonly { readonly name: string; readonly privateKey: string }[];
 };
 
-export type PayerLookup = {
+type PayerLookup = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly localFile: string;
   readonly url: string | null;

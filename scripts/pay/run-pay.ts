@@ -5,7 +5,7 @@ import { formatSnapshot } from "./format-snapshot.ts";
 import { PAY_USAGE, readPayArguments } from "./pay-arguments.ts";
 import { findPayer } from "./payer.ts";
 
-export type PayCommandInput = {
+type PayCommandInput = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Written by a local run, with its addresses. */

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-export type VersionCheckout = { readonly folder: string; remove(): void };
+type VersionCheckout = { readonly folder: string; remove(): void };
 
 type Lockfile = { readonly packages: Readonly<Record<string, { version?: string; dev?: boolean }>> };
 

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunSummary } from "./run-report.ts";
 
-export type TestSuite = "main" | "chaos" | "browser" | "upgrade";
+type TestSuite = "main" | "chaos" | "browser" | "upgrade";
 
-export type VitestRun = {
+type VitestRun = {
   readonly suites: readonly TestSuite[];
   /** Paths and options of vitest. */
   readonly args?: readonly string[];

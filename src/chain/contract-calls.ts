@@ -11,9 +11,9 @@ import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
 
 type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
 
-export type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
-export type OverrideCaller = {
+type OverrideCaller = {
   /** Null when the node does not support state overrides, or cannot finish this call. */
   callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };

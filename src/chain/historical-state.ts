@@ -106,7 +106,7 @@ function resultOf(result: RpcResult<Hex>): Hex | null {
   throw result.error;
 }
 
-export type HistoricalBlock = { readonly number: number; readonly hash: Hex };
+type HistoricalBlock = { readonly number: number; readonly hash: Hex };
 
 /** `at`: the block of the results; null where there was no call. */
 type LaterCallResults = {

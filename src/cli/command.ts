@@ -96,7 +96,7 @@ function formatCommandHelp({ name, description, options }: Command): string {
   return [`Usage: sextant ${name} [options]`, "", description, "", ...rows, ""].join("\n");
 }
 
-export type CommandOption = {
+type CommandOption = {
   readonly type: "string" | "boolean";
   /** Shown in --help after the option, such as `N` or `DIR`. */
   readonly valueName?: string;
@@ -105,7 +105,7 @@ export type CommandOption = {
   readonly description: string;
 };
 
-export type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
+type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
 
 export type CommandContext = {
   readonly environment: Environment;

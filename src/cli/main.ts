@@ -10,7 +10,7 @@ import { parseArguments } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The part of `process` that the command uses, so that tests can run it in process. */
-export type Host = {
+type Host = {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly stdout: { write(text: string): unknown };

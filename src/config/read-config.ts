@@ -3,7 +3,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Setting } from "./setting-kinds.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 export type Config<S extends SettingTable> = {
   readonly [Key in keyof S]: S[Key] extends Setting<infer T> ? T : never;
 };

@@ -3,7 +3,7 @@ import { parseAmount } from "../lib/decimal.ts";
 import { Secret } from "../lib/secret.ts";
 
 /** `parse` throws for an invalid value; `allowed` completes the sentence "X must be …". */
-export type SettingKind<T> = { readonly allowed: string; readonly parse: (text: string) => T };
+type SettingKind<T> = { readonly allowed: string; readonly parse: (text: string) => T };
 
 export type Setting<T> = {
   readonly variable: string;

@@ -9,7 +9,7 @@ import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
 
 // Logs requests that failed on our side: defects with their stack, expected faults in one line, repeats counted.
 
-export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
+type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
 // Enough to distinguish defects; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;

@@ -1,7 +1,7 @@
 // Cache of serialized responses: valid until the data changes, single flight per request, least recently used out first.
 import type { SerializedResponse } from "./response.ts";
 
-export type CacheKey = {
+type CacheKey = {
   /** The route pattern, as declared. */
   readonly route: string;
   /** The same text for every spelling of the request's URL. */

@@ -15,7 +15,7 @@ export type SerializedResponse = {
   readonly headers: readonly string[];
 };
 
-export type ResponseParts = {
+type ResponseParts = {
   readonly route: string;
   readonly status?: number;
   /** Bytes are sent unchanged, anything else as JSON. */
@@ -50,7 +50,7 @@ function toBytes(body: unknown): Buffer {
   return Buffer.from(text);
 }
 
-export type WriteResponseOptions = {
+type WriteResponseOptions = {
   readonly requestId: string;
   /** Set while the process shuts down, so that the client opens another connection. */
   readonly closeConnection: boolean;

@@ -30,9 +30,9 @@ import { addReadinessRoute, type Readiness } from "./status-routes.ts";
 // Fast path: serve cached responses before Fastify runs.
 
 /** The cached response to exactly this URL, if it is still valid. */
-export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
 
-export type FastPathOptions = {
+type FastPathOptions = {
   readonly guard: RequestGuard;
   readonly observeRequest: ObserveRequest;
   readonly isShuttingDown: () => boolean;

@@ -4,7 +4,7 @@ import { Fault } from "./fault.ts";
 /** Shared by keys: no key gets all slots, and waiting keys take turns. */
 export type FairLimit = { run<T>(key: string, task: () => Promise<T>): Promise<T> };
 
-export type FairLimitOptions = {
+type FairLimitOptions = {
   readonly runningMax: number;
   readonly runningPerKeyMax: number;
   readonly waitingMax: number;

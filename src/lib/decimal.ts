@@ -40,7 +40,7 @@ export function formatAmount(units: bigint, decimals: number): string {
 export type Decimal = { readonly units: bigint; readonly scale: number };
 
 /** Named by what happens to the magnitude, so that rounding a debt mirrors rounding the same credit. */
-export type Rounding = "down" | "up" | "half-up";
+type Rounding = "down" | "up" | "half-up";
 
 // 255 is the largest `decimals` a token can state (uint8); the sum of two such scales still fits.
 export const SCALE_MAX = 510;

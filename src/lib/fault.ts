@@ -1,7 +1,7 @@
 // Every way Sextant can fail, in one table, and the error class that carries a row of it.
 
 /** What a failure means to a caller: an HTTP status, whether a retry can help, and a process exit code. */
-export type FaultKind = {
+type FaultKind = {
   readonly status: number;
   readonly retry: boolean;
   readonly exit: number;

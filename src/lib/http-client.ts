@@ -28,7 +28,7 @@ export type HttpExchange = {
   readonly ms: number;
 };
 
-export type HttpClientResponse = {
+type HttpClientResponse = {
   readonly status: number;
   readonly retryAfterMs: number | null;
   readonly text: string;

@@ -68,7 +68,7 @@ export function createLogThrottle(clock: Pick<Clock, "sleep"> = systemClock): Lo
 
 export type Log = Logger;
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 // A person reads the message; events are for machines, and have one message each.
 const TERMINAL = {

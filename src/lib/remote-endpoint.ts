@@ -18,7 +18,7 @@ const READ_LENGTH_MAX = 65_536;
 // Shorter pieces of an address ("v2", "rpc", "eth") are ordinary words and no secret.
 const SECRET_LENGTH_MIN = 6;
 
-export type RemoteEndpointOptions = {
+type RemoteEndpointOptions = {
   readonly protocols?: readonly string[];
   /** Secret whatever their length, such as an API key in the path. */
   readonly secrets?: readonly Secret<string>[];

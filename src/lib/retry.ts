@@ -9,7 +9,7 @@ export function parseRetryAfter(header: string | null): number | null {
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
-export type RetryPolicy = {
+type RetryPolicy = {
   /** All attempts, the first one included. */
   readonly attemptsMax: number;
   /** Upper bound of the wait after the first failure; it doubles with every further one. */

@@ -9,7 +9,7 @@ import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
 
 // Development packages of a local run, loaded only when one starts.
 
-export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
+type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
 export async function loadDevPackages() {
   try {

@@ -14,7 +14,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 
-export type PaymentAsset = {
+type PaymentAsset = {
   readonly asset: Hex;
   /** Name and version of the token's EIP-712 domain, which differ even between deployments of the same token. */
   readonly name: string;

@@ -15,7 +15,7 @@ import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
 // Reads a wallet on one chain at one block: balances, then metadata, positions and prices.
 
-export type ChainReaderOptions = {
+type ChainReaderOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];

@@ -27,7 +27,7 @@ export type EventRule<Args> = {
   readonly explain: (event: EventRecord<Args>) => string;
 };
 
-export type EventRules<A extends Abi> = {
+type EventRules<A extends Abi> = {
   readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;
 };
 

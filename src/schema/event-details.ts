@@ -47,7 +47,7 @@ type ViewResult<
   View extends ContractFunctionName<A, "view" | "pure">,
 > = ContractFunctionReturnType<A, "view" | "pure", View>;
 
-export type DetailsDeclaration<
+type DetailsDeclaration<
   A extends Abi,
   Call extends ContractFunctionName<A, "nonpayable" | "payable">,
   View extends ContractFunctionName<A, "view" | "pure">,

@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, unknown>>;
  * `full` keeps every version, so that the past can be read at any block. `recent` keeps versions only back to the
  * finalized block: right for rollups that change with almost every event.
  */
-export type History = "full" | "recent";
+type History = "full" | "recent";
 
 export type Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> = {
   readonly name: string;

@@ -11,7 +11,7 @@ export type RecordFields = {
   readonly fields: readonly { readonly name: string; readonly type: string; readonly description: string }[];
 };
 
-export type LlmsFullInput = {
+type LlmsFullInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
   readonly parameters: readonly Parameter[];

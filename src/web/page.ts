@@ -82,7 +82,7 @@ function readSource(name: string): string {
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
-export type HtmlPageParts = {
+type HtmlPageParts = {
   readonly title: string;
   readonly style: string;
   readonly main: string;

@@ -10,7 +10,7 @@ export type PayPageChain = {
   readonly explorerTxUrl: string | null;
 };
 
-export type PayPageInput = {
+type PayPageInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
   readonly chains: readonly PayPageChain[];

@@ -23,7 +23,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 /** Kinds by key; `?` where the value may be null. */
-export type ExpectedShape = Readonly<Record<string, Kind | `${Kind}?`>>;
+type ExpectedShape = Readonly<Record<string, Kind | `${Kind}?`>>;
 
 /** Exactly these keys, in this order, each of its kind. */
 export function expectShape(value: unknown, shape: ExpectedShape): void {

@@ -1,7 +1,7 @@
 // The specification of the indexing API as data: endpoints, records and errors, parsed from its tables.
 import { readFileSync } from "node:fs";
 
-export type SpecifiedEndpoint = {
+type SpecifiedEndpoint = {
   readonly section: string;
   readonly method: string;
   /** With `{name}` for a parameter, as OpenAPI writes it. */
@@ -14,7 +14,7 @@ export type SpecifiedEndpoint = {
   readonly responseKeys: readonly string[];
 };
 
-export type SpecifiedError = {
+type SpecifiedError = {
   readonly status: string;
   readonly endpoints: readonly string[];
   readonly condition: string;

@@ -23,7 +23,7 @@ import { startTestIndex, type TestIndex, toDeployment } from "../support/index/t
 import { silentLog } from "../support/quiet-log.ts";
 
 /** The parts of responses that tests use; whole responses are checked against /openapi.json. */
-export type WriteResponseBody = Readonly<Record<string, unknown>> & {
+type WriteResponseBody = Readonly<Record<string, unknown>> & {
   readonly bid_id: string;
   readonly uri: string;
   readonly execution_data: string;
@@ -33,9 +33,9 @@ export type WriteResponseBody = Readonly<Record<string, unknown>> & {
   readonly pagination: { readonly next_cursor?: string };
 };
 
-export type WriteResponse = ApiResponse & { readonly body: WriteResponseBody };
+type WriteResponse = ApiResponse & { readonly body: WriteResponseBody };
 
-export type WriteClient = {
+type WriteClient = {
   readonly url: string;
   request(
     method: string,

@@ -6,7 +6,7 @@ import ts from "typescript";
 
 export type Violation = { readonly file: string; readonly line: number; readonly message: string };
 export type RepositoryRule = (repository: Repository) => readonly Violation[];
-export type SourceImport = {
+type SourceImport = {
   readonly from: string;
   readonly line: number;
   readonly specifier: string;

@@ -26,9 +26,9 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-export type WalletCall = { readonly method: string; readonly params?: readonly unknown[] };
+type WalletCall = { readonly method: string; readonly params?: readonly unknown[] };
 
-export type TestWallet = {
+type TestWallet = {
   readonly calls: readonly string[];
   /** The signed typed data, in order. */
   readonly signed: readonly TypedDataDefinition[];

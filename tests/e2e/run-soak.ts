@@ -30,7 +30,7 @@ import type { SoakProfile } from "./soak-profile.ts";
 import { type E2eSystem, openE2eSystem } from "./system.ts";
 import { sleepUntilStopped } from "./wait.ts";
 
-export type CheckResult = { readonly name: string; readonly ok: boolean; readonly message: string };
+type CheckResult = { readonly name: string; readonly ok: boolean; readonly message: string };
 
 export type SoakResult = {
   readonly seed: number;
@@ -41,7 +41,7 @@ export type SoakResult = {
   readonly ok: boolean;
 };
 
-export type SoakOptions = {
+type SoakOptions = {
   readonly seed: number;
   readonly pace: SoakProfile;
   /** Ends everything early; the run rejects then. */

@@ -10,7 +10,7 @@ const vaultAbi = parseAbi(["function convertToAssets(uint256) view returns (uint
 /** Millionths of a dollar. */
 type Micro = bigint;
 
-export type ExpectedToken = {
+type ExpectedToken = {
   contract: Hex | null;
   raw: bigint;
   decimals: number;

@@ -26,7 +26,7 @@ import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
-export type NodeFaultPlan = (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
+type NodeFaultPlan = (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
 
 /** A market behind a node with injected faults. */
 export type StagedMarket = LocalMarket & { readonly node: FaultyNode; plan: NodeFaultPlan };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { TRAFFIC_LISTS } from "./traffic.ts";
 
-export type BothApis = { readonly before: string; readonly now: string };
+type BothApis = { readonly before: string; readonly now: string };
 
 type Page = { readonly pagination?: { readonly next_cursor?: string } };
 

@@ -1,13 +1,13 @@
 // Clients of one API that never stop reading, and a count of what they got.
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type TrafficCount = {
+type TrafficCount = {
   readonly requests: number;
   readonly failed: readonly string[];
   readonly slowestMs: number;
 };
 
-export type Traffic = { stop(): Promise<TrafficCount> };
+type Traffic = { stop(): Promise<TrafficCount> };
 
 /** Lists of every kind of row that the indexer writes, and of what clients write. */
 export const TRAFFIC_LISTS = [

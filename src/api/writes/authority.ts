@@ -45,7 +45,7 @@ export const openWriteAuthority: WriteAuthority = {
   authorize: async () => ({ signer: null, claimVersion: async () => undefined }),
 };
 
-export type SignedWriteOptions = {
+type SignedWriteOptions = {
   readonly domain: WriteDomain;
   readonly audience: () => string;
   readonly reads: AccountReader;

@@ -23,7 +23,7 @@ import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
 
 // The indexed intent that a write refers to.
 
-export type IndexedIntent = {
+type IndexedIntent = {
   readonly intent_id: string;
   readonly intent_hash: Hex;
   readonly owner: Hex;

@@ -14,12 +14,8 @@ import type { ContractName } from "../../protocol/deployment.ts";
 import type { EventRecord } from "../../schema/chain-log.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
 
-export type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
-export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
-  A,
-  "view" | "pure",
-  V
->;
+type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
+type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<A, "view" | "pure", V>;
 
 function findAbiEvent(abi: Abi, name: string): AbiEvent {
   const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);

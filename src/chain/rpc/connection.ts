@@ -57,7 +57,7 @@ type BatchOutcome<T> =
   /** The batch failed as a whole. */
   | { readonly failure: RpcError };
 
-export type RpcConnectionOptions = {
+type RpcConnectionOptions = {
   readonly endpoint: RemoteEndpoint;
   readonly limits: RpcLimits;
   readonly clock: Clock;

@@ -65,7 +65,7 @@ export type RangeHint = {
 };
 
 /** The JSON-RPC error object of a node: the message redacted, the data only where it is hex. */
-export type NodeError = {
+type NodeError = {
   readonly code: number | null;
   readonly message: string;
   readonly data: Hex | null;

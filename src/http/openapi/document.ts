@@ -5,7 +5,7 @@ import type { RouteDescription } from "./route-description.ts";
 
 // Collects titled schemas and replaces them by references, as readers and code generators expect.
 
-export type SchemaRegistry = {
+type SchemaRegistry = {
   /** The schema with every titled part replaced by a reference. */
   register(schema: JsonSchema): JsonSchema;
   schemas(): Readonly<Record<string, JsonSchema>>;

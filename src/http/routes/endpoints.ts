@@ -11,7 +11,7 @@ import { readParameters, readQuery } from "./parameters.ts";
 
 // Validates bodies against JSON Schemas, compiled once at start, with error messages that name the field.
 
-export type BodyValidator = (body: unknown) => void;
+type BodyValidator = (body: unknown) => void;
 
 /** Throws if the schema itself is wrong: at start, not at the first request. */
 function compileBodySchema(schema: JsonSchema): BodyValidator {

@@ -11,7 +11,7 @@ import type { ResponseCache } from "../response-cache.ts";
 import type { HttpServer } from "../server.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 
-export type ReadRouteOptions = {
+type ReadRouteOptions = {
   readonly run: RunRead;
   readonly cache: ResponseCache;
 };

@@ -7,7 +7,7 @@ import { readClientAddress, toClientId } from "./client-address.ts";
 
 // A token bucket per client and minute: even refill, one number per client, bounded memory.
 
-export type RateLimiter = {
+type RateLimiter = {
   /** Takes units, 1 by default; returns how many milliseconds too early the client is, 0 if it may proceed. */
   take(client: string, units?: number): number;
   /** Returns the units of `taken` that were not used. */
@@ -63,7 +63,7 @@ export function createRateLimiter(options: {
   };
 }
 
-export type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
+type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
 export type RequestGuard = {
   /** Counts the request and its announced body, or the largest body if it announces no length; null lets it pass. */
@@ -74,7 +74,7 @@ export type RequestGuard = {
   identifyClient(request: IncomingMessage): string;
 };
 
-export type RequestGuardOptions = {
+type RequestGuardOptions = {
   /** Per client; 0 is no limit. */
   readonly requestsPerMinuteMax: number;
   /** Bytes of request bodies per client; 0 is no limit. */

@@ -45,7 +45,7 @@ export function createParametersCodec(
   };
 }
 
-export type FunctionCodec<Args = readonly unknown[], Result = unknown> = {
+type FunctionCodec<Args = readonly unknown[], Result = unknown> = {
   readonly selector: Hex;
   encodeCall(args: Args): Hex;
   /** The result, a list of several results, or undefined for none. */
@@ -83,7 +83,7 @@ export function createFunctionCodec<const A extends Abi, Name extends ContractFu
 }
 
 /** Reads the arguments behind the selector of calldata. */
-export type ArgumentsDecoder = (calldata: Hex) => readonly unknown[];
+type ArgumentsDecoder = (calldata: Hex) => readonly unknown[];
 
 /**
  * Calldata is whatever a sender made: data that is not in canonical form (dirty padding, odd offsets) is left to viem,

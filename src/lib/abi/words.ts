@@ -210,7 +210,7 @@ export function toStorableText(text: string): string {
 }
 
 /** Values one after another, with the contents of dynamic ones behind them. */
-export type SequenceCodec = {
+type SequenceCodec = {
   readonly isDynamic: boolean;
   readonly words: number;
   readonly encode: (values: readonly unknown[]) => string;

@@ -41,7 +41,7 @@ function redactCallArguments(error: unknown): Error {
  * Every transfer costs us gas. The token is fixed, so that a client cannot have us call a contract of its own; a
  * transfer below the minimum is not worth its gas; and where payees are listed, every transfer pays one of them.
  */
-export type FacilitatorRules = {
+type FacilitatorRules = {
   readonly network: Caip2Network;
   readonly asset: Hex;
   readonly assetName: string;

@@ -8,7 +8,7 @@ import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts"
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
 
-export type GuardedPayment = {
+type GuardedPayment = {
   readonly key: PaymentKey;
   readonly amount: bigint;
   readonly isContract: boolean;

@@ -97,7 +97,7 @@ export function authorizationKeyText({ network, asset, payer, nonce }: PaymentKe
   return [network, asset, payer, nonce].join(" ");
 }
 
-export type RevertRecord = {
+type RevertRecord = {
   readonly network: string;
   readonly transaction: Hex;
   readonly payer: Hex;

@@ -13,7 +13,7 @@ import type { BroadcastQueue } from "./broadcast/queue.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import type { OperationTracker, SendHooks } from "./operation-tracker.ts";
 
-export type TransferScheme = {
+type TransferScheme = {
   verify(payload: PaymentPayload, terms: PaymentRequirements): Promise<VerifyResponse>;
   /** Verifies, sends and waits for a block. */
   broadcast(payload: PaymentPayload, terms: PaymentRequirements, hooks: SendHooks): Promise<SettleResponse>;

@@ -33,7 +33,7 @@ import {
 } from "./statements.ts";
 import type { PaymentState } from "./transitions.ts";
 
-export type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
+type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
 /** What a request finds when it opens its payment; `payerFailures` are those within the window. */
 export type OpenedPayment = { readonly payerFailures: number } & (

@@ -13,7 +13,7 @@ import {
 } from "./row-runner.ts";
 import { createUnfinishedPayments, pruneLedger, type UnfinishedPayments } from "./unfinished-payments.ts";
 
-export type ReconcileOptions = SettlementContext & {
+type ReconcileOptions = SettlementContext & {
   readonly store: StatementRunner;
   /** Rows of other networks and assets are left alone: our chain knows nothing about them. */
   readonly scope: LedgerScope;

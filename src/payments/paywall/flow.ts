@@ -32,7 +32,7 @@ import { createPaymentResponses } from "./responses.ts";
 /** States in which a request holds a place among those that act. */
 type ActingState = Exclude<FlowState, { readonly at: "waiting" | "done" }>;
 
-export type PaymentFlowInput = {
+type PaymentFlowInput = {
   readonly resource: PaidResource;
   readonly payment: Payment;
   readonly owner: string;

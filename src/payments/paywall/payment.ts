@@ -50,7 +50,7 @@ export type Payment = {
 };
 
 /** Well-formed, but of a kind that we do not accept. */
-export type UnsupportedPayment = { readonly unsupported: string };
+type UnsupportedPayment = { readonly unsupported: string };
 
 // Node accepts 16 KB of headers in all; a contract account's signature with its factory call needs about 4.
 const HEADER_LENGTH_MAX = 12_288;

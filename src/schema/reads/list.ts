@@ -55,7 +55,7 @@ function selectOwnedRows({ columns, rows }: ResultRows): ResultRows {
 }
 
 /** A condition that narrows a list. */
-export type ListFilter = {
+type ListFilter = {
   readonly kind: ParameterKind<SqlValue>;
   readonly description: string;
   readonly required?: boolean;
@@ -119,7 +119,7 @@ const QUICK_OFFSET_MAX = 1_000;
 
 type Filters = Readonly<Record<string, ListFilter>>;
 
-export type ListOptions = {
+type ListOptions = {
   readonly operationId: string;
   readonly summary: string;
   readonly tag: string;

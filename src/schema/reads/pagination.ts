@@ -86,7 +86,7 @@ function checkCastable(value: string, cast: string): string {
   return value;
 }
 
-export type PageOptions = {
+type PageOptions = {
   readonly limit: number;
   readonly offset: string;
   /** The key of the records in the body. */

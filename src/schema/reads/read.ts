@@ -63,7 +63,7 @@ export type IndexHead = {
 };
 
 /** A statement to run; slow ones are shared fairly between clients. */
-export type ReadStatement = { readonly sql: SqlText; readonly cost: ReadCost; readonly client?: string };
+type ReadStatement = { readonly sql: SqlText; readonly cost: ReadCost; readonly client?: string };
 
 /** Runs a statement and returns what `use` makes of its rows and the head, both from one snapshot. */
 export type RunRead = <T>(

@@ -8,7 +8,7 @@ import type { Table } from "../table.ts";
 import type { AsOf, Read, ReadInput } from "./read.ts";
 import { toFirstRecord } from "./read.ts";
 
-export type Field = {
+type Field = {
   readonly sql: (asOf: AsOf) => SqlText;
   readonly json: JsonSchema;
   /** For a value whose length outsiders decide: its length in bytes, known without reading the value. */

@@ -22,7 +22,7 @@ export type PipelinedReader = {
 
 type PendingRead<T> = { readonly statement: PreparedStatement; readonly use: (result: ResultRows) => T };
 
-export type PipelinedReaderOptions = {
+type PipelinedReaderOptions = {
   readonly connections: number;
   /** How many reads share a connection before the next one is used. */
   readonly readsPerConnectionMax: number;

@@ -116,7 +116,7 @@ function inconsistentVersionsSql(table: Table): string {
 }
 
 /** The SQL returns the key and the columns; a table name in it means the table's rows as of the block. */
-export type AggregateCheck = {
+type AggregateCheck = {
   readonly columns: readonly string[];
   readonly from: readonly Table[];
   readonly sql: string;

@@ -7,7 +7,7 @@ import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
-export type DeploymentIdentity = {
+type DeploymentIdentity = {
   readonly chainId: number;
   readonly startBlock: number;
   readonly contracts: Readonly<Record<string, string>>;

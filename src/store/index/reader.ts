@@ -11,7 +11,7 @@ import type { PreparedStatement } from "../postgres/session.ts";
 
 // Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients.
 
-export type SlowReader = {
+type SlowReader = {
   /** As PipelinedReader.read; `client` is the requester. */
   read<T>(statement: PreparedStatement, use: (result: ResultRows) => T, client: string): Promise<T>;
   close(): Promise<void>;

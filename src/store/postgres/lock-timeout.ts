@@ -4,7 +4,7 @@ import type { Lock } from "./advisory-lock.ts";
 import { SQLSTATE, sqlState } from "./errors.ts";
 import type { Session } from "./session.ts";
 
-export type LockTimeoutOptions = {
+type LockTimeoutOptions = {
   readonly statementTimeoutMs: number;
   readonly attemptsMax: number;
   readonly signal?: AbortSignal;

@@ -11,7 +11,7 @@ import type { QueryRunner } from "./session.ts";
 
 // Storage limits: bytes per client and day, and bytes in total, both exact across processes.
 
-export type StorageLimits = {
+type StorageLimits = {
   /** Bytes that one client may write per day (UTC); 0 is no limit. */
   readonly clientBytesPerDayMax: number;
   /** Bytes of all records; 0 is no limit. */
@@ -61,7 +61,7 @@ async function secondsUntilTomorrow(session: QueryRunner): Promise<number> {
   return rows[0]?.seconds ?? 1;
 }
 
-export type RecordStoreOptions = {
+type RecordStoreOptions = {
   /** Called for writes of this process as soon as they commit: notifications arrive a moment later. */
   readonly onChange?: (tables: readonly WritableTable[]) => void;
   /** Without it there is no limit. */

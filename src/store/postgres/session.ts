@@ -7,7 +7,7 @@ import { type PipelineStep, runPipeline } from "../fast/pipeline.ts";
 import { RawRowQuery } from "../fast/raw-row-query.ts";
 import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";
 
-export type StatementValue =
+type StatementValue =
   | string
   | number
   | bigint
@@ -50,7 +50,7 @@ export type TransactionOptions = {
 };
 
 /** `target` is named in errors. */
-export type StatementLimits = { readonly target: DatabaseTarget; readonly statementTimeoutMs: number };
+type StatementLimits = { readonly target: DatabaseTarget; readonly statementTimeoutMs: number };
 
 // Statements that may wait in one transaction; a loop that forgets to await exceeds it soon.
 const WAITING_MAX = 10_000;

@@ -9,7 +9,7 @@ import { sleepUntilStopped } from "../wait.ts";
 /** Rejects only when it could not play its part; what it finds wrong goes to the observations. */
 export type E2eActor = (system: E2eSystem, stop: AbortSignal) => Promise<void>;
 
-export type IntermittentFault = {
+type IntermittentFault = {
   readonly name: string;
   readonly lasts: (system: E2eSystem) => IntervalRange;
   /** Begins the fault; the function returned ends it. */

@@ -15,7 +15,7 @@ const PAGE = 7;
 /** The most records a page has, and so the most that is compared. */
 export const COMPARED_RECORDS_MAX = 100;
 
-export type ReaderContext = { readonly sessions: ApiSessions; readonly past: PastResponses };
+type ReaderContext = { readonly sessions: ApiSessions; readonly past: PastResponses };
 
 type Turn = {
   readonly system: E2eSystem;

@@ -8,7 +8,7 @@ import type { E2eActor } from "./intermittent-fault.ts";
 /** An acknowledged write: its path, and the text that a read must contain. */
 export type AcknowledgedWrite = { readonly path: string; readonly holds: string };
 
-export type WriterContext = { readonly sessions: ApiSessions; readonly written: AcknowledgedWrite[] };
+type WriterContext = { readonly sessions: ApiSessions; readonly written: AcknowledgedWrite[] };
 
 const WRITES_PER_CONNECTION = 30;
 const BETWEEN_MS = 60;

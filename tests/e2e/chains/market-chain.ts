@@ -8,7 +8,7 @@ import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { createPublicClient, custom, type Hex } from "viem";
 
 /** What a wallet holds, by token: null is the chain's own coin. */
-export type Holdings = ReadonlyMap<string | null, bigint>;
+type Holdings = ReadonlyMap<string | null, bigint>;
 
 export type MarketChain = {
   readonly chain: LocalChain;

@@ -13,7 +13,7 @@ export type ServiceRequest = {
   readonly body?: string;
 };
 
-export type ServiceConnection = {
+type ServiceConnection = {
   readonly url: string;
   /** Rejects when the connection is lost; it is of no use then. */
   request(path: string, options?: ServiceRequest): Promise<ServiceResponse>;

@@ -1,7 +1,7 @@
 // Responses about final blocks, stored for comparison: with the same request later, and with the model at the end.
 import type { ComparedList } from "./api-lists.ts";
 
-export type PastResponse = { readonly list: ComparedList; readonly block: number; readonly text: string };
+type PastResponse = { readonly list: ComparedList; readonly block: number; readonly text: string };
 
 export type PastResponses = {
   /** False when an earlier response to the same request differed. */

@@ -11,7 +11,7 @@ export type FlakyNode = {
 
 export type FlakyNodeFaults = "flaky" | "liar";
 
-export type FlakyNodeOptions = {
+type FlakyNodeOptions = {
   readonly upstream: string;
   readonly character: FlakyNodeFaults;
   readonly random: () => number;

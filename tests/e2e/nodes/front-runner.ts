@@ -10,7 +10,7 @@ export type FrontRunner = {
   run(share: number): void;
 };
 
-export type FrontRunnerOptions = {
+type FrontRunnerOptions = {
   readonly chain: NodeRequest;
   readonly account: Hex;
   readonly asset: Hex;

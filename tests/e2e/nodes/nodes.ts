@@ -25,7 +25,7 @@ export type E2eNodes = {
   readonly carried: SubmittedPayments;
 };
 
-export type E2eNodeOptions = {
+type E2eNodeOptions = {
   readonly protocol: ProtocolChain;
   readonly market: MarketChain;
   readonly observations: Observations;

@@ -2,7 +2,7 @@
 import { startJsonRpcServer } from "@sextant/local-chain/rpc/json-rpc-server";
 import { type NodeFault, type NodeRequest, withFaults } from "./node-fault.ts";
 
-export type ProxiedNode = { readonly url: string; stop(): Promise<void> };
+type ProxiedNode = { readonly url: string; stop(): Promise<void> };
 
 export async function startProxiedNode(
   chain: NodeRequest,

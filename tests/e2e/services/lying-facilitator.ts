@@ -10,7 +10,7 @@ export const FACILITATOR_LIES = [
   "transaction of another payment",
   "failure after settling",
 ] as const;
-export type FacilitatorLie = (typeof FACILITATOR_LIES)[number];
+type FacilitatorLie = (typeof FACILITATOR_LIES)[number];
 
 export type LyingFacilitator = {
   readonly url: string;
@@ -19,7 +19,7 @@ export type LyingFacilitator = {
   stop(): Promise<void>;
 };
 
-export type LyingFacilitatorOptions = {
+type LyingFacilitatorOptions = {
   /** Where the honest facilitator listens; empty while it does not. */
   readonly target: () => string;
   readonly random: () => number;

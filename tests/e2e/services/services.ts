@@ -77,7 +77,7 @@ export type Services = {
   close(): Promise<void>;
 };
 
-export type ServiceOptions = Pick<ManagedProcessOptions, "observations" | "outages" | "folder"> & {
+type ServiceOptions = Pick<ManagedProcessOptions, "observations" | "outages" | "folder"> & {
   readonly databaseUrl: string;
   readonly network: string;
   readonly protocol: ProtocolChain;

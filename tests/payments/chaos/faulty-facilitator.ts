@@ -22,7 +22,7 @@ const FAULTS = {
   "late request": 1,
 } as const;
 
-export type FacilitatorFault = keyof typeof FAULTS;
+type FacilitatorFault = keyof typeof FAULTS;
 const KINDS = Object.keys(FAULTS) as readonly FacilitatorFault[];
 
 export type FaultyFacilitator = {
@@ -34,7 +34,7 @@ export type FaultyFacilitator = {
   stop(): Promise<void>;
 };
 
-export type FaultyFacilitatorOptions = {
+type FaultyFacilitatorOptions = {
   readonly target: () => string | null;
   readonly random: () => number;
   /** After so many settlements everything arrives; a count and no time, so that a slow machine sees as much. */

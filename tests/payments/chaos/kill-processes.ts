@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RestartedProcess } from "./restarted-process.ts";
 
-export type ProcessKiller = {
+type ProcessKiller = {
   /** In the order of their first death; later it is chance. */
   readonly victims: RestartedProcess[];
   readonly onSettle: (number: number) => void;

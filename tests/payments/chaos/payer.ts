@@ -39,7 +39,7 @@ export type PurchaseRecord = {
   readonly forgedResponses: PayerResponse[];
 };
 
-export type PayerOptions = {
+type PayerOptions = {
   readonly account: PrivateKeyAccount;
   readonly asset: string;
   readonly network: `eip155:${number}`;

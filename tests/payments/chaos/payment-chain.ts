@@ -20,7 +20,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { encodeSignedTransfer } from "../../support/payments/transfer-calldata.ts";
 
-export type ObservedTransfer = {
+type ObservedTransfer = {
   readonly nonce: Hex;
   readonly payer: Hex;
   readonly transaction: Hex;

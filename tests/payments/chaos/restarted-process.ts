@@ -13,7 +13,7 @@ export type RestartedProcess = {
   stop(): Promise<void>;
 };
 
-export type RestartedProcessOptions = {
+type RestartedProcessOptions = {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;

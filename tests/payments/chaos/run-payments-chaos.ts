@@ -22,7 +22,7 @@ export function formatChaosReport({ findings, numbers }: PaymentsChaosReport): s
   return `${[...lines, "", ...facts].join("\n")}\n`;
 }
 
-export type PaymentsChaosOptions = {
+type PaymentsChaosOptions = {
   readonly databaseUrl: string;
   readonly payers: number;
   readonly payments: number;
@@ -30,7 +30,7 @@ export type PaymentsChaosOptions = {
   readonly log: (line: string) => void;
 };
 
-export type PaymentsChaosReport = {
+type PaymentsChaosReport = {
   readonly findings: readonly InvariantResult[];
   readonly numbers: Readonly<Record<string, number | string>>;
 };

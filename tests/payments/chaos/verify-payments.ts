@@ -11,7 +11,7 @@ export type InvariantResult = {
   readonly violations: readonly string[];
 };
 
-export type PaymentVerification = {
+type PaymentVerification = {
   readonly findings: readonly InvariantResult[];
   readonly counts: Readonly<Record<string, number | string>>;
 };

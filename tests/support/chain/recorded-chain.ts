@@ -27,7 +27,7 @@ export type ChainRecord = {
   readonly insteadOfMulticall?: Hex | null;
 };
 
-export type RecordedChain = PinnedChain & {
+type RecordedChain = PinnedChain & {
   /** What was asked, one list per round trip; bundles are opened. */
   readonly rounds: readonly (readonly ContractRead[])[];
   /** The same with bundles as they were sent. */

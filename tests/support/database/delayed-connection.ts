@@ -1,7 +1,7 @@
 // A TCP relay that delays every byte in both directions, like a database in another data centre.
 import { createConnection, createServer, type Socket } from "node:net";
 
-export type DelayedConnection = { readonly port: number; close(): Promise<void> };
+type DelayedConnection = { readonly port: number; close(): Promise<void> };
 
 /** Adds `roundTripMs` to every round trip; the order stays the same. */
 export async function openDelayedConnection(

@@ -15,7 +15,7 @@ export type ApiResponse = {
   readonly body: unknown;
 };
 
-export type ApiRequest = {
+type ApiRequest = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Text and bytes are sent unchanged, anything else as JSON. */

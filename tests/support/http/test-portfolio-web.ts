@@ -41,7 +41,7 @@ const pageChains: readonly PayPageChain[] = SLUGS.map((slug) => ({
   explorerTxUrl: `https://${slug}.explorer.example/tx/{hash}`,
 }));
 
-export type ReceivedPayment = { readonly resource: PaidResource; readonly signature: string };
+type ReceivedPayment = { readonly resource: PaidResource; readonly signature: string };
 
 export type TestPortfolioWeb = {
   readonly url: string;

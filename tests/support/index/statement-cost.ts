@@ -6,7 +6,7 @@ import type { Database } from "../../../src/store/postgres/database.ts";
 
 type Plan = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Plan[] };
 
-export type StatementCost = {
+type StatementCost = {
   readonly pages: number;
   /** Rows that filters removed. */
   readonly removed: number;
@@ -15,7 +15,7 @@ export type StatementCost = {
 };
 
 /** How the statement is repeated until PostgreSQL settles on a plan. */
-export type WarmUp = "planned" | "executed";
+type WarmUp = "planned" | "executed";
 
 // Tables that stay small.
 const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];

@@ -7,7 +7,7 @@ import type { Log } from "../../../src/lib/log.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { createFastClock, type FastClock, seededRandom } from "../fast-clock.ts";
 
-export type TestRpc = {
+type TestRpc = {
   readonly rpc: Rpc;
   readonly clock: FastClock;
   readonly calls: readonly ObservedCall[];

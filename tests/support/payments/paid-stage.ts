@@ -43,7 +43,7 @@ export const TEST_ORIGIN = "https://sold.example";
 const PAYER_INDEX = 8;
 
 /** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
-export type InjectedFacilitatorCalls = {
+type InjectedFacilitatorCalls = {
   verify?: (real: PaymentFacilitator["verify"]) => PaymentFacilitator["verify"];
   settle?: (real: PaymentFacilitator["settle"]) => PaymentFacilitator["settle"];
 };

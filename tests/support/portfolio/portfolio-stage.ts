@@ -11,7 +11,7 @@ import { type FaultyNode, startFaultyNode } from "../nodes/faulty-node.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../nodes/node-faults.ts";
 import { createTestRpc } from "../nodes/test-rpc.ts";
 
-export type PortfolioStage = {
+type PortfolioStage = {
   readonly chain: LocalChain;
   readonly wallet: Hex;
   /** A separate node in front of the chain, honest by default. */

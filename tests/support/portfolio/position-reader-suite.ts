@@ -11,7 +11,7 @@ import type {
 } from "../../../src/portfolio/types.ts";
 import { type ChainRecord, openRecordedChain, type RecordedCall } from "../chain/recorded-chain.ts";
 
-export type ReaderCase = {
+type ReaderCase = {
   readonly reader: PositionReader;
   readonly chain: ChainConfig;
   readonly wallet: Hex;

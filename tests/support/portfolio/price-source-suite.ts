@@ -11,16 +11,16 @@ import {
 } from "../../../src/portfolio/types.ts";
 
 /** recorded: valid prices. stale: the same prices, too old. failing: no node or vendor responds. */
-export type PriceScenario = "recorded" | "stale" | "failing";
+type PriceScenario = "recorded" | "stale" | "failing";
 
-export type OpenedSource = {
+type OpenedSource = {
   readonly source: PriceSource;
   readonly at: PinnedChain;
   /** Requests to nodes and vendors so far. */
   roundTrips(): number;
 };
 
-export type PriceSourceCase = {
+type PriceSourceCase = {
   open(scenario: PriceScenario): Promise<OpenedSource>;
   /** A priced token, and its price in plain text. */
   readonly known: { readonly asset: Asset & { readonly contract: Hex }; readonly price: string };

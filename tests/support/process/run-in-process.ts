@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { main } from "../../../src/cli/main.ts";
 
-export type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
+type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
 
 /** For commands that end by themselves. Reads only the given environment and the .env file of `cwd`. */
 export async function runSextantInProcess(

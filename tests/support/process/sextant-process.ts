@@ -13,7 +13,7 @@ export type SextantProcess = {
   waitForOutput(pattern: RegExp): Promise<string>;
 };
 
-export type ProcessOptions = {
+type ProcessOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Options for Node itself. */

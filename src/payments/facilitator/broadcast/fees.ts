@@ -7,14 +7,14 @@ import type { Log } from "../../../lib/log.ts";
 
 // The dollar price of the coin that gas is paid in, from a price feed on the payment chain.
 
-export type NativePriceFeed = {
+type NativePriceFeed = {
   readonly feed: Hex;
   /** The feed publishes at least this often. */
   readonly heartbeatSeconds: number;
 };
 
 /** Dollars per coin as a whole number with `scale` decimal places. */
-export type NativePrice = { readonly usdPerCoin: bigint; readonly scale: number };
+type NativePrice = { readonly usdPerCoin: bigint; readonly scale: number };
 
 const ABI = parseAbi([
   "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)",

@@ -16,7 +16,7 @@ export type BroadcastRpc = {
   hasTransaction(hash: Hex): Promise<boolean>;
 };
 
-export type TransferTransaction = {
+type TransferTransaction = {
   readonly to: Hex;
   readonly data: Hex;
   readonly gas: bigint;

@@ -81,7 +81,7 @@ export function createFacilitatorRpc(options: Pick<RpcOptions, "urls" | "log" | 
   return createRpc({ ...options, limits: FACILITATOR_LIMITS });
 }
 
-export type ViemClientOptions = {
+type ViemClientOptions = {
   readonly pollMs: number;
   /** The index of the only node to use; all of them by default. */
   readonly only?: number;
