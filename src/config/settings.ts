@@ -369,7 +369,7 @@ export const databaseSettings = {
   ),
 };
 
-/** Variables with our prefix that are not listed here are rejected as typos. */
+/** What `sextant local` reads. Variables with our prefix that are not listed here are rejected as typos. */
 export const allSettings = {
   ...processSettings,
   ...listenSettings,

@@ -4,18 +4,7 @@ import { serveApi } from "../api/serve.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
-import type {
-  apiSettings,
-  databaseSettings,
-  facilitatorSettings,
-  indexerSettings,
-  listenSettings,
-  paymentSettings,
-  paywallSettings,
-  portfolioSettings,
-  requestSettings,
-  writeSettings,
-} from "../config/settings.ts";
+import type { allSettings } from "../config/settings.ts";
 import { createHttpServer, type HttpServer, type ListenAddress } from "../http/server.ts";
 import { addStatusRoutes } from "../http/status-routes.ts";
 import { createIndexerStatus, type IndexerStatus, startStatusLine } from "../indexer/status.ts";
@@ -32,18 +21,8 @@ import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
 import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "./status-view.ts";
 
-type LocalConfig = Config<
-  typeof listenSettings &
-    typeof requestSettings &
-    typeof apiSettings &
-    typeof databaseSettings &
-    typeof indexerSettings &
-    typeof writeSettings &
-    typeof portfolioSettings &
-    typeof paymentSettings &
-    typeof paywallSettings &
-    typeof facilitatorSettings
->;
+/** Everything runs here, so every setting is read. */
+type LocalConfig = Config<typeof allSettings>;
 
 type LocalRunOptions = {
   readonly seed: number;
