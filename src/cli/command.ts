@@ -4,13 +4,15 @@ import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 
-type CommandOption = {
+export type CommandOption = {
   readonly type: "string" | "boolean";
   /** Shown in --help after the option, such as `N` or `DIR`. */
   readonly valueName?: string;
   /** A former name that is still accepted. */
   readonly alias?: string;
   readonly description: string;
+  /** The environment variable that the option replaces. */
+  readonly variable?: string;
 };
 
 type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
@@ -123,9 +125,26 @@ function formatOverview(commands: readonly Command[]): string {
 function formatCommandHelp({ name, description, options }: Command): string {
   const entries = Object.entries({ ...options, ...GLOBAL_OPTIONS }).map(([key, option]) => ({
     left: `--${key}${option.valueName ? ` ${option.valueName}` : ""}`,
-    right: option.alias ? `${option.description} (alias: --${option.alias})` : option.description,
+    right: `${option.description}${formatHints(option)}`,
   }));
   const width = Math.max(...entries.map(({ left }) => left.length));
   const rows = entries.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
   return [`Usage: sextant ${name} [options]`, "", description, "", ...rows, ""].join("\n");
+}
+
+/** The environment in which options that replace a variable have done so. */
+export function withOptions(
+  environment: Environment,
+  command: Command,
+  options: CommandOptions,
+): Environment {
+  const given = Object.entries(command.options).flatMap(([name, { variable }]) => {
+    const value = readStringOption(options, name);
+    return variable === undefined || value === undefined ? [] : [[variable, value]];
+  });
+  return { ...environment, ...Object.fromEntries(given) };
+}
+
+function formatHints({ variable, alias }: CommandOption): string {
+  return `${variable ? ` (instead of ${variable})` : ""}${alias ? ` (alias: --${alias})` : ""}`;
 }

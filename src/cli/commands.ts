@@ -1,5 +1,12 @@
 // The commands of `sextant`: their help texts, options and modules.
-import type { Command } from "./command.ts";
+import type { Command, CommandOption } from "./command.ts";
+
+const network: CommandOption = {
+  type: "string",
+  valueName: "NAME",
+  variable: "NETWORK",
+  description: "a shipped deployment, such as base-sepolia, or a deployment file",
+};
 
 // Commands load lazily: --help must not parse database and chain code.
 export const COMMANDS: readonly Command[] = [
@@ -38,20 +45,18 @@ export const COMMANDS: readonly Command[] = [
       "the embedded database in the data folder or the one in DATABASE_URL. Waits for a node that is down. Another\n" +
       "`sextant api` or `sextant indexer` with the same data folder joins it.",
     options: {
-      network: {
-        type: "string",
-        valueName: "NAME",
-        description: "a shipped deployment, such as base-sepolia, or a deployment file (instead of NETWORK)",
-      },
+      network,
       rpc: {
         type: "string",
         valueName: "URL",
-        description: "nodes of its chain, separated by commas (instead of RPC_URL)",
+        variable: "RPC_URL",
+        description: "nodes of its chain, separated by commas",
       },
       data: {
         type: "string",
         valueName: "DIR",
-        description: "folder of the embedded database (instead of SEXTANT_DATA)",
+        variable: "SEXTANT_DATA",
+        description: "folder of the embedded database",
       },
     },
     load: async () => (await import("./commands/serve.ts")).serveCommand,
@@ -63,7 +68,7 @@ export const COMMANDS: readonly Command[] = [
       "Indexes the deployment in NETWORK from the nodes in RPC_URL into the database and follows the chain. Run as many\n" +
       "as you like: one writes, the others stand by and take over within seconds. Serves /health, /ready and /metrics\n" +
       "on INDEXER_PORT.",
-    options: {},
+    options: { network },
     load: async () => (await import("./commands/indexer.ts")).indexerCommand,
   },
   {
@@ -72,7 +77,7 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Serves the indexing API on API_PORT. It is stateless: run as many as you like on one PostgreSQL. Reads NETWORK\n" +
       "and RPC_URL like the indexer; WRITE_AUTH selects open or signed writes, PUBLIC_BASE_URL is the URL for clients.",
-    options: {},
+    options: { network },
     load: async () => (await import("./commands/api.ts")).apiCommand,
   },
   {
@@ -102,6 +107,7 @@ export const COMMANDS: readonly Command[] = [
       "Folds the stored logs into fresh tables and swaps them in at the end; readers are not interrupted. Stop the\n" +
       "indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA, and RPC_URL with --reread.",
     options: {
+      network,
       reread: {
         type: "string",
         valueName: "N[-M]",
@@ -134,6 +140,7 @@ export const COMMANDS: readonly Command[] = [
       "table of differences. Exit code 0: no difference, 1: some. The indexer may keep running. A block that is not\n" +
       "recent needs an archive node in RPC_URL. Reads NETWORK, RPC_URL, DATABASE_URL and DATABASE_SCHEMA.",
     options: {
+      network,
       block: {
         type: "string",
         valueName: "N",

@@ -150,6 +150,20 @@ describe("options", () => {
 });
 
 describe("configuration", () => {
+  it.each(["serve", "indexer", "api", "rebuild", "audit"])(
+    "of %s: --network overrides NETWORK",
+    async (name) => {
+      const { code, err } = await runSextantInProcess([name, "--network", "moon"], {
+        NETWORK: "base-sepolia",
+        RPC_URL: "http://127.0.0.1:1",
+        DATABASE_URL: "postgres://x@127.0.0.1:1/y",
+        SEXTANT_LOG_LEVEL: "silent",
+      });
+      expect(err).toMatch(/^sextant: NETWORK must be one of .*base-sepolia.*"moon".*\n$/);
+      expect(code).toBe(78);
+    },
+  );
+
   it("comes from a .env file, which variables of the process override", async () => {
     const home = mkdtempSync(join(tmpdir(), "sextant-env-"));
     writeFileSync(join(home, ".env"), "API_PORT=many\nSEXTANT_LOG_LEVEL=silent\n");

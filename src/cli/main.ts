@@ -6,7 +6,7 @@ import { type Environment, readConfig, rejectUnknownVariables } from "../config/
 import { processSettings, variableRules } from "../config/settings.ts";
 import { type Fault, toFault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { parseArguments } from "./command.ts";
+import { parseArguments, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The part of `process` that the command uses, so that tests can run it in process. */
@@ -44,7 +44,7 @@ async function run(host: Host): Promise<number> {
     host.stdout.write(invocation.text);
     return 0;
   }
-  const environment = readEnvironment(host);
+  const environment = withOptions(readEnvironment(host), invocation.command, invocation.options);
   rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
   const { name, load } = invocation.command;

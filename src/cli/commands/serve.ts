@@ -25,9 +25,8 @@ type Service = { readonly name: "indexer" | "api" | "portfolio"; readonly run: R
 const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings, ...paywallSettings };
 
 export const serveCommand: RunCommand = async (context) => {
-  const { options, print } = context;
-  const overridden = withOptions(context.environment, options);
-  const config = readConfig(overridden, settings);
+  const { print } = context;
+  const config = readConfig(context.environment, settings);
   if (config.rpcUrls.length === 0) {
     throw new Fault(
       "CONFIG_INVALID",
@@ -36,9 +35,9 @@ export const serveCommand: RunCommand = async (context) => {
   }
   const deployment = await readDeployment(config.network);
   // The status view replaces the info log, unless a level is set.
-  const log = overridden.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
+  const log = context.environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
   print(`Starting ${deployment.network} (chain ${deployment.chainId}) …\n`);
-  const { database, environment, close } = await openServeDatabase(overridden, config, log);
+  const { database, environment, close } = await openServeDatabase(context.environment, config, log);
   const services = startServices(config, { ...context, environment, log });
   try {
     const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
@@ -57,15 +56,6 @@ export const serveCommand: RunCommand = async (context) => {
   }
   return 0;
 };
-
-/** Options override the environment. */
-function withOptions(environment: Environment, options: CommandContext["options"]): Environment {
-  const variables = { NETWORK: options.network, RPC_URL: options.rpc, SEXTANT_DATA: options.data };
-  const given = Object.entries(variables).filter(
-    (entry): entry is [string, string] => typeof entry[1] === "string",
-  );
-  return { ...environment, ...Object.fromEntries(given) };
-}
 
 function dataFolderOf({ databaseUrl, dataFolder }: Config<typeof databaseSettings>): string | null {
   return databaseUrl === null ? dataFolder : null;
