@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { readClientAddress, toClientId } from "./client-address.ts";
 
 // A token bucket per client and minute: even refill, one number per client, bounded memory.
@@ -15,7 +16,7 @@ export type RateLimiter = {
 };
 
 const MINUTE_MS = 60_000;
-// About ten megabytes. A client evicted by so many others starts with a full bucket again.
+// About eighteen megabytes. A client evicted by so many others starts with a full bucket again.
 const CLIENTS_MAX = 100_000;
 
 /** A client may use a whole minute at once; after that it gets a unit every `60 / perMinute` seconds. */
@@ -26,23 +27,12 @@ export function createRateLimiter(options: {
 }): RateLimiter {
   const { perMinute, clock, clientsMax = CLIENTS_MAX } = options;
   const interval = MINUTE_MS / perMinute;
-  // When the bucket of each client will be full again; the least recently seen client comes first.
-  const fullAt = new Map<string, number>();
+  // When the bucket of each client will be full again.
+  const fullAt = new LruMap<string, number>(clientsMax);
 
   // At most a minute ahead, even if the wall clock is set back.
   const fullAtOf = (client: string, now: number) =>
     Math.min(Math.max(fullAt.get(client) ?? now, now), now + MINUTE_MS);
-
-  function setFullAt(client: string, ms: number): void {
-    fullAt.delete(client);
-    if (fullAt.size >= clientsMax) {
-      for (const oldest of fullAt.keys()) {
-        fullAt.delete(oldest);
-        break;
-      }
-    }
-    fullAt.set(client, ms);
-  }
 
   return {
     take(client, units = 1) {
@@ -53,12 +43,12 @@ export function createRateLimiter(options: {
       const earlyMs = current + cost - (now + MINUTE_MS);
       // Rounding errors of floats do not count as early.
       const isAllowed = earlyMs < 0.001;
-      setFullAt(client, isAllowed ? current + cost : current);
+      fullAt.set(client, isAllowed ? current + cost : current);
       return isAllowed ? 0 : earlyMs;
     },
     release(client, taken, used) {
       const unused = Math.min(taken, perMinute) - used;
-      if (unused > 0) setFullAt(client, fullAtOf(client, clock.nowMs()) - interval * unused);
+      if (unused > 0) fullAt.set(client, fullAtOf(client, clock.nowMs()) - interval * unused);
     },
   };
 }
