@@ -56,7 +56,10 @@ export function createRateLimiter(options: {
 export type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
 export type RequestGuard = {
-  /** Counts the request and its announced body, or the largest body if it announces no length; null lets it pass. */
+  /**
+   * Counts the request and its announced body, or the largest body if it announces no length; null lets it pass. A
+   * request that was rejected is rejected again without being counted: the fast path leaves its response to Fastify.
+   */
   check(request: IncomingMessage): RequestRejection | null;
   /** Returns what `check` counted too much for a body of unannounced length. */
   recordBodySize(request: IncomingMessage, bytes: number): void;
@@ -85,25 +88,35 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
   const requests = limiterOf(requestsPerMinuteMax);
   const bytes = limiterOf(bodyBytesPerMinuteMax);
   const identifyClient = (request: IncomingMessage) => toClientId(readClientAddress(request, trustedProxies));
+  const rejections = new WeakMap<IncomingMessage, RequestRejection>();
+
+  function countRequest(request: IncomingMessage): RequestRejection | null {
+    const client = requests === null && bytes === null ? "" : identifyClient(request);
+    // First of all: a malformed request costs as much to receive as any other.
+    const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
+    if (earlyMs > 0) {
+      return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
+    }
+    const problem = findProtocolError(request);
+    if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
+    const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
+    const expected = isChunked(request) ? bodyBytesMax : announced;
+    const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
+    if (bytesEarlyMs === 0) return null;
+    return rejectEarly(
+      `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
+      bytesEarlyMs,
+    );
+  }
+
   return {
     identifyClient,
     check(request) {
-      const client = requests === null && bytes === null ? "" : identifyClient(request);
-      // First of all: a malformed request costs as much to receive as any other.
-      const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
-      if (earlyMs > 0) {
-        return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
-      }
-      const problem = findProtocolError(request);
-      if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
-      const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
-      const expected = isChunked(request) ? bodyBytesMax : announced;
-      const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
-      if (bytesEarlyMs === 0) return null;
-      return rejectEarly(
-        `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
-        bytesEarlyMs,
-      );
+      const known = rejections.get(request);
+      if (known !== undefined) return known;
+      const rejection = countRequest(request);
+      if (rejection !== null) rejections.set(request, rejection);
+      return rejection;
     },
     recordBodySize(request, length) {
       if (!isChunked(request)) return;
