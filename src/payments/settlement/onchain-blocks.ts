@@ -1,12 +1,11 @@
 // Settlement lookup by block: which blocks are still canonical, and which transfers the logs of a block prove.
-import { toEventSelector } from "viem";
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
-import { createParametersCodec } from "../../lib/abi/codec.ts";
+import { createParametersCodec, hashEvent } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
@@ -19,8 +18,8 @@ import type {
 
 // What one transaction did with an authorization, read from its receipt.
 
-export const AUTHORIZATION_USED_TOPIC = toEventSelector("AuthorizationUsed(address,bytes32)");
-export const AUTHORIZATION_CANCELED_TOPIC = toEventSelector("AuthorizationCanceled(address,bytes32)");
+export const AUTHORIZATION_USED_TOPIC = hashEvent("AuthorizationUsed(address,bytes32)");
+export const AUTHORIZATION_CANCELED_TOPIC = hashEvent("AuthorizationCanceled(address,bytes32)");
 
 /** The logs of a mined transaction, in order; a reverted one has none. Null where the node does not have it. */
 export async function readTransactionLogs(

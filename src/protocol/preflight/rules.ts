@@ -1,8 +1,12 @@
 // The rules of an account and its policy module that preflight checks before spending.
 
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
-import { encodeFunctionData } from "viem";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
+
+const setAccountFrozen = createFunctionCodec(policyModuleAbi, "setAccountFrozen");
+const setTargetAllowed = createFunctionCodec(policyModuleAbi, "setTargetAllowed");
+const setFunctionAllowed = createFunctionCodec(policyModuleAbi, "setFunctionAllowed");
 
 // The token spend of a call, read from its calldata exactly as the policy module reads it.
 
@@ -143,22 +147,14 @@ export function findPolicyViolations(
   const to = rules.policyModule;
   const violations: PolicyViolation[] = [];
   if (rules.frozen) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setAccountFrozen",
-      args: [account, false],
-    });
+    const call = setAccountFrozen.encodeCall([account, false]);
     violations.push({
       reason: `Account ${account} is frozen.`,
       update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
     });
   }
   if (!rules.targetAllowed) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setTargetAllowed",
-      args: [target, true],
-    });
+    const call = setTargetAllowed.encodeCall([target, true]);
     violations.push({
       reason: `Target ${target} is not allowed for this account.`,
       missing: "TARGET_ALLOWLIST",
@@ -181,11 +177,7 @@ function suggestFunctionAllowlisting(
   target: Hex,
   selector: Hex,
 ): Pick<PolicyViolation, "missing" | "update"> {
-  const data = encodeFunctionData({
-    abi: policyModuleAbi,
-    functionName: "setFunctionAllowed",
-    args: [target, selector, true],
-  });
+  const data = setFunctionAllowed.encodeCall([target, selector, true]);
   const policy_type = "FUNCTION_ALLOWLIST";
   return {
     missing: policy_type,
