@@ -148,7 +148,7 @@ export async function callAtLaterBlock(
 
 type LogsSinceQuery = {
   readonly address: Hex;
-  readonly topics: readonly Hex[];
+  readonly topics: readonly (Hex | null)[];
   readonly fromBlock: number;
 };
 

@@ -45,6 +45,19 @@ async function start(options: Partial<HttpServerOptions> = {}): Promise<string> 
 const headersOf = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name !== "x-request-id" && name !== "date"));
 
+/** The status of a request for the cached URL that is malformed: it names two hosts. */
+function sendTwoHosts(url: string): Promise<number | undefined> {
+  const headers = ["Host", "one.example", "Host", "two.example"];
+  return new Promise((resolve, reject) => {
+    httpRequest(`${url}/things/1`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
 describe("the fast path", () => {
   it("sends exactly what the route sends", async () => {
     const url = await start();
@@ -88,18 +101,15 @@ describe("the fast path", () => {
 
   it("rejects two Host headers and serves only GET", async () => {
     const url = await start();
-    const { port } = new URL(url);
-    const status = await new Promise((resolve, reject) => {
-      const headers = ["Host", "one.example", "Host", "two.example"];
-      httpRequest({ port, host: "127.0.0.1", path: "/things/1", headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on("error", reject)
-        .end();
-    });
-    expect(status).toBe(400);
+    expect(await sendTwoHosts(url)).toBe(400);
     expect((await fetch(`${url}/things/1`, { method: "DELETE" })).status).toBe(405);
+  });
+
+  it("counts a malformed request once", async () => {
+    const url = await start({ requestsPerMinuteMax: 3 });
+    expect([await sendTwoHosts(url), await sendTwoHosts(url)]).toEqual([400, 400]);
+    const statuses = [(await fetch(`${url}/things/1`)).status, (await fetch(`${url}/things/1`)).status];
+    expect(statuses).toEqual([200, 429]);
   });
 
   it("counts requests under the route pattern", async () => {

@@ -84,7 +84,7 @@ async function exchange(request: HttpClientRequest): Promise<HttpClientResponse>
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), timeoutMs);
   // Forwarded by hand and removed again: AbortSignal.any would tie every request to a long-lived signal.
-  const forward = (event: Event) => controller.abort((event.target as AbortSignal).reason);
+  const forward = () => controller.abort(signals.find(({ aborted }) => aborted)?.reason);
   for (const signal of signals) {
     if (signal.aborted) controller.abort(signal.reason);
     // Every request in flight listens until it ends.

@@ -1,13 +1,13 @@
 // The payment token: configured, and compared at start with what its contract reports (decimals, EIP-712 domain).
 
-import { domainSeparator, toFunctionSelector } from "viem";
+import { domainSeparator } from "viem";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { paymentSettings } from "../config/settings.ts";
-import { createParametersCodec } from "../lib/abi/codec.ts";
+import { createParametersCodec, createSignatureCodec } from "../lib/abi/codec.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -86,12 +86,12 @@ type TokenFacts = {
   readonly domainSeparator: Hex | null;
 };
 
-const SELECTORS = {
-  decimals: toFunctionSelector("decimals()"),
-  name: toFunctionSelector("name()"),
-  version: toFunctionSelector("version()"),
-  domainSeparator: toFunctionSelector("DOMAIN_SEPARATOR()"),
-};
+const CALLS = [
+  "function decimals()",
+  "function name()",
+  "function version()",
+  "function DOMAIN_SEPARATOR()",
+].map((signature) => createSignatureCodec(signature).selector);
 // Some nodes give up on calls without a limit; no token needs more than a few thousand for these.
 const GAS_MAX = 1_000_000;
 // A dollar amount in more decimals than any token has would not fit what payers sign.
@@ -177,7 +177,7 @@ function readFacts(rpc: Rpc, asset: Hex, signal: AbortSignal | undefined): Promi
   const options = signal ? { signal } : {};
   return rpc.pinned(async (node) => {
     const { hash: blockHash } = await readHeader(node, "latest", options);
-    const calls = Object.values(SELECTORS).map((data) => ({
+    const calls = CALLS.map((data) => ({
       to: asset,
       data,
       block: { blockHash },

@@ -1,4 +1,4 @@
-// The hand-written aggregate3 codec agrees with viem's and rejects everything else.
+// Calls and results of aggregate3 agree with viem's, and everything else is rejected.
 import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
 import fc from "fast-check";
 import { encodeFunctionData, encodeFunctionResult } from "viem";

@@ -1,5 +1,12 @@
 // Batches contract reads: calls to known protocols go through Multicall3, calls to untrusted contracts are sent alone.
-import { type AbiFunction, concatHex, encodeAbiParameters, parseAbi, toFunctionSelector } from "viem";
+import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
+import {
+  createFunctionCodec,
+  createParametersCodec,
+  createSignatureCodec,
+  type FunctionCodec,
+} from "../lib/abi/codec.ts";
+import { MalformedAbiError } from "../lib/abi/words.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ContractRead, PinnedChain } from "./types.ts";
@@ -8,78 +15,39 @@ type CallEncoder = (to: Hex, args?: readonly unknown[], gasMax?: number) => Cont
 
 /** Parses and hashes the signature once, on first use: a wallet needs hundreds of calls of a few functions. */
 export function createCallEncoder(signature: string): CallEncoder {
-  let prepared: { readonly selector: Hex; readonly inputs: AbiFunction["inputs"] } | undefined;
-  const prepare = () => {
-    const [item] = parseAbi([signature] as readonly string[]) as readonly AbiFunction[];
-    if (!item) throw new Error(`Not a function: ${signature}`);
-    return { selector: toFunctionSelector(item), inputs: item.inputs };
-  };
+  let codec: FunctionCodec | undefined;
   return (to, args = [], gasMax) => {
-    prepared ??= prepare();
-    const { selector, inputs } = prepared;
-    const data = args.length === 0 ? selector : concatHex([selector, encodeAbiParameters(inputs, args)]);
+    codec ??= createSignatureCodec(signature) as FunctionCodec;
+    const data = codec.encodeCall(args);
     return gasMax === undefined ? { to, data } : { to, data, gasMax };
   };
 }
 
-// Multicall3's aggregate3 encoded by hand: a general encoder validates every address and byte again, hundreds of times.
-
 /** The same address on every chain. */
 export const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 
-const AGGREGATE3 = "0x82ad56cb";
-const WORD = 64;
-const word = (value: number) => value.toString(16).padStart(WORD, "0");
-const ARRAY_OFFSET = word(32);
-const ALLOW_FAILURE = word(1);
-/** Offset of a call's data within its tuple: after target, allowFailure and this offset. */
-const CALL_DATA_OFFSET = word(3 * 32);
-const ADDRESS_PADDING = "0".repeat(24);
+const aggregate3 = createFunctionCodec(multicall3Abi, "aggregate3");
+/** The offset of the list of results, and its length. */
+const listHead = createParametersCodec([{ type: "uint256" }, { type: "uint256" }]);
+const LIST_OFFSET = 32n;
 
 /** Every call may fail without failing the others. */
 export function encodeAggregate3(calls: readonly Pick<ContractRead, "to" | "data">[]): Hex {
-  const offsets: string[] = [];
-  const tuples: string[] = [];
-  let offset = calls.length * 32;
-  for (const { to, data } of calls) {
-    const digits = data.slice(2);
-    const padded = digits.padEnd(Math.ceil(digits.length / WORD) * WORD, "0");
-    offsets.push(word(offset));
-    tuples.push(
-      ADDRESS_PADDING,
-      to.slice(2),
-      ALLOW_FAILURE,
-      CALL_DATA_OFFSET,
-      word(digits.length / 2),
-      padded,
-    );
-    offset += 4 * 32 + padded.length / 2;
-  }
-  return `${AGGREGATE3}${ARRAY_OFFSET}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
+  return aggregate3.encodeCall([
+    calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data })),
+  ]);
 }
 
 /** Null for each call that failed; null as a whole when the data is not the result of `count` calls. */
 export function decodeAggregate3(returnData: Hex, count: number): readonly (Hex | null)[] | null {
-  const digits = returnData.slice(2);
-  /** Reads a small number such as an offset; NaN for a larger one. */
-  const at = (position: number): number => {
-    const text = digits.slice(position, position + WORD);
-    return text.length === WORD && /^0{56}/.test(text) ? Number.parseInt(text, 16) : Number.NaN;
-  };
-  const list = at(0) * 2;
-  if (at(list) !== count) return null;
-  const base = list + WORD;
-  const results: (Hex | null)[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const tuple = base + at(base + index * WORD) * 2;
-    const succeeded = at(tuple);
-    const bytes = tuple + at(tuple + WORD) * 2;
-    const from = bytes + WORD;
-    const to = from + at(bytes) * 2;
-    if (!(succeeded === 0 || succeeded === 1) || !(to <= digits.length)) return null;
-    results.push(succeeded === 1 ? `0x${digits.slice(from, to)}` : null);
+  // Before anything is decoded: a hostile contract may claim as many results as the response has words.
+  if (!returnData.startsWith(listHead.encode([LIST_OFFSET, count]))) return null;
+  try {
+    return aggregate3.decodeResult(returnData).map(({ success, returnData: own }) => (success ? own : null));
+  } catch (error) {
+    if (error instanceof MalformedAbiError) return null;
+    throw error;
   }
-  return results;
 }
 
 /** About 6 million gas with the most expensive calls: balances that accrue interest. */

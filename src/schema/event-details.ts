@@ -1,17 +1,12 @@
 // Details that an event leaves out, read from the call that caused it or from the record in the contract.
+import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from "viem";
 import {
-  type Abi,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
-  type ContractFunctionReturnType,
-  decodeFunctionResult,
-  encodeEventTopics,
-  encodeFunctionData,
-  encodeFunctionResult,
-  getAbiItem,
-  toFunctionSelector,
-} from "viem";
-import { createArgumentsDecoder } from "../lib/abi/codec.ts";
+  createArgumentsDecoder,
+  createEventCodec,
+  createFunctionCodec,
+  findAbiEvent,
+  findAbiFunction,
+} from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { EventRecord } from "./chain-log.ts";
 
@@ -32,7 +27,7 @@ export type DetailsReader<T> = {
     /** The event that reports a change. */
     readonly eventName: string;
     /** The topics of that event for the record of this one. */
-    readonly encodeTopics: (event: EventRecord<never>) => readonly Hex[];
+    readonly encodeTopics: (event: EventRecord<never>) => readonly (Hex | null)[];
     /** Whether call and record agree: in all details, or in those that never change. */
     readonly agrees: (input: Hex, record: Hex, scope: "all" | "lasting") => boolean;
   } | null;
@@ -81,15 +76,13 @@ export function defineDetails<
 >(declared: DetailsDeclaration<A, Call, View, Args, T>): DetailsReader<T> {
   const abi: Abi = declared.abi;
   const { mutable } = declared;
-  const functionName = declared.view as string;
-  const item = getAbiItem({ abi, name: declared.call as string });
-  if (item?.type !== "function") throw new Error(`${String(declared.call)} is not a function`);
-  const selector = toFunctionSelector(item);
-  const decodeArguments = createArgumentsDecoder(item.inputs);
+  const { selector } = createFunctionCodec(abi, declared.call);
+  const decodeArguments = createArgumentsDecoder(findAbiFunction(abi, declared.call).inputs);
+  const view = createFunctionCodec(abi, declared.view as string);
+  const changeEvent = mutable ? createEventCodec(findAbiEvent(abi, mutable.eventName)) : null;
   // The casts below cross from the untyped results of a generic ABI to the types that the declaration infers from it.
   const argsOf = (input: Hex) => decodeArguments(input) as CallArgs<A, Call>;
-  const resultOf = (output: Hex) =>
-    decodeFunctionResult({ abi, functionName, data: output }) as ViewResult<A, View>;
+  const resultOf = (output: Hex) => view.decodeResult(output) as ViewResult<A, View>;
   const decodeCall = (input: Hex) => (input.startsWith(selector) ? declared.fromCall(argsOf(input)) : null);
   const decodeState = (output: Hex) => declared.fromView(resultOf(output));
   return {
@@ -99,33 +92,27 @@ export function defineDetails<
       const args = input.startsWith(selector) ? unlessMalformed(() => argsOf(input)) : null;
       return args !== null && declared.callMatches(args, event.args as Args);
     },
-    encodeStateCall: (event) =>
-      encodeFunctionData({
-        abi,
-        functionName,
-        args: declared.viewArgs(event.args as Args) as readonly unknown[],
-      }),
+    encodeStateCall: (event) => view.encodeCall(declared.viewArgs(event.args as Args) as readonly unknown[]),
     decodeState,
     normalizeRecord(output, event) {
       const result = unlessMalformed(() => resultOf(output));
       if (result === null || !declared.viewMatches(result, event.args as Args)) return null;
       if (!declared.asEmitted) return output;
-      return encodeFunctionResult({ abi, functionName, result: declared.asEmitted(result) as never });
+      return view.encodeResult(declared.asEmitted(result));
     },
-    mutable: mutable
-      ? {
-          eventName: mutable.eventName,
-          encodeTopics: (event) => {
-            const args = { [mutable.key]: (event.args as Args)[mutable.key] };
-            return encodeEventTopics({ abi, eventName: mutable.eventName, args }) as readonly Hex[];
-          },
-          agrees: (input, record, scope) => {
-            const skipped: readonly string[] = scope === "all" ? [] : mutable.fields;
-            const [called, stored] = [decodeCall(input), decodeState(record)];
-            return called !== null && sameFields(Object(called), Object(stored), skipped);
-          },
-        }
-      : null,
+    mutable:
+      mutable && changeEvent
+        ? {
+            eventName: mutable.eventName,
+            encodeTopics: (event) =>
+              changeEvent.encodeTopics({ [mutable.key]: (event.args as Args)[mutable.key] }),
+            agrees: (input, record, scope) => {
+              const skipped: readonly string[] = scope === "all" ? [] : mutable.fields;
+              const [called, stored] = [decodeCall(input), decodeState(record)];
+              return called !== null && sameFields(Object(called), Object(stored), skipped);
+            },
+          }
+        : null,
   };
 }
 

@@ -14,6 +14,13 @@ export type ParameterKind<T> = {
 /** Parsed parameters by name. */
 export type ParameterValues = Readonly<Record<string, SqlValue | undefined>>;
 
+/** A required parameter that is parsed to text. A route runs only when it has every required parameter. */
+export function requireText(values: ParameterValues, name: string): string {
+  const value = values[name];
+  if (typeof value !== "string") throw new Error(`the parameter ${name} is missing`);
+  return value;
+}
+
 export type Parameter<T extends SqlValue = SqlValue> = {
   readonly name: string;
   /** A header is only described here: the endpoint that needs it parses it itself. */

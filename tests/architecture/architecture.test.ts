@@ -99,6 +99,25 @@ describe("planted", () => {
     ]);
   });
 
+  it("an ABI function of viem outside the codec", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts", "../lib/abi/codec.ts", "../lib/b.ts"),
+      "src/lib/a.ts":
+        '// A.\nimport {\n  type Abi,\n  keccak256,\n  encodeFunctionData as encode,\n} from "viem";\nexport { parseAbi } from "viem/utils";\n',
+      "src/lib/b.ts":
+        '// B.\nimport * as all from "viem";\nimport type * as types from "viem";\nawait import("viem");\n',
+      "src/lib/abi/codec.ts": '// C.\nimport { decodeAbiParameters } from "viem";\n',
+      "src/lib/a.test.ts": '// T.\nimport { toFunctionSelector } from "viem";\n',
+    });
+    const message = (what: string) => `imports ${what} of viem; use the codec in src/lib/abi [abiFunctions]`;
+    expect(found).toEqual([
+      `src/lib/a.ts:5 ${message("encodeFunctionData")}`,
+      `src/lib/a.ts:7 ${message("parseAbi")}`,
+      `src/lib/b.ts:2 ${message("everything")}`,
+      `src/lib/b.ts:4 ${message("everything")}`,
+    ]);
+  });
+
   it("a read of the environment outside cli and config", () => {
     expect(
       violations({

@@ -1,5 +1,6 @@
 // All rules of the repository, and a function that runs them.
 import type { Repository, RepositoryRule } from "./repository.ts";
+import { abiFunctions } from "./rules/abi-functions.ts";
 import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
@@ -15,6 +16,7 @@ import { words } from "./rules/words.ts";
 const RULES: Readonly<Record<string, RepositoryRule>> = {
   importGraph,
   cycles: importCycles,
+  abiFunctions,
   environmentReads,
   environmentVariables,
   purpose: fileHeaders,

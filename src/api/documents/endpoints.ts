@@ -3,7 +3,13 @@ import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
-import { closedObject, hashParameter, nullable, type Parameter } from "../../schema/parameter.ts";
+import {
+  closedObject,
+  hashParameter,
+  nullable,
+  type Parameter,
+  requireText,
+} from "../../schema/parameter.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import {
   DOCUMENT_BYTES_MAX,
@@ -81,7 +87,7 @@ function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): E
     body: null,
     responses: { 200: { description: "The published JSON." } },
     async handle({ values }) {
-      const hash = values.hash as Hex;
+      const hash = requireText(values, "hash") as Hex;
       const bytes = await readDocumentBytes(store, kind, hash);
       if (!bytes) throw notFound(kind);
       return {
@@ -110,7 +116,7 @@ function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: Document
     body: null,
     responses: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
     async handle({ values }) {
-      const row = await findDocument(store, kind, values.hash as Hex);
+      const row = await findDocument(store, kind, requireText(values, "hash") as Hex);
       if (!row) throw notFound(kind);
       const { created_at, updated_at } = row;
       return { status: 200, body: { ...toRecord(kind, row, publicBaseUrl()), created_at, updated_at } };

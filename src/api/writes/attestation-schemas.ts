@@ -2,6 +2,7 @@
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, hashParameter, nullable } from "../../schema/parameter.ts";
 import { defineList } from "../../schema/reads/list.ts";
@@ -148,8 +149,10 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
 }
 
 function readPublication(body: Readonly<Record<string, unknown>>): Publication {
-  const { name, schema_hash, description = null, json_schema = null, recommended_subject = null } = body;
-  if (json_schema !== null) assertJsonSchema(json_schema as Readonly<Record<string, unknown>>);
+  const { name, schema_hash, description = null, recommended_subject = null } = body;
+  // The schema of the body allows an object or nothing.
+  const json_schema = isJsonObject(body.json_schema) ? body.json_schema : null;
+  if (json_schema !== null) assertJsonSchema(json_schema);
   const jsonSchema = toCanonicalJson(json_schema ?? {});
   const size = Buffer.byteLength(jsonSchema);
   if (size > SCHEMA_BYTES_MAX) {

@@ -10,6 +10,7 @@ import {
   hashParameter,
   nullable,
   type Parameter,
+  requireText,
   uintParameter,
 } from "../../schema/parameter.ts";
 import { type Read, toFirstRecord } from "../../schema/reads/read.ts";
@@ -188,7 +189,7 @@ export const reservationRead: Read = {
       sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
         from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${isValidAt("t", asOf)}
           and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))
-        where r.intent_hash = ${values.intentHash as string}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
+        where r.intent_hash = ${requireText(values, "intentHash")}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
       assemble: toFirstRecord,
     };
   },
@@ -207,7 +208,7 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     responses: { 200: metadataRecordSchema("IntentMetadata", { intent_id: { type: "string" } }) },
     errorStatuses: [401, 403, 409],
     async handle(request) {
-      const id = request.values.id as string;
+      const id = requireText(request.values, "id");
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
       const intent = await requireIntent(store, id);
       const { claimVersion } = await authority.authorize(request, metadataWriteSubject(id), intent.owner);

@@ -4,7 +4,13 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { addressParameter, closedObject, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import {
+  addressParameter,
+  closedObject,
+  type Parameter,
+  requireText,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import {
   countStoredBytes,
   type RecordStore,
@@ -89,7 +95,7 @@ export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoin
       async handle({ values, body, rawBody: bytes, client }) {
         const bid = body as Readonly<Record<string, unknown>>;
         const record = await store.write({ client, tables: ["offchain_bids"] }, (rows) =>
-          insertBid(rows, values.id as string, bid, countStoredBytes(bytes)),
+          insertBid(rows, requireText(values, "id"), bid, countStoredBytes(bytes)),
         );
         return { status: 201, body: record };
       },
@@ -98,7 +104,7 @@ export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoin
       ...selectRoute,
       async handle({ values, client }) {
         const change = { client, tables: ["offchain_bids"] } as const;
-        const record = await store.write(change, (rows) => selectBid(rows, values.bidId as string));
+        const record = await store.write(change, (rows) => selectBid(rows, requireText(values, "bidId")));
         return { status: 200, body: record };
       },
     },

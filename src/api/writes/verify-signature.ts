@@ -1,8 +1,10 @@
 // Verifies that an account signed a digest: by ERC-1271 for contracts, read from a node, by ECDSA recovery for others.
-import { encodeFunctionData, type Hex, parseAbi, recoverAddress } from "viem";
+
+import { type Hex, recoverAddress } from "viem";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { readData } from "../../chain/rpc/hex-values.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
+import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { Fault } from "../../lib/fault.ts";
 
 /** Reads about an account at the latest block. A failing node throws. */
@@ -13,7 +15,9 @@ export type AccountReader = {
   call(to: Hex, data: Hex): Promise<Hex | null>;
 };
 
-const ERC1271 = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
+const isValidSignature = createSignatureCodec(
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
+);
 /** The magic value of ERC-1271 as a word: the selector of isValidSignature. */
 const ACCEPTED = `0x1626ba7e${"0".repeat(56)}`;
 
@@ -24,8 +28,7 @@ export async function requireSignature(
   { digest, signature, expected }: { digest: Hex; signature: Hex; expected: string },
 ): Promise<void> {
   if ((await reads.readCode(account)) !== "0x") {
-    const args = [digest, signature] as const;
-    const data = encodeFunctionData({ abi: ERC1271, functionName: "isValidSignature", args });
+    const data = isValidSignature.encodeCall([digest, signature]);
     if ((await reads.call(account, data))?.slice(0, ACCEPTED.length) === ACCEPTED) return;
     throw new Fault(
       "WRITE_UNAUTHENTICATED",

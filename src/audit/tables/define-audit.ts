@@ -1,14 +1,12 @@
 // Declares the audit of a table: the views a row must equal, the events that create rows, and recounts.
-import {
-  type Abi,
-  type AbiEvent,
-  type ContractEventArgsFromTopics,
-  type ContractEventName,
-  type ContractFunctionName,
-  type ContractFunctionReturnType,
-  toEventSelector,
+import type {
+  Abi,
+  ContractEventArgsFromTopics,
+  ContractEventName,
+  ContractFunctionName,
+  ContractFunctionReturnType,
 } from "viem";
-import { createFunctionCodec } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
 import type { EventRecord } from "../../schema/chain-log.ts";
@@ -16,12 +14,6 @@ import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
 
 type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
 type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<A, "view" | "pure", V>;
-
-function findAbiEvent(abi: Abi, name: string): AbiEvent {
-  const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);
-  if (!item) throw new Error(`${name} is not an event of the ABI`);
-  return item;
-}
 
 /** A contract of the deployment or, with `addressColumn`, the contract that this column of the row names. */
 type AuditedContract<A extends Abi> = {
@@ -154,7 +146,7 @@ export function createdBy<
     event,
     contract: audited.contract,
     anyEmitter: "addressColumn" in audited,
-    topic0: toEventSelector(findAbiEvent(audited.abi, event)),
+    topic0: hashEvent(findAbiEvent(audited.abi, event)),
     distinctBy: distinctBy ? { topics: distinctBy.topics, words: distinctBy.words ?? [] } : null,
     columns: columns as CreationEvent["columns"],
   };

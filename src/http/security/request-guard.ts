@@ -1,13 +1,18 @@
 // The checks that every request passes before any work is done: HTTP version, one Host, and limits per client.
+
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { readClientAddress, toClientId } from "./client-address.ts";
 
 type RequestRejection = { readonly fault: Fault; readonly headers: Readonly<Record<string, string>> };
 
 export type RequestGuard = {
-  /** Counts the request and its announced body, or the largest body if it announces no length; null lets it pass. */
+  /**
+   * Counts the request and its announced body, or the largest body if it announces no length; null lets it pass. A
+   * request that was rejected is rejected again without being counted: the fast path leaves its response to Fastify.
+   */
   check(request: IncomingMessage): RequestRejection | null;
   /** Returns what `check` counted too much for a body of unannounced length. */
   recordBodySize(request: IncomingMessage, bytes: number): void;
@@ -36,25 +41,35 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
   const requests = limiterOf(requestsPerMinuteMax);
   const bytes = limiterOf(bodyBytesPerMinuteMax);
   const identifyClient = (request: IncomingMessage) => toClientId(readClientAddress(request, trustedProxies));
+  const rejections = new WeakMap<IncomingMessage, RequestRejection>();
+
+  function countRequest(request: IncomingMessage): RequestRejection | null {
+    const client = requests === null && bytes === null ? "" : identifyClient(request);
+    // First of all: a malformed request costs as much to receive as any other.
+    const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
+    if (earlyMs > 0) {
+      return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
+    }
+    const problem = findProtocolError(request);
+    if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
+    const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
+    const expected = isChunked(request) ? bodyBytesMax : announced;
+    const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
+    if (bytesEarlyMs === 0) return null;
+    return rejectEarly(
+      `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
+      bytesEarlyMs,
+    );
+  }
+
   return {
     identifyClient,
     check(request) {
-      const client = requests === null && bytes === null ? "" : identifyClient(request);
-      // First of all: a malformed request costs as much to receive as any other.
-      const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
-      if (earlyMs > 0) {
-        return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
-      }
-      const problem = findProtocolError(request);
-      if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
-      const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
-      const expected = isChunked(request) ? bodyBytesMax : announced;
-      const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
-      if (bytesEarlyMs === 0) return null;
-      return rejectEarly(
-        `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
-        bytesEarlyMs,
-      );
+      const known = rejections.get(request);
+      if (known !== undefined) return known;
+      const rejection = countRequest(request);
+      if (rejection !== null) rejections.set(request, rejection);
+      return rejection;
     },
     recordBodySize(request, length) {
       if (!isChunked(request)) return;
@@ -103,7 +118,7 @@ type RateLimiter = {
 };
 
 const MINUTE_MS = 60_000;
-// About ten megabytes. A client evicted by so many others starts with a full bucket again.
+// About eighteen megabytes. A client evicted by so many others starts with a full bucket again.
 const CLIENTS_MAX = 100_000;
 
 /** A client may use a whole minute at once; after that it gets a unit every `60 / perMinute` seconds. */
@@ -114,23 +129,12 @@ export function createRateLimiter(options: {
 }): RateLimiter {
   const { perMinute, clock, clientsMax = CLIENTS_MAX } = options;
   const interval = MINUTE_MS / perMinute;
-  // When the bucket of each client will be full again; the least recently seen client comes first.
-  const fullAt = new Map<string, number>();
+  // When the bucket of each client will be full again.
+  const fullAt = new LruMap<string, number>(clientsMax);
 
   // At most a minute ahead, even if the wall clock is set back.
   const fullAtOf = (client: string, now: number) =>
     Math.min(Math.max(fullAt.get(client) ?? now, now), now + MINUTE_MS);
-
-  function setFullAt(client: string, ms: number): void {
-    fullAt.delete(client);
-    if (fullAt.size >= clientsMax) {
-      for (const oldest of fullAt.keys()) {
-        fullAt.delete(oldest);
-        break;
-      }
-    }
-    fullAt.set(client, ms);
-  }
 
   return {
     take(client, units = 1) {
@@ -141,12 +145,12 @@ export function createRateLimiter(options: {
       const earlyMs = current + cost - (now + MINUTE_MS);
       // Rounding errors of floats do not count as early.
       const isAllowed = earlyMs < 0.001;
-      setFullAt(client, isAllowed ? current + cost : current);
+      fullAt.set(client, isAllowed ? current + cost : current);
       return isAllowed ? 0 : earlyMs;
     },
     release(client, taken, used) {
       const unused = Math.min(taken, perMinute) - used;
-      if (unused > 0) setFullAt(client, fullAtOf(client, clock.nowMs()) - interval * unused);
+      if (unused > 0) fullAt.set(client, fullAtOf(client, clock.nowMs()) - interval * unused);
     },
   };
 }

@@ -6,7 +6,7 @@ import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import fc from "fast-check";
 import { type Abi, encodeAbiParameters, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { describe, expect, it } from "vitest";
-import { createFunctionCodec } from "./codec.ts";
+import { createFunctionCodec, createSignatureCodec } from "./codec.ts";
 import { MalformedAbiError } from "./words.ts";
 
 const getAgent = createFunctionCodec(agentRegistryAbi, "getAgent", "storable");
@@ -64,6 +64,38 @@ describe("a function codec", () => {
         );
       }),
     );
+  });
+
+  it("encodes results as viem does, also several and none", () => {
+    const abi = parseAbi([
+      "function one() view returns (string)",
+      "function two() view returns (string a, uint256 b)",
+      "function none()",
+    ]);
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (a, b) => {
+        const one = createFunctionCodec(abi, "one").encodeResult(a);
+        expect(one).toBe(encodeFunctionResult({ abi, functionName: "one", result: a }));
+        const two = createFunctionCodec(abi, "two").encodeResult([a, b]);
+        expect(two).toBe(encodeFunctionResult({ abi, functionName: "two", result: [a, b] }));
+      }),
+    );
+    expect(createFunctionCodec(abi, "none").encodeResult(undefined)).toBe("0x");
+  });
+
+  it("is made from a signature", () => {
+    const signature = "function f(address to, bytes data) view returns (bool)";
+    const codec = createSignatureCodec(signature);
+    const to = fc.uint8Array({ minLength: 20, maxLength: 20 });
+    fc.assert(
+      fc.property(to, bytes(100), (address, data) => {
+        const args = [`0x${Buffer.from(address).toString("hex")}`, data] as const;
+        const expected = encodeFunctionData({ abi: parseAbi([signature]), functionName: "f", args });
+        expect(codec.encodeCall(args)).toBe(expected);
+      }),
+    );
+    expect(codec.decodeResult(`0x${"1".padStart(64, "0")}`)).toBe(true);
+    expect(() => createSignatureCodec("event E(uint256 a)" as string)).toThrow("not a function");
   });
 
   it("encodes and decodes signed numbers, fixed arrays and unnamed tuples as viem does", () => {

@@ -11,6 +11,8 @@ import {
   type ContractFunctionName,
   type ContractFunctionReturnType,
   decodeAbiParameters,
+  type ParseAbi,
+  parseAbi,
   toEventSelector,
   toFunctionSelector,
 } from "viem";
@@ -45,14 +47,28 @@ export function createParametersCodec(
   };
 }
 
-type FunctionCodec<Args = readonly unknown[], Result = unknown> = {
+export type FunctionCodec<Args = readonly unknown[], Result = unknown> = {
   readonly selector: Hex;
   encodeCall(args: Args): Hex;
   /** The result, a list of several results, or undefined for none. */
   decodeResult(data: Hex): Result;
+  encodeResult(result: Result): Hex;
 };
 
 /** The first function of that name. */
+export function findAbiFunction(abi: Abi, name: string): AbiFunction {
+  const item = abi.find((each): each is AbiFunction => each.type === "function" && each.name === name);
+  if (!item) throw new Error(`${name} is not a function of the ABI`);
+  return item;
+}
+
+export function findAbiEvent(abi: Abi, name: string): AbiEvent {
+  const item = abi.find((each): each is AbiEvent => each.type === "event" && each.name === name);
+  if (!item) throw new Error(`${name} is not an event of the ABI`);
+  return item;
+}
+
+/** Of the first function of that name. */
 export function createFunctionCodec<const A extends Abi, Name extends ContractFunctionName<A>>(
   abi: A,
   name: Name,
@@ -61,10 +77,7 @@ export function createFunctionCodec<const A extends Abi, Name extends ContractFu
   ContractFunctionArgs<A, AbiStateMutability, Name>,
   ContractFunctionReturnType<A, AbiStateMutability, Name>
 > {
-  const item = (abi as Abi).find(
-    (each): each is AbiFunction => each.type === "function" && each.name === name,
-  );
-  if (!item) throw new Error(`${name} is not a function of the ABI`);
+  const item = findAbiFunction(abi, name);
   const compile = (parameters: readonly AbiParameter[]) =>
     compileSequence(parameters.map((parameter) => compileParameter(parameter, text)));
   const selector = toFunctionSelector(item);
@@ -77,9 +90,28 @@ export function createFunctionCodec<const A extends Abi, Name extends ContractFu
       const values = outputs.decode(data.toLowerCase(), HEX_PREFIX_LENGTH);
       return item.outputs.length === 1 ? values[0] : item.outputs.length === 0 ? undefined : values;
     },
+    encodeResult: (result) => {
+      const values = item.outputs.length === 1 ? [result] : item.outputs.length === 0 ? [] : result;
+      return `0x${outputs.encode(values as readonly unknown[])}`;
+    },
   };
   // The types of the ABI describe exactly what the codec takes and returns.
   return codec as FunctionCodec<never, never>;
+}
+
+type SignatureAbi<S extends string> = ParseAbi<readonly [S]> extends infer A extends Abi ? A : never;
+
+/** For a function that no ABI of ours has: `function balanceOf(address) view returns (uint256)`. */
+export function createSignatureCodec<const S extends string>(
+  signature: S,
+): FunctionCodec<
+  ContractFunctionArgs<SignatureAbi<S>, AbiStateMutability, ContractFunctionName<SignatureAbi<S>>>,
+  ContractFunctionReturnType<SignatureAbi<S>, AbiStateMutability, ContractFunctionName<SignatureAbi<S>>>
+> {
+  const abi = parseAbi([signature] as readonly string[]) as Abi;
+  const [item] = abi;
+  if (item?.type !== "function") throw new Error(`not a function: ${signature}`);
+  return createFunctionCodec(abi, item.name) as FunctionCodec<never, never>;
 }
 
 /** Reads the arguments behind the selector of calldata. */
@@ -109,7 +141,14 @@ export type EventCodec = {
   /** The arguments in the order of the declaration; throws MalformedAbiError where the log breaks the ABI. */
   decode(topics: readonly Hex[], data: Hex): Record<string, unknown>;
   encode(args: EventArguments): { readonly topics: readonly Hex[]; readonly data: Hex };
+  /** A filter for logs with these indexed arguments; null in the place of one that is not given. */
+  encodeTopics(args: EventArguments): readonly (Hex | null)[];
 };
+
+/** The first topic of an event: `hashEvent("Transfer(address,address,uint256)")`. */
+export function hashEvent(event: AbiEvent | string): Hex {
+  return toEventSelector(event);
+}
 
 type EventStep = {
   readonly name: string;
@@ -121,7 +160,7 @@ type EventStep = {
 
 /** Text is decoded storable: the index writes it as it is. */
 export function createEventCodec(event: AbiEvent): EventCodec {
-  const topic0 = toEventSelector(event);
+  const topic0 = hashEvent(event);
   const steps = compileEvent(event);
   const topicCount = 1 + steps.filter(({ isIndexed }) => isIndexed).length;
   const plain = steps.filter(({ isIndexed }) => !isIndexed);
@@ -143,6 +182,12 @@ export function createEventCodec(event: AbiEvent): EventCodec {
       topics: [topic0, ...indexed.map(({ name, codec }): Hex => `0x${codec.encode(args[name])}`)],
       data: `0x${data.encode(plain.map(({ name }) => args[name]))}`,
     }),
+    encodeTopics: (args) => [
+      topic0,
+      ...indexed.map(({ name, codec }): Hex | null =>
+        name in args ? `0x${codec.encode(args[name])}` : null,
+      ),
+    ],
   };
 }
 

@@ -72,6 +72,13 @@ describe("an event codec", () => {
           ),
         ).toEqual(args);
         expect(decoder.encode(args)).toEqual({ topics, data });
+        const last = Object.fromEntries(
+          indexed.length > 0 ? [[`p${indexed.length - 1}`, indexed.at(-1)?.value]] : [],
+        );
+        expect(decoder.encodeTopics(last)).toEqual([
+          topics[0],
+          ...indexed.map((_, index) => (index === indexed.length - 1 ? topics[index + 1] : null)),
+        ]);
       }),
       { numRuns: 300 },
     );

@@ -1,10 +1,12 @@
 // Return data of untrusted contracts: the exact shape, or null.
+import fc from "fast-check";
 import { encodeAbiParameters } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../hex.ts";
 import {
   decodeAddress,
   decodeAddressArray,
+  decodeByteString,
   decodeTokenAmount,
   decodeWord,
   decodeWordArray,
@@ -60,6 +62,26 @@ describe("return data", () => {
     expect(decodeAddressArray(list([A, `0x${"00".repeat(20)}`]), 2)).toBeNull();
     expect(decodeAddressArray(word(32n), 2)).toBeNull();
     expect(decodeAddressArray(null, 2)).toBeNull();
+  });
+
+  it("hold a byte string, as viem encodes it, up to a length", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(80), (bytes, bytesMax) => {
+        const data = encodeAbiParameters([{ type: "bytes" }], [`0x${Buffer.from(bytes).toString("hex")}`]);
+        const expected = bytes.length <= bytesMax ? Buffer.from(bytes) : null;
+        expect(decodeByteString(data, bytesMax)).toEqual(expected);
+      }),
+    );
+  });
+
+  it.each([
+    ["nothing", "0x"],
+    ["an offset behind the data", `${word(64n)}${word(0n).slice(2)}`],
+    ["an offset beyond any data", `${word(2n ** 255n)}${word(0n).slice(2)}`],
+    ["a length beyond the data", `${word(32n)}${word(33n).slice(2)}${word(0n).slice(2)}`],
+    ["a length beyond any data", `${word(32n)}${word(2n ** 255n).slice(2)}`],
+  ])("hold no byte string with %s", (_, data) => {
+    expect(decodeByteString(data as Hex, 1_024)).toBeNull();
   });
 
   it("hold signed numbers that are sign-extended", () => {

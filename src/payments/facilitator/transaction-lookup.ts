@@ -1,17 +1,22 @@
 // The status of our transactions and of authorizations, as the node has them now.
 import {
   hexToBigInt,
+  numberToHex,
   type PublicClient,
-  parseAbi,
-  parseAbiItem,
   slice,
   TransactionNotFoundError,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
   WaitForTransactionReceiptTimeoutError,
 } from "viem";
+import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
+import { createSignatureCodec } from "../../lib/abi/codec.ts";
+import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PaymentKey } from "../ledger/row.ts";
+import { authorizationState } from "../settlement/onchain.ts";
+import { AUTHORIZATION_CANCELED_TOPIC, AUTHORIZATION_USED_TOPIC } from "../settlement/onchain-blocks.ts";
+import { readFunction } from "./broadcast/viem-client.ts";
 
 export type TransactionStatus =
   | { readonly kind: "succeeded" }
@@ -34,14 +39,7 @@ export type TransactionLookup = {
   wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
 
-const ABI = parseAbi([
-  "function balanceOf(address account) view returns (uint256)",
-  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-]);
-const USED = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)");
-const CANCELED = parseAbiItem(
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-);
+const balanceOf = createSignatureCodec("function balanceOf(address account) view returns (uint256)");
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
 // Nodes without an archive have the state of 128 blocks.
@@ -60,8 +58,7 @@ export function createTransactionLookup(options: {
     hasTransaction: async (hash) => (await findTransaction(client, hash)) !== null,
     readStatus: (hash, payment) => readStatus(client, hash, payment),
     waitUntilMined: (hash, payment) => waitUntilMined(client, hash, payment, confirmationMs),
-    readBalance: ({ asset, payer }) =>
-      client.readContract({ address: asset, abi: ABI, functionName: "balanceOf", args: [payer] }),
+    readBalance: ({ asset, payer }) => readFunction(client, balanceOf, { to: asset, args: [payer] }),
     hasExpiredInMempool: (hash, blockNumber) => hasExpiredInMempool(client, hash, blockNumber),
     wasAuthorizationUsed: (payment, blockNumber) => wasAuthorizationUsed(client, payment, blockNumber),
   };
@@ -142,19 +139,41 @@ async function wasAuthorizationUsed(
   // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
   // its state, and none is behind it.
   const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
-  const args = [payer, nonce] as const;
-  const call = { address: asset, abi: ABI, functionName: "authorizationState", args } as const;
-  if (!(await client.readContract({ ...call, ...at }))) return false;
+  const call = { to: asset, args: [payer, nonce] as const, ...at };
+  if (!(await readFunction(client, authorizationState, call))) return false;
   let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
   for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
     const lastBlock = fromBlock + RANGE_BLOCKS - 1n;
     const range = { fromBlock, toBlock: lastBlock < head ? lastBlock : head };
-    const readLogs = (event: typeof USED | typeof CANCELED) =>
-      client.getLogs({ address: asset, event, args: { authorizer: payer, nonce }, ...range });
-    const [uses, cancellations] = await Promise.all([readLogs(USED), readLogs(CANCELED)]);
+    const readLogs = (topic0: Hex) =>
+      readAuthorizationLogs(client, asset, [topic0, addressToTopic(payer), nonce], range);
+    const [uses, cancellations] = await Promise.all([
+      readLogs(AUTHORIZATION_USED_TOPIC),
+      readLogs(AUTHORIZATION_CANCELED_TOPIC),
+    ]);
     if (uses.length + cancellations.length > 0) return uses.length > 0;
     fromBlock += RANGE_BLOCKS;
   }
   // A node that omits the log must not get a payer blocked.
   throw new Error("the use of an authorization is not in the logs");
+}
+
+/** A log that was not requested does not count. */
+async function readAuthorizationLogs(
+  client: PublicClient,
+  asset: Hex,
+  topics: readonly [Hex, Hex, Hex],
+  range: { readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<readonly NodeLog[]> {
+  const filter = {
+    address: asset,
+    topics: [...topics],
+    fromBlock: numberToHex(range.fromBlock),
+    toBlock: numberToHex(range.toBlock),
+  };
+  const logs: unknown = await client.request({ method: "eth_getLogs", params: [filter] });
+  if (!Array.isArray(logs)) throw new Error("the logs are not a list");
+  const isRequested = (log: NodeLog) =>
+    log.address === asset && topics.every((topic, index) => log.topics[index] === topic);
+  return logs.map(parseLog).filter(isRequested);
 }

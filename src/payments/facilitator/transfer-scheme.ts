@@ -4,7 +4,8 @@ import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
-import { type Abi, encodeFunctionData, type PublicClient } from "viem";
+import type { Abi, PublicClient } from "viem";
+import { encodeForeignCall } from "../../lib/abi/foreign-call.ts";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { SIMULATION_FAILED, TRANSACTION_FAILED } from "../rejection-reasons.ts";
@@ -46,7 +47,6 @@ const TOKEN_ERRORS = usdCoinAbi.filter(({ type }) => type === "error");
 // Of transferWithAuthorization(from, to, value, …).
 const VALUE_ARGUMENT = 2;
 
-type AnyCall = { abi: Abi; functionName: string; args: readonly unknown[] };
 type Write = Parameters<Parameters<typeof toFacilitatorEvmSigner>[0]["writeContract"]>[0];
 
 export function createTransferScheme(options: TransferSchemeOptions): TransferScheme {
@@ -85,7 +85,7 @@ function signerOf({ address, client, queue, tracker, limitsFor, confirmationMs }
   const { track } = tracker;
 
   const writeContract = async ({ address: to, abi, functionName, args }: Write) => {
-    const call = { abi: [...abi, ...TOKEN_ERRORS], functionName, args } as unknown as AnyCall;
+    const call = { abi: [...abi, ...TOKEN_ERRORS] as Abi, functionName, args };
     const estimate = await track(client.estimateContractGas({ ...call, account: address, address: to }));
     // The library recognises an invalid signature by this wording.
     if (estimate > GAS_MAX) throw new Error(`invalid signature: checking it would take ${estimate} gas`);
@@ -94,7 +94,7 @@ function signerOf({ address, client, queue, tracker, limitsFor, confirmationMs }
     const hooks = tracker.markSending();
     if (hooks === null) throw new Error("a transfer is sent only while a payment is settled");
     const { beforeSend, onRejected } = hooks;
-    const data = encodeFunctionData(call);
+    const data = encodeForeignCall(call);
     // The simulation has passed: a node that rejects the transaction says nothing about the payment.
     return track(
       queue.send({ to, data, gas, limits, beforeSend: (hash) => beforeSend(hash, gas), onRejected }),

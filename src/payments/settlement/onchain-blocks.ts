@@ -1,12 +1,11 @@
 // What the chain proves of a settlement: which blocks are canonical, which transfers the logs of a block or receipt show.
-import { toEventSelector } from "viem";
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
-import { createParametersCodec } from "../../lib/abi/codec.ts";
+import { createParametersCodec, hashEvent } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
@@ -120,8 +119,8 @@ function transactionsOf(
   });
 }
 
-export const AUTHORIZATION_USED_TOPIC = toEventSelector("AuthorizationUsed(address,bytes32)");
-export const AUTHORIZATION_CANCELED_TOPIC = toEventSelector("AuthorizationCanceled(address,bytes32)");
+export const AUTHORIZATION_USED_TOPIC = hashEvent("AuthorizationUsed(address,bytes32)");
+export const AUTHORIZATION_CANCELED_TOPIC = hashEvent("AuthorizationCanceled(address,bytes32)");
 
 /** The logs of a mined transaction, in order; a reverted one has none. Null where the node does not have it. */
 export async function readTransactionLogs(

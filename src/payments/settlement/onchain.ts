@@ -1,5 +1,4 @@
 // Settlement lookup over JSON-RPC: was an authorization used, and did its use move the money.
-import { parseAbi } from "viem";
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
@@ -8,7 +7,7 @@ import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { toQuantity } from "../../chain/rpc/hex-values.ts";
 import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
-import { createFunctionCodec } from "../../lib/abi/codec.ts";
+import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
@@ -29,9 +28,8 @@ import {
   readTransactionLogs,
 } from "./onchain-blocks.ts";
 
-const authorizationState = createFunctionCodec(
-  parseAbi(["function authorizationState(address authorizer, bytes32 nonce) view returns (bool)"]),
-  "authorizationState",
+export const authorizationState = createSignatureCodec(
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 );
 
 // Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.

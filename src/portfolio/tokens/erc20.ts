@@ -1,4 +1,5 @@
 // The read functions of ERC-20, and a token's symbol, name and decimals as its contract returns them, sanitized.
+import { decodeByteString, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { type CallResults, createCallEncoder } from "../multicall.ts";
 import type { Asset, ContractRead } from "../types.ts";
@@ -43,38 +44,24 @@ export function decodeMetadata([decimals, symbol, name]: CallResults): TokenMeta
 
 /** Exactly one word that fits a byte: truncating 274 to 18 would shift the decimal point of every balance. */
 export function decodeTokenDecimals(returnData: Hex | null | undefined): number | null {
-  if (!returnData || returnData.length !== 2 + 2 * WORD) return null;
-  const value = BigInt(returnData);
-  return value <= BigInt(DECIMALS_MAX) ? Number(value) : null;
+  const value = decodeWord(returnData);
+  return value !== null && value <= BigInt(DECIMALS_MAX) ? Number(value) : null;
 }
 
 /** An ABI string, or the zero-terminated bytes32 of old tokens; null for anything else. */
 export function decodeTokenText(returnData: Hex | null | undefined, lengthMax: number): string | null {
   // Twice the limit allows for offset, length and padding.
   if (!returnData || returnData.length > 2 + 2 * 2 * TEXT_BYTES_MAX) return null;
-  const bytes = Buffer.from(returnData.slice(2), "hex");
-  const text = bytes.length === WORD ? untilZero(bytes) : abiString(bytes);
+  const text =
+    returnData.length === 2 + 2 * WORD
+      ? untilZero(Buffer.from(returnData.slice(2), "hex"))
+      : decodeByteString(returnData, TEXT_BYTES_MAX);
   return text === null ? null : sanitizeText(new TextDecoder().decode(text), lengthMax);
 }
 
 function untilZero(bytes: Buffer): Buffer {
   const end = bytes.indexOf(0);
   return end === -1 ? bytes : bytes.subarray(0, end);
-}
-
-function abiString(bytes: Buffer): Buffer | null {
-  const offset = wordAt(bytes, 0);
-  const length = offset === null ? null : wordAt(bytes, offset);
-  if (offset === null || length === null || length > TEXT_BYTES_MAX) return null;
-  const start = offset + WORD;
-  return start + length <= bytes.length ? bytes.subarray(start, start + length) : null;
-}
-
-/** A word as a small number; null when it is missing or larger than any offset in return data. */
-function wordAt(bytes: Buffer, offset: number): number | null {
-  if (offset + WORD > bytes.length) return null;
-  const value = BigInt(`0x${bytes.subarray(offset, offset + WORD).toString("hex")}`);
-  return value <= 0xffffn ? Number(value) : null;
 }
 
 // Control, format (bidi overrides, zero widths), private-use and unassigned characters, lone surrogates, and the

@@ -14,7 +14,7 @@ export type StateCall = {
 
 type ChangeLogQuery = {
   readonly address: Hex;
-  readonly topics: readonly Hex[];
+  readonly topics: readonly (Hex | null)[];
   readonly fromBlock: number;
 };
 

@@ -4,7 +4,13 @@ import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { addressParameter, closedObject, nullable, uintParameter } from "../../schema/parameter.ts";
+import {
+  addressParameter,
+  closedObject,
+  nullable,
+  requireText,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import {
   type AsOf,
   assertBlockReadable,
@@ -119,7 +125,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     responses: { 200: preflightResponseSchema },
     async handle({ values, body, client }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
-      const asOf = values.block === undefined ? null : BigInt(values.block as string);
+      const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client },
         (head, rows) => {

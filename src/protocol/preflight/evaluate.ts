@@ -1,6 +1,6 @@
 // Preflight: whether the policy module, and the account for a session key, allow a transaction, and what would change that.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
-import { encodeFunctionData } from "viem";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import { UINT256_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
@@ -18,6 +18,8 @@ import {
   type SpendAllowance,
   type TokenCall,
 } from "./rules.ts";
+
+const setSpendLimit = createFunctionCodec(policyModuleAbi, "setSpendLimit");
 
 /** A planned transaction in one sentence, for the person or agent about to sign it. */
 function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
@@ -122,11 +124,7 @@ function findSpendViolations(checks: readonly SpendCheck[], to: Hex): PolicyViol
       .reduce((highest, next) => (next > highest ? next : highest));
     // No limit fits a total above uint256; 0 removes the limit.
     const suggested = needed > UINT256_MAX ? 0n : needed;
-    const data = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setSpendLimit",
-      args: [token, suggested],
-    });
+    const data = setSpendLimit.encodeCall([token, suggested]);
     const what = token === ZERO_ADDRESS ? "the native coin" : token;
     return {
       reason: `Spending ${attempted} of ${what} exceeds the daily limit of ${max_per_day}: ${spent} is spent, ${remaining} remains.`,

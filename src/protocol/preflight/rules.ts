@@ -1,7 +1,11 @@
 // The rules of an account and its policy module that preflight checks before spending.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
-import { encodeFunctionData } from "viem";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
+
+const setAccountFrozen = createFunctionCodec(policyModuleAbi, "setAccountFrozen");
+const setTargetAllowed = createFunctionCodec(policyModuleAbi, "setTargetAllowed");
+const setFunctionAllowed = createFunctionCodec(policyModuleAbi, "setFunctionAllowed");
 
 /** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
 const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
@@ -107,22 +111,14 @@ export function findPolicyViolations(
   const to = rules.policyModule;
   const violations: PolicyViolation[] = [];
   if (rules.frozen) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setAccountFrozen",
-      args: [account, false],
-    });
+    const call = setAccountFrozen.encodeCall([account, false]);
     violations.push({
       reason: `Account ${account} is frozen.`,
       update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
     });
   }
   if (!rules.targetAllowed) {
-    const call = encodeFunctionData({
-      abi: policyModuleAbi,
-      functionName: "setTargetAllowed",
-      args: [target, true],
-    });
+    const call = setTargetAllowed.encodeCall([target, true]);
     violations.push({
       reason: `Target ${target} is not allowed for this account.`,
       missing: "TARGET_ALLOWLIST",
@@ -145,11 +141,7 @@ function suggestFunctionAllowlisting(
   target: Hex,
   selector: Hex,
 ): Pick<PolicyViolation, "missing" | "update"> {
-  const data = encodeFunctionData({
-    abi: policyModuleAbi,
-    functionName: "setFunctionAllowed",
-    args: [target, selector, true],
-  });
+  const data = setFunctionAllowed.encodeCall([target, selector, true]);
   const policy_type = "FUNCTION_ALLOWLIST";
   return {
     missing: policy_type,

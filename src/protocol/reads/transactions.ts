@@ -1,7 +1,7 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
-import { closedObject, hashParameter } from "../../schema/parameter.ts";
+import { closedObject, hashParameter, requireText } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRow, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
@@ -78,7 +78,7 @@ const explainTransaction: Read = {
   },
   notFoundMessage: "No indexed transaction has this hash.",
   plan({ values, asOf }) {
-    const hash = values.hash as Hex;
+    const hash = requireText(values, "hash") as Hex;
     return {
       sql: statement(hash, asOf),
       // Uses an index; the gas of a transaction bounds its number of logs.

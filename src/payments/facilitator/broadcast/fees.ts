@@ -1,9 +1,12 @@
 // What a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar price.
-import { type PublicClient, parseAbi } from "viem";
+
+import type { PublicClient } from "viem";
+import { createSignatureCodec } from "../../../lib/abi/codec.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { formatAmount } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { Log } from "../../../lib/log.ts";
+import { readFunction } from "./viem-client.ts";
 
 export type GasPercentOfPayment = {
   /** Most that the gas of a transfer may cost, in percent of what the transfer moves. */
@@ -118,10 +121,10 @@ type NativePriceFeed = {
 /** Dollars per coin as a whole number with `scale` decimal places. */
 type NativePrice = { readonly usdPerCoin: bigint; readonly scale: number };
 
-const ABI = parseAbi([
+const latestRoundData = createSignatureCodec(
   "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)",
-  "function decimals() view returns (uint8)",
-]);
+);
+const feedDecimals = createSignatureCodec("function decimals() view returns (uint8)");
 
 // The bound on gas needs no fresher price, and every payment would read it otherwise.
 const CACHE_MS = 60_000;
@@ -141,8 +144,8 @@ function createNativePriceReader(options: {
   async function readPrice(): Promise<NativePrice | null> {
     try {
       const [[, usdPerCoin, , updatedAt], scale] = await Promise.all([
-        client.readContract({ address: feed.feed, abi: ABI, functionName: "latestRoundData" }),
-        client.readContract({ address: feed.feed, abi: ABI, functionName: "decimals" }),
+        readFunction(client, latestRoundData, { to: feed.feed, args: [] }),
+        readFunction(client, feedDecimals, { to: feed.feed, args: [] }),
       ]);
       const ageSeconds = clock.nowMs() / 1_000 - Number(updatedAt);
       if (usdPerCoin > 0n && ageSeconds <= feed.heartbeatSeconds + LATE_SECONDS_MAX)

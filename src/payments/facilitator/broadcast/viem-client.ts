@@ -13,6 +13,8 @@ import {
 import { createRpc, type RpcOptions } from "../../../chain/rpc/client.ts";
 import { malformedResponse, RpcError } from "../../../chain/rpc/errors.ts";
 import type { Rpc, RpcCall } from "../../../chain/rpc/types.ts";
+import type { FunctionCodec } from "../../../lib/abi/codec.ts";
+import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 
 /**
@@ -53,6 +55,17 @@ export function createViemClient(chainId: number, rpc: Rpc, options: ViemClientO
     pollingInterval: options.pollMs,
     cacheTime: 0,
   });
+}
+
+/** Calls a view function, by default at the latest block. An account without code returns nothing, which is malformed. */
+export async function readFunction<Args, Result>(
+  client: PublicClient,
+  codec: FunctionCodec<Args, Result>,
+  { to, args, blockNumber }: { readonly to: Hex; readonly args: Args; readonly blockNumber?: bigint },
+): Promise<Result> {
+  const at = blockNumber === undefined ? {} : { blockNumber };
+  const { data = "0x" } = await client.call({ to, data: codec.encodeCall(args), ...at });
+  return codec.decodeResult(data);
 }
 
 /** No node responded. This proves nothing, not even that the request did not arrive. */

@@ -1,5 +1,6 @@
 // Calls to the Uniswap v3 position manager and pools, and validated decoding of their results.
-import { concatHex, encodeAbiParameters, getContractAddress, keccak256 } from "viem";
+import { getContractAddress, keccak256 } from "viem";
+import { createParametersCodec } from "../../../lib/abi/codec.ts";
 import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
@@ -80,19 +81,14 @@ export function decodeTickFees(returnData: Hex | null | undefined): TickFees | n
   return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
 }
 
+const poolKey = createParametersCodec([{ type: "address" }, { type: "address" }, { type: "uint24" }]);
+
 /** The CREATE2 address of a pool: saves a call to the factory. */
 export function computePoolAddress(
   { factory, poolCodeHash }: UniswapV3Market,
   { token0, token1, fee }: Pick<NftPosition, "token0" | "token1" | "fee">,
 ): Hex {
-  const salt = keccak256(
-    concatHex([
-      encodeAbiParameters(
-        [{ type: "address" }, { type: "address" }, { type: "uint24" }],
-        [token0, token1, fee],
-      ),
-    ]),
-  );
+  const salt = keccak256(poolKey.encode([token0, token1, fee]));
   const address = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecodeHash: poolCodeHash });
   return address.toLowerCase() as Hex;
 }

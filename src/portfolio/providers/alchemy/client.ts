@@ -28,16 +28,7 @@ type AlchemyRequest = Pick<
   "endpoint" | "path" | "body" | "onExchange"
 >;
 
-export type AlchemyClient = {
-  callDataApi<T>(path: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal): Promise<T>;
-  callRpc<T>(
-    network: string,
-    method: string,
-    params: readonly unknown[],
-    parse: ParsePayload<T>,
-    signal: AbortSignal,
-  ): Promise<T>;
-};
+export type AlchemyClient = ReturnType<typeof createAlchemyClient>;
 
 const DATA_URL = "https://api.g.alchemy.com";
 const RPC_URL = "https://{network}.g.alchemy.com";
@@ -50,7 +41,7 @@ const ATTEMPTS_MAX = 3;
 const DELAY_MS_BASE = 250;
 const DELAY_MS_MAX = 5_000;
 
-export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
+export function createAlchemyClient(options: AlchemyOptions) {
   const { timeoutMs = TIMEOUT_MS, onCall } = options;
   const key = encodeURIComponent(options.key.reveal());
   const endpointAt = (url: string) => createRemoteEndpoint(new Secret(url), { secrets: [options.key] });
@@ -74,9 +65,15 @@ export function createAlchemyClient(options: AlchemyOptions): AlchemyClient {
   }
 
   return {
-    callDataApi: (path, body, parse, signal) =>
+    callDataApi: <T>(path: string, body: unknown, parse: ParsePayload<T>, signal: AbortSignal) =>
       send({ endpoint: dataApi, path: `/${path}`, body }, parse, signal),
-    callRpc: (network, method, params, parse, signal) => {
+    callRpc: <T>(
+      network: string,
+      method: string,
+      params: readonly unknown[],
+      parse: ParsePayload<T>,
+      signal: AbortSignal,
+    ) => {
       const url = (options.rpcUrl ?? RPC_URL).replaceAll("{network}", network);
       const endpoint = endpointAt(`${url}/v2/${key}`);
       const body = createJsonRpcRequest(method, params);

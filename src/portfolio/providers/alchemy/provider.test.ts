@@ -66,6 +66,30 @@ describe("alchemy's balances", () => {
     expect(of(address("1008"))).toMatchObject({ name: null, decimals: null });
   });
 
+  it("carry names without invisible characters, as short as those of contracts", async () => {
+    const token = (tokenAddress: Hex, symbol: string, name: string) => ({
+      address: WALLET,
+      network: "base-mainnet",
+      tokenAddress,
+      tokenBalance: "0x1",
+      tokenMetadata: { symbol, name },
+    });
+    const tokens = [
+      token(address("2001"), "US\u202eDC\u200b", "  USD\n\tCoin\u0000 "),
+      token(address("2002"), "S".repeat(100), "N".repeat(100)),
+      token(address("2003"), "\u200b\u202e", " "),
+    ];
+    const { read } = await openAlchemyVendor({
+      tokens: () => ({ text: JSON.stringify({ data: { tokens } }) }),
+    });
+    const { holdings } = await read();
+    expect(holdings.map(({ symbol, name }) => [symbol, name])).toEqual([
+      ["USDC", "USD Coin"],
+      ["S".repeat(32), "N".repeat(80)],
+      [null, null],
+    ]);
+  });
+
   it("carry exact dollar prices, without stale or invalid ones", async () => {
     const { prices = new Map() } = await (await openAlchemyVendor()).read();
     expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price)]))).toEqual({

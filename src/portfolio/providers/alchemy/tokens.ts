@@ -2,7 +2,14 @@
 import type { Decimal } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../../lib/json.ts";
-import { DECIMALS_MAX, LOGO_LENGTH_MAX, UNTRUSTED_TEXT_LENGTH_MAX } from "../../tokens/erc20.ts";
+import {
+  DECIMALS_MAX,
+  LOGO_LENGTH_MAX,
+  sanitizeText,
+  TOKEN_NAME_LENGTH_MAX,
+  TOKEN_SYMBOL_LENGTH_MAX,
+  UNTRUSTED_TEXT_LENGTH_MAX,
+} from "../../tokens/erc20.ts";
 import { isPseudoNative } from "../../tokens/token-list.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient, AlchemyNetwork } from "./client.ts";
@@ -41,8 +48,8 @@ function parseAlchemyToken(entry: unknown, query: AlchemyTokenQuery): AlchemyTok
   return {
     contract: parseContract(entry.tokenAddress, query.network),
     rawBalance: parseBalance(entry.tokenBalance),
-    symbol: parseText(metadata.symbol),
-    name: parseText(metadata.name),
+    symbol: parseText(metadata.symbol, TOKEN_SYMBOL_LENGTH_MAX),
+    name: parseText(metadata.name, TOKEN_NAME_LENGTH_MAX),
     decimals: decimals !== null && decimals <= DECIMALS_MAX ? decimals : null,
     logo: parseLogo(metadata.logo),
     priceUsd: parsePrice(entry, query.blockTimestamp),
@@ -64,9 +71,10 @@ function parseBalance(value: unknown): bigint | null {
   throw invalidResponse("a balance that is not a number");
 }
 
-function parseText(value: unknown): string | null {
-  return typeof value === "string" && value !== "" && value.length <= UNTRUSTED_TEXT_LENGTH_MAX
-    ? value
+/** Sanitized like the text of a contract, because the vendor repeats what the contract returns. */
+function parseText(value: unknown, lengthMax: number): string | null {
+  return typeof value === "string" && value.length <= UNTRUSTED_TEXT_LENGTH_MAX
+    ? sanitizeText(value, lengthMax)
     : null;
 }
 

@@ -3,7 +3,7 @@ import {
   balanceScannerAbi as abi,
   balanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/balance-scanner";
-import { decodeFunctionResult, toFunctionSelector } from "viem";
+import { createFunctionCodec } from "../../../lib/abi/codec.ts";
 import { decodeWord } from "../../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../../lib/chunks.ts";
 import { Fault } from "../../../lib/fault.ts";
@@ -30,7 +30,7 @@ const TOKENS_PER_CALL_MAX = 2_500;
 // Every call reads dozens of tokens at least; only an endless row of gas burners comes near this.
 const CALLS_MAX = 200;
 
-const SELECTOR = toFunctionSelector("scan(address,address[],uint256)");
+const scan = createFunctionCodec(abi, "scan");
 
 /** Null when the node does not support state overrides. */
 export async function readBalancesByScan(
@@ -62,7 +62,7 @@ async function scanPart(
   const failed: Hex[] = [];
   let remaining = query.tokens;
   for (let calls = 0; remaining.length > 0; calls += 1) {
-    const data = encodeScan({ ...query, tokens: remaining });
+    const data = scan.encodeCall([query.wallet, remaining, BigInt(query.gasPerToken)]);
     const returnData = await at.callWithOverride({ code, data }, signal);
     if (returnData === null) return null;
     const scanned = decodeScan(returnData, remaining);
@@ -73,21 +73,6 @@ async function scanPart(
     remaining = remaining.slice(scanned.next);
   }
   return { held, failed };
-}
-
-// By hand: a general encoder validates every address and takes longer than the node takes to respond.
-function encodeScan({ wallet, tokens, gasPerToken }: BalanceQuery): Hex {
-  const head = [wallet.slice(2), TOKENS_OFFSET, gasPerToken.toString(16), tokens.length.toString(16)];
-  // "x" is not a hex digit, so every 0x starts an address.
-  return `${SELECTOR}${head.map(word).join("")}${tokens.join("").replaceAll("0x", ADDRESS_PADDING)}`;
-}
-
-// After three words: the wallet, this offset itself, and the gas.
-const TOKENS_OFFSET = (3 * 32).toString(16);
-const ADDRESS_PADDING = "0".repeat(24);
-
-function word(digits: string): string {
-  return digits.padStart(64, "0");
 }
 
 function decodeScan(returnData: Hex, tokens: readonly Hex[]): TokenBalances & { readonly next: number } {
@@ -107,7 +92,7 @@ function decodeScan(returnData: Hex, tokens: readonly Hex[]): TokenBalances & { 
 
 function decodeResult(data: Hex) {
   try {
-    return decodeFunctionResult({ abi, functionName: "scan", data });
+    return scan.decodeResult(data);
   } catch (cause) {
     throw invalidScan(cause);
   }
