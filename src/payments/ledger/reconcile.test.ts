@@ -5,7 +5,8 @@ import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
@@ -16,6 +17,7 @@ import {
 import { systemClock } from "../../lib/clock.ts";
 import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 
+let backend: PaidBackend;
 let stage: PaidStage;
 let service: StagedPaidService;
 const url = (q: string, at = service) => `${at.url}/paid?q=${q}`;
@@ -76,8 +78,12 @@ const relayAll = (calls: readonly Hex[]) =>
     args: [calls.map((callData) => ({ target: stage.asset, allowFailure: false, callData }))],
   });
 
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
   service = await stage.serve();
 });
 afterEach(() => stage.close());

@@ -1,9 +1,7 @@
 // A paid service for tests: real chain and token, real database, real HTTP.
 
-import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { localAccount } from "@sextant/local-chain/accounts";
-import { startLocalChain } from "@sextant/local-chain/local-chain";
 import {
   createPublicClient,
   createWalletClient,
@@ -33,14 +31,12 @@ import type { Endpoint } from "../../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../../src/schema/record-store.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
-import { openTestDatabase } from "../index/test-index.ts";
 import { silentLog } from "../quiet-log.ts";
+import { openPaidBackend, type PaidBackend } from "./paid-backend.ts";
 import { TEST_NETWORK } from "./paid-client.ts";
 
 export const TEST_PRICE = 10_000n;
 export const TEST_ORIGIN = "https://sold.example";
-/** The first account without another role. */
-const PAYER_INDEX = 8;
 
 /** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
 export type InjectedFacilitatorCalls = {
@@ -51,18 +47,18 @@ export type InjectedFacilitatorCalls = {
 export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
 export type StagedPaidService = Awaited<ReturnType<PaidStage["serve"]>>;
 
-export async function openPaidStage(kind: "in process" | "over HTTP") {
-  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
-  const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  const asset = local.UsdCoin.toLowerCase() as Hex;
+/** On a backend of its own, or on one that stages use one after another: closing then resets it for the next. */
+export async function openPaidStage(kind: "in process" | "over HTTP", shared?: PaidBackend) {
+  const backend = shared ?? (await openPaidBackend());
+  const { chain, asset, database } = backend;
   const payTo = chain.accounts.merchant.address.toLowerCase() as Hex;
   const node = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }), pollingInterval: 20 });
-  const { database, drop } = await openTestDatabase();
   const rpc = createRpc({
     urls: [new Secret(chain.rpcUrl)],
     log: silentLog,
     onCall: null,
-    limits: { requestTimeoutMs: 5_000 },
+    // The chain is in this process: what it does not have now, it does not have a second later.
+    limits: { requestTimeoutMs: 5_000, pauseMsBase: 1, pauseMsMax: 20 },
   });
   const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const closing: (() => Promise<unknown>)[] = [];
@@ -191,7 +187,6 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     return node.waitForTransactionReceipt({ hash });
   }
 
-  let payers = 0;
   return {
     kind,
     chain,
@@ -208,7 +203,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     mint,
     /** A new account with a dollar. */
     async payer(dollars = 1n): Promise<PrivateKeyAccount> {
-      const account = privateKeyToAccount(localAccount(PAYER_INDEX + payers++).privateKey);
+      const account = privateKeyToAccount(localAccount(backend.nextPayerIndex()).privateKey);
       await mint(account.address, dollars * 1_000_000n);
       return account;
     },
@@ -223,8 +218,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     async close() {
       for (const close of closing.reverse()) await close();
       rpc.close();
-      await drop();
-      await chain.stop();
+      await (shared === undefined ? backend.close() : backend.reset());
     },
   };
 }
