@@ -5,6 +5,7 @@ import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { openTestDatabase } from "../index/test-index.ts";
 
+const TABLES = ["payments", "facilitator_settlements", "facilitator_reverts"];
 /** The first account without another role. */
 const PAYER_INDEX = 8;
 
@@ -37,7 +38,8 @@ export async function openPaidBackend() {
       const next = BigInt(timestamp) + 1n;
       await chain.setNextBlockTimestamp(now > next ? now : next);
       await chain.mine();
-      await database.query("truncate payments, facilitator_settlements, facilitator_reverts");
+      // A few rows: deleting them is faster than truncating.
+      for (const table of TABLES) await database.query(`delete from ${table}`);
     },
     async close(): Promise<void> {
       await drop();

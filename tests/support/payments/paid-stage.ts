@@ -3,13 +3,15 @@
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { localAccount } from "@sextant/local-chain/accounts";
 import {
+  type Abi,
   createPublicClient,
-  createWalletClient,
+  encodeFunctionData,
+  getAbiItem,
   type Hex,
   http,
+  numberToHex,
   type PrivateKeyAccount,
   type PublicClient,
-  parseEventLogs,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createRpc } from "../../../src/chain/rpc/client.ts";
@@ -33,10 +35,13 @@ import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { silentLog } from "../quiet-log.ts";
 import { openPaidBackend, type PaidBackend } from "./paid-backend.ts";
-import { TEST_NETWORK } from "./paid-client.ts";
+import { TEST_NETWORK, waitFor } from "./paid-client.ts";
 
 export const TEST_PRICE = 10_000n;
 export const TEST_ORIGIN = "https://sold.example";
+const TRANSFER = getAbiItem({ abi: usdCoinAbi, name: "Transfer" });
+/** Enough for several transfers in one call. */
+const SENT_GAS = numberToHex(1_000_000);
 
 /** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
 export type InjectedFacilitatorCalls = {
@@ -173,18 +178,16 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
       args: [to, amount],
     });
 
+  /** Signed by the chain itself, without a socket: tests send hundreds of these before they begin. */
   async function send(
     privateKey: Hex,
-    call: { address: Hex; abi: unknown; functionName: string; args: unknown[] },
-  ) {
-    const wallet = createWalletClient({
-      account: privateKeyToAccount(privateKey),
-      transport: http(chain.rpcUrl),
-    });
-    const hash = await wallet.writeContract({ ...call, chain: null } as Parameters<
-      typeof wallet.writeContract
-    >[0]);
-    return node.waitForTransactionReceipt({ hash });
+    call: { address: Hex; abi: Abi; functionName: string; args: readonly unknown[] },
+  ): Promise<void> {
+    const { address: from } = privateKeyToAccount(privateKey);
+    const hash = await chain.request("eth_sendTransaction", [
+      { from, to: call.address, data: encodeFunctionData(call), gas: SENT_GAS },
+    ]);
+    await waitFor(async () => (await chain.request("eth_getTransactionReceipt", [hash])) !== null);
   }
 
   return {
@@ -210,10 +213,8 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     balance: (of: Hex) => balanceOf(node, asset, of),
     /** Transfers from an account to us, by transaction. */
     async transfersFrom(payer: Hex) {
-      const logs = await node.getLogs({ address: asset, fromBlock: 0n });
-      return parseEventLogs({ abi: usdCoinAbi, eventName: "Transfer", logs }).filter(
-        ({ args }) => args.from === payer && args.to.toLowerCase() === payTo,
-      );
+      const args = { from: payer, to: payTo };
+      return node.getLogs({ address: asset, event: TRANSFER, args, fromBlock: 0n, strict: true });
     },
     async close() {
       for (const close of closing.reverse()) await close();
