@@ -1,21 +1,29 @@
 // The token that is paid with: its contract decides about decimals and domain, and a service that differs does not start.
 
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { domainSeparator, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { domainSeparator, type Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { fixedReturnCode } from "../../tests/support/chain/fixed-return-contract.ts";
 import { startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
 import { createTestLog } from "../../tests/support/nodes/test-rpc.ts";
 import { decodeBase64Header, waitFor } from "../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/payments/paid-stage.ts";
+import {
+  encodeNumber,
+  encodeText,
+  startPortfolioCommand as start,
+  TOKEN,
+  TOKEN_CHAIN_ID,
+  TOKEN_FUNCTIONS,
+  tokenEnvironment,
+} from "../../tests/support/payments/token-service.ts";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
-import { portfolioCommand } from "../cli/commands/portfolio.ts";
-import type { Environment } from "../config/read-config.ts";
-
-const CHAIN_ID = 31_337;
-const TOKEN: Hex = "0x00000000000000000000000000000000000d0110";
-const NO_NODE = "http://127.0.0.1:9";
+import { createRpc } from "../chain/rpc/client.ts";
+import { type Environment, readConfig } from "../config/read-config.ts";
+import { paymentSettings } from "../config/settings.ts";
+import { Secret } from "../lib/secret.ts";
+import { readPaymentToken, resolvePaymentAsset } from "./payment-token.ts";
 
 let stage: PaidStage;
 let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
@@ -28,52 +36,21 @@ afterAll(async () => {
   await stage.close();
 });
 
-const text = (value: string) => encodeAbiParameters(parseAbiParameters("string"), [value]);
-const number = (value: bigint) => numberToHex(value, { size: 32 });
-const separator = (name: string, version: string, chainId = CHAIN_ID) =>
+const separator = (name: string, version: string, chainId = TOKEN_CHAIN_ID) =>
   domainSeparator({ domain: { name, version, chainId, verifyingContract: TOKEN } });
 
 const token = (functions: Readonly<Record<string, Hex>>) =>
   stage.chain.request("hardhat_setCode", [TOKEN, fixedReturnCode(functions)]);
-const dollar = { "decimals()": number(18n), "name()": text("Dollar"), "version()": text("1") };
 
 const sold = (changed: Environment = {}): Environment => ({
-  ...database.environment,
-  PORTFOLIO_PORT: "0",
-  RPC_URL_8453: NO_NODE,
-  PAY_TO: stage.payTo,
-  PAYMENT_NETWORK: `eip155:${CHAIN_ID}`,
-  PAYMENT_RPC_URL: stage.chain.rpcUrl,
-  PAYMENT_ASSET: TOKEN,
-  PAYMENT_ASSET_NAME: "Dollar",
-  PAYMENT_ASSET_VERSION: "1",
-  FACILITATOR_PRIVATE_KEY: stage.chain.accounts.guardian.privateKey,
+  ...tokenEnvironment(stage, database.environment),
   ...changed,
 });
-
-function start(environment: Environment) {
-  const { log, logged } = createTestLog();
-  const stop = new AbortController();
-  const ended = portfolioCommand({
-    environment,
-    options: {},
-    log,
-    print: () => undefined,
-    stop: stop.signal,
-  });
-  return { ended, logged, stop };
-}
-
-async function listening(service: ReturnType<typeof start>): Promise<string> {
-  const pattern = /"event":"[a-z]+_listening","url":"(http:[^"]+)"/;
-  await Promise.race([waitFor(() => pattern.test(service.logged())), service.ended]);
-  return pattern.exec(service.logged())?.[1] ?? "";
-}
 
 /** The price of one snapshot in a started service. */
 async function amountOf(environment: Environment): Promise<string | undefined> {
   const service = start(environment);
-  const response = await fetch(`${await listening(service)}/portfolio`);
+  const response = await fetch(`${await service.listening()}/portfolio`);
   service.stop.abort();
   expect(await service.ended).toBe(0);
   const { accepts } = decodeBase64Header<{ accepts: { amount: string }[] }>(response, "payment-required");
@@ -87,15 +64,15 @@ describe("a price in dollars", () => {
     [2n, "1"],
   ])("is in the units of a token with %s decimals", async (decimals, amount) => {
     await token({
-      ...dollar,
-      "decimals()": number(decimals),
+      ...TOKEN_FUNCTIONS,
+      "decimals()": encodeNumber(decimals),
       "DOMAIN_SEPARATOR()": separator("Dollar", "1"),
     });
     expect(await amountOf(sold())).toBe(amount);
   });
 
   it("that the token has too few decimals for is rejected", async () => {
-    await token({ ...dollar, "decimals()": number(1n) });
+    await token({ ...TOKEN_FUNCTIONS, "decimals()": encodeNumber(1n) });
     await expect(start(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: "PORTFOLIO_PRICE_USD must have at most 1 decimal places, like the payment token.",
@@ -106,26 +83,34 @@ describe("a price in dollars", () => {
 describe("a token that is not the configured one", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, Hex>>, RegExp])[] = [
     ["no contract", {}, /does not report its decimals\(\)/],
-    ["no decimals", { "name()": text("Dollar"), "version()": text("1") }, /does not report its decimals\(\)/],
+    [
+      "no decimals",
+      { "name()": encodeText("Dollar"), "version()": encodeText("1") },
+      /does not report its decimals\(\)/,
+    ],
     [
       "decimals that are none",
-      { ...dollar, "decimals()": number(2n ** 200n) },
+      { ...TOKEN_FUNCTIONS, "decimals()": encodeNumber(2n ** 200n) },
       /does not report its decimals/,
     ],
     [
       "another name",
-      { ...dollar, "name()": text("Euro") },
+      { ...TOKEN_FUNCTIONS, "name()": encodeText("Euro") },
       /reports name "Euro" and version "1"; EIP-712 name "Dollar" and version "1" were expected/,
     ],
     [
       "another version",
-      { ...dollar, "version()": text("2"), "DOMAIN_SEPARATOR()": separator("Dollar", "2") },
+      { ...TOKEN_FUNCTIONS, "version()": encodeText("2"), "DOMAIN_SEPARATOR()": separator("Dollar", "2") },
       /reports name "Dollar" and version "2"; EIP-712 name "Dollar" and version "1" were expected/,
     ],
-    ["no version", { "decimals()": number(6n), "name()": text("Dollar") }, /and version nothing; /],
+    [
+      "no version",
+      { "decimals()": encodeNumber(6n), "name()": encodeText("Dollar") },
+      /and version nothing; /,
+    ],
     [
       "the domain of another chain",
-      { ...dollar, "DOMAIN_SEPARATOR()": separator("Dollar", "1", 1) },
+      { ...TOKEN_FUNCTIONS, "DOMAIN_SEPARATOR()": separator("Dollar", "1", 1) },
       /and its DOMAIN_SEPARATOR\(\) is that of another domain; /,
     ],
   ];
@@ -148,7 +133,7 @@ describe("a token that is not the configured one", () => {
   );
 
   it("is identified by its separator alone, whatever name it reports", async () => {
-    const named = { ...dollar, "name()": text("Dollar (renamed)") };
+    const named = { ...TOKEN_FUNCTIONS, "name()": encodeText("Dollar (renamed)") };
     await token({ ...named, "DOMAIN_SEPARATOR()": separator("Dollar", "1") });
     expect(await amountOf(sold())).toBe("10000000000000000");
   });
@@ -157,7 +142,13 @@ describe("a token that is not the configured one", () => {
 describe("the token that is known on a chain", () => {
   it("is compared as well", async () => {
     const usdc: Hex = "0x036cbd53842c5426634e7929541ec2318f3dcf7e";
-    const code = { [usdc]: fixedReturnCode({ ...dollar, "name()": text("USDC"), "version()": text("2") }) };
+    const code = {
+      [usdc]: fixedReturnCode({
+        ...TOKEN_FUNCTIONS,
+        "name()": encodeText("USDC"),
+        "version()": encodeText("2"),
+      }),
+    };
     const chain = await startLocalChain({ chainId: 84_532, code });
     const {
       PAYMENT_ASSET: _asset,
@@ -176,9 +167,9 @@ describe("the token that is known on a chain", () => {
 
 describe("what is given away to developers", () => {
   it("is offered in any token that can be read", async () => {
-    await token(dollar);
+    await token(TOKEN_FUNCTIONS);
     const service = start(sold({ X402_DEV_BYPASS: "true" }));
-    const health = await (await fetch(`${await listening(service)}/health`)).json();
+    const health = await (await fetch(`${await service.listening()}/health`)).json();
     expect(health).toMatchObject({ x402DevBypass: true });
     service.stop.abort();
     expect(await service.ended).toBe(0);
@@ -193,31 +184,43 @@ describe("what is given away to developers", () => {
   });
 });
 
+// As a service does at start, with short pauses of the client; payment-token.chaos.test.ts starts the service itself.
 describe("while no node responds", () => {
-  it("a service waits, assumes nothing, and starts once one does", async () => {
-    await token(dollar);
-    let isUp = false;
-    const node = await startFaultyNode({
-      upstream: stage.chain.rpcUrl,
-      plan: () => (isUp ? null : { kind: "reset" }),
-    });
-    const service = start(sold({ PAYMENT_RPC_URL: node.url }));
-    try {
-      await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
-      expect(service.logged()).not.toContain("Portfolio service is listening");
-      isUp = true;
-      expect(await listening(service)).not.toBe("");
-    } finally {
-      service.stop.abort();
-      expect(await service.ended).toBe(0);
-      await node.stop();
-    }
-  }, 60_000);
+  const FAILED = "Reading the payment token failed, retrying";
 
-  it("a service stops on request", async () => {
-    const service = start(sold({ PAYMENT_RPC_URL: NO_NODE }));
-    await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
-    service.stop.abort();
-    expect(await service.ended).toBe(0);
-  }, 60_000);
+  async function readThroughNode() {
+    await token(TOKEN_FUNCTIONS);
+    const state = { isUp: false };
+    const plan = () => (state.isUp ? null : ({ kind: "reset" } as const));
+    const node = await startFaultyNode({ upstream: stage.chain.rpcUrl, plan });
+    const { log, logged } = createTestLog();
+    const limits = { attemptsMax: 2, pauseMsBase: 1, pauseMsMax: 20 };
+    const rpc = createRpc({ urls: [new Secret(node.url)], log, onCall: null, limits });
+    onTestFinished(async () => {
+      rpc.close();
+      await node.stop();
+    });
+    const stop = new AbortController();
+    const asset = resolvePaymentAsset(readConfig(sold(), paymentSettings));
+    const reading = readPaymentToken(rpc, asset, { log, signal: stop.signal });
+    return { reading, state, stop, logged };
+  }
+
+  it("its facts are waited for, nothing is assumed, and they are read once one does", async () => {
+    const { reading, state, logged } = await readThroughNode();
+    let isRead = false;
+    void reading.then(() => (isRead = true));
+    await waitFor(() => logged().split(FAILED).length > 2);
+    expect(isRead).toBe(false);
+    state.isUp = true;
+    expect(await reading).toMatchObject({ asset: TOKEN, decimals: 18 });
+  });
+
+  it("the wait ends on request", async () => {
+    const { reading, stop, logged } = await readThroughNode();
+    const ended = expect(reading).rejects.toThrow("stopped");
+    await waitFor(() => logged().includes(FAILED));
+    stop.abort(new Error("stopped"));
+    await ended;
+  });
 });

@@ -4,15 +4,12 @@ import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
-import { migrate } from "../../src/store/postgres/migrate.ts";
-import { migrations } from "../../src/store/postgres/migrations.ts";
 import { openBreakableConnection } from "../support/database/breakable-connection.ts";
-import { createTestDatabase } from "../support/database/test-database.ts";
+import { createMigratedDatabase } from "../support/database/test-database.ts";
 import { openTestConnection } from "../support/index/empty-index.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../support/payments/paid-client.ts";
 import { TEST_PRICE } from "../support/payments/paid-stage.ts";
-import { silentLog } from "../support/quiet-log.ts";
 import {
   openPayingClient,
   openServiceStage,
@@ -213,10 +210,9 @@ describe("the database", () => {
   it.each(["cut", "silence"] as const)(
     "%s: 503 and no charge, and the service recovers by itself",
     async (damage) => {
-      const testDatabase = await createTestDatabase();
+      const testDatabase = await createMigratedDatabase();
       const connection = await openBreakableConnection(testDatabase.connection);
       const database = await openTestConnection(connection.connection);
-      await migrate(database, migrations, silentLog);
       const { url: origin, close } = await stage.serve({ database, requestMsMax: 1_500 });
       const payer = await stage.paid.payer();
       const url = `${origin}/portfolio?address=${numberedAddress(0xdb)}`;

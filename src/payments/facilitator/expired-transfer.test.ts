@@ -1,6 +1,7 @@
 // Transfers that are mined after their authorization has expired: whether that blocks their payer.
 import type { Hex } from "viem";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import { signPaymentFor, TEST_NETWORK } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
 import { openTestFacilitator, paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
@@ -9,10 +10,14 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { requestSettle } from "./facilitator.ts";
 import { openSettlementRecords } from "./settlement-records.ts";
 
-// Each moves the time of its chain, and a chain's time does not go back.
+let backend: PaidBackend;
 let stage: PaidStage;
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
 });
 afterEach(() => stage.close());
 

@@ -123,10 +123,11 @@ it("returns and writes the same as find, count and reserve", async () => {
   const kinds = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(rows, { maxLength: 5 }), requests, async (ledgerRows, request) => {
-      for (const database of [one, three]) {
+      const fill = async (database: Database) => {
         await database.query("delete from payments");
         for (const row of ledgerRows) await insertLedgerRow(database, row);
-      }
+      };
+      await Promise.all([fill(one), fill(three)]);
       const reservation = reservationOf(request);
       const ledger = openPaymentLedger(openRecordStore(one), LIMITS);
       const opened = await ledger.open(reservation, OWNER, {

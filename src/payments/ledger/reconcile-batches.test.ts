@@ -3,8 +3,9 @@
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type FaultyNode, startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
@@ -14,13 +15,18 @@ import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { createSettlementLookup } from "../settlement/onchain.ts";
 
+let backend: PaidBackend;
 let stage: PaidStage;
 /** An honest node that counts requests. */
 let counting: FaultyNode;
 const closing: (() => unknown)[] = [];
 
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
   counting = await startFaultyNode({ upstream: stage.chain.rpcUrl, plan: () => null });
 });
 afterEach(async () => {

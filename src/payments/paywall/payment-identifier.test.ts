@@ -1,8 +1,9 @@
 // The payment identifier over the whole life of a payment: it stays with its row, and one identifier is charged once.
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { PrivateKeyAccount } from "viem";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import {
   decodeBase64Header,
   fetchWithPayment,
@@ -25,12 +26,17 @@ import { openPaymentLedger } from "../ledger/ledger.ts";
 
 const ID = "order-0123456789abcdef";
 
+let backend: PaidBackend;
 let stage: PaidStage;
 let service: StagedPaidService;
 let payer: PrivateKeyAccount;
 
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
   service = await stage.serve();
   payer = await stage.payer();
 });

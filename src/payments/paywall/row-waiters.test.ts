@@ -1,6 +1,7 @@
 // Many requests with one payment: they share one wait, within limits, and take no place from other payers.
 import type { PrivateKeyAccount } from "viem";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import {
   createPayingFetch,
   fetchWithPayment,
@@ -19,10 +20,15 @@ const WATCHED_MS = 1_000;
 // One poll of the ledger every 400 ms and one renewal of the lease every second, with room for other statements.
 const STATEMENTS_MAX = 20;
 
+let backend: PaidBackend;
 let stage: PaidStage;
 let payer: PrivateKeyAccount;
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
   payer = await stage.payer();
 });
 afterEach(() => stage.close());

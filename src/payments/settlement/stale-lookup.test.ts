@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { type LaggingNode, startLaggingNode } from "../../../tests/support/nodes/lagging-node.ts";
 import type { NodeFaultInjection } from "../../../tests/support/nodes/node-faults.ts";
+import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import {
   decodeBase64Header,
   fetchWithPayment,
@@ -22,12 +23,17 @@ import { FacilitatorUnavailableError, type PaymentFacilitator } from "../facilit
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
 import { createSettlementLookup } from "./onchain.ts";
 
+let backend: PaidBackend;
 let stage: PaidStage;
 let behind: LaggingNode;
 const closing: (() => void)[] = [];
 
+beforeAll(async () => {
+  backend = await openPaidBackend();
+});
+afterAll(() => backend.close());
 beforeEach(async () => {
-  stage = await openPaidStage("in process");
+  stage = await openPaidStage("in process", backend);
   behind = await startLaggingNode(stage.chain.rpcUrl);
 });
 afterEach(async () => {

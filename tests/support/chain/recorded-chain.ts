@@ -44,7 +44,7 @@ export function readChainRecord(file: URL): ChainRecord & { readonly block: Pinn
 
 export function openRecordedChain(record: ChainRecord): RecordedChain {
   const { otherwise, spoil, insteadOfMulticall } = record;
-  const recorded = new Map(record.calls.map(encode));
+  const recorded = encodeAll(record.calls);
   const rounds: (readonly ContractRead[])[] = [];
   const requests: (readonly ContractRead[])[] = [];
 
@@ -86,6 +86,15 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     transfers: fail,
     timestamps: fail,
   };
+}
+
+// Suites open a chain over the same record hundreds of times, and encoding it takes longer than reading it.
+const encoded = new WeakMap<readonly RecordedCall[], ReadonlyMap<string, Hex>>();
+
+function encodeAll(calls: readonly RecordedCall[]): ReadonlyMap<string, Hex> {
+  const known = encoded.get(calls) ?? new Map(calls.map(encode));
+  encoded.set(calls, known);
+  return known;
 }
 
 function encode(call: RecordedCall): [string, Hex] {

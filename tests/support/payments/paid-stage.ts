@@ -1,17 +1,17 @@
 // A paid service for tests: real chain and token, real database, real HTTP.
 
-import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { localAccount } from "@sextant/local-chain/accounts";
-import { startLocalChain } from "@sextant/local-chain/local-chain";
 import {
+  type Abi,
   createPublicClient,
-  createWalletClient,
+  encodeFunctionData,
+  getAbiItem,
   type Hex,
   http,
+  numberToHex,
   type PrivateKeyAccount,
   type PublicClient,
-  parseEventLogs,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createRpc } from "../../../src/chain/rpc/client.ts";
@@ -34,14 +34,15 @@ import type { StatementRunner } from "../../../src/schema/record-store.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
-import { openTestDatabase } from "../index/test-index.ts";
 import { silentLog } from "../quiet-log.ts";
-import { TEST_NETWORK } from "./paid-client.ts";
+import { openPaidBackend, type PaidBackend } from "./paid-backend.ts";
+import { TEST_NETWORK, waitFor } from "./paid-client.ts";
 
 export const TEST_PRICE = 10_000n;
 export const TEST_ORIGIN = "https://sold.example";
-/** The first account without another role. */
-const PAYER_INDEX = 8;
+const TRANSFER = getAbiItem({ abi: usdCoinAbi, name: "Transfer" });
+/** Enough for several transfers in one call. */
+const SENT_GAS = numberToHex(1_000_000);
 
 /** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
 type InjectedFacilitatorCalls = {
@@ -52,12 +53,20 @@ type InjectedFacilitatorCalls = {
 export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
 export type StagedPaidService = Awaited<ReturnType<PaidStage["serve"]>>;
 
-export async function openPaidStage(kind: "in process" | "over HTTP") {
-  const token = await startPaidChain();
-  const { chain, asset, payTo } = token;
-  const { database, drop } = await openTestDatabase();
+/** On a backend of its own, or on one that stages use one after another: closing then resets it for the next. */
+export async function openPaidStage(kind: "in process" | "over HTTP", shared?: PaidBackend) {
+  const backend = shared ?? (await openPaidBackend());
+  const { chain, database } = backend;
+  const token = openPaidToken(backend);
+  const { asset, payTo } = token;
   const urls = [new Secret(chain.rpcUrl)];
-  const rpc = createRpc({ urls, log: silentLog, onCall: null, limits: { requestTimeoutMs: 5_000 } });
+  const rpc = createRpc({
+    urls,
+    log: silentLog,
+    onCall: null,
+    // The chain is in this process: what it does not have now, it does not have a second later.
+    limits: { requestTimeoutMs: 5_000, pauseMsBase: 1, pauseMsMax: 20 },
+  });
   const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
   const inProcess = createLocalFacilitator({
     network: TEST_NETWORK,
@@ -104,32 +113,27 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
     async close() {
       for (const close of closing.reverse()) await close();
       rpc.close();
-      await drop();
-      await chain.stop();
+      await (shared === undefined ? backend.close() : backend.reset());
     },
   };
 }
 
-/** A chain with the token that is paid in, and accounts that hold some. */
-async function startPaidChain() {
-  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
-  const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  const asset = local.UsdCoin.toLowerCase() as Hex;
+/** The token that is paid in, with accounts that hold some. */
+function openPaidToken(backend: PaidBackend) {
+  const { chain, asset } = backend;
   const payTo = chain.accounts.merchant.address.toLowerCase() as Hex;
   const node = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }), pollingInterval: 20 });
 
+  /** Signed by the chain itself, without a socket: tests send hundreds of these before they begin. */
   async function send(
     privateKey: Hex,
-    call: { address: Hex; abi: unknown; functionName: string; args: unknown[] },
-  ) {
-    const wallet = createWalletClient({
-      account: privateKeyToAccount(privateKey),
-      transport: http(chain.rpcUrl),
-    });
-    const hash = await wallet.writeContract({ ...call, chain: null } as Parameters<
-      typeof wallet.writeContract
-    >[0]);
-    return node.waitForTransactionReceipt({ hash });
+    call: { address: Hex; abi: Abi; functionName: string; args: readonly unknown[] },
+  ): Promise<void> {
+    const { address: from } = privateKeyToAccount(privateKey);
+    const hash = await chain.request("eth_sendTransaction", [
+      { from, to: call.address, data: encodeFunctionData(call), gas: SENT_GAS },
+    ]);
+    await waitFor(async () => (await chain.request("eth_getTransactionReceipt", [hash])) !== null);
   }
 
   const mint = (to: Hex, amount: bigint) =>
@@ -140,7 +144,6 @@ async function startPaidChain() {
       args: [to, amount],
     });
 
-  let payers = 0;
   return {
     chain,
     node,
@@ -150,17 +153,15 @@ async function startPaidChain() {
     mint,
     /** A new account with a dollar. */
     async payer(dollars = 1n): Promise<PrivateKeyAccount> {
-      const account = privateKeyToAccount(localAccount(PAYER_INDEX + payers++).privateKey);
+      const account = privateKeyToAccount(localAccount(backend.nextPayerIndex()).privateKey);
       await mint(account.address, dollars * 1_000_000n);
       return account;
     },
     balance: (of: Hex) => balanceOf(node, asset, of),
     /** Transfers from an account to us, by transaction. */
     async transfersFrom(payer: Hex) {
-      const logs = await node.getLogs({ address: asset, fromBlock: 0n });
-      return parseEventLogs({ abi: usdCoinAbi, eventName: "Transfer", logs }).filter(
-        ({ args }) => args.from === payer && args.to.toLowerCase() === payTo,
-      );
+      const args = { from: payer, to: payTo };
+      return node.getLogs({ address: asset, event: TRANSFER, args, fromBlock: 0n, strict: true });
     },
   };
 }
