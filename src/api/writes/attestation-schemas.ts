@@ -1,8 +1,8 @@
 // Attestation schemas: what attestations under a schema hash mean. The first publisher of a hash owns it.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
-import { isJsonObject } from "../../lib/json.ts";
 import { parseHash } from "../../lib/hex.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, hashParameter, nullable } from "../../schema/parameter.ts";
 import { defineList } from "../../schema/reads/list.ts";
