@@ -1,5 +1,5 @@
 // Shutdown with a deadline: waits for work in flight, but no longer than the process has.
-import { systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 
 // Waits for an abort signal.
 
@@ -29,9 +29,12 @@ export function createCloseStack(): CloseStack {
 // or a transaction: the client gets no response, treats the outcome as unknown, and retries.
 const LEAVE_MS = 7_000;
 
-export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {
+export async function closeWithDeadline(
+  closing: readonly (() => Promise<void>)[],
+  clock: Clock = systemClock,
+): Promise<void> {
   const late = new AbortController();
   const closed = Promise.all(closing.map((close) => close()));
-  await Promise.race([closed, systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
+  await Promise.race([closed, clock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
   late.abort();
 }
