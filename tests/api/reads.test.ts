@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { openReadStage, type ReadStage } from "./api-stage.ts";
 import {
   AGENT_SHAPE,
   ANALYTICS_SHAPE,
@@ -13,17 +13,14 @@ import {
   QUOTE_SHAPE,
 } from "./record-shapes.ts";
 
-let stage: ApiStage;
-const STEPS = 400;
+let stage: ReadStage;
 const UNKNOWN = "999999999";
 const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 const NO_HASH = `0x${"ab".repeat(32)}`;
 const UINT256_OVER = (2n ** 256n).toString();
 
 beforeAll(async () => {
-  stage = await openApiStage(41, { finalityDepth: 32 });
-  await stage.play(STEPS);
-  await stage.waitUntilSynced();
+  stage = await openReadStage();
 });
 afterAll(() => stage.close());
 
