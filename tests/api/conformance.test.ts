@@ -4,6 +4,7 @@ import { requestAllExamples } from "../../scripts/api-examples/sample-requests.t
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";
 import { readSpecification } from "./specification.ts";
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   stage = await openReadStage();
   document = stage.client.document;
   schemas = describedSchemas(document);
-});
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await stage?.close();

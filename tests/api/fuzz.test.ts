@@ -6,6 +6,7 @@ import { type ApiExample, requestAllExamples } from "../../scripts/api-examples/
 import { createResponseChecker } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
 import { sendRaw } from "../support/http/send-bytes.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";
 
 // Slower than any response of a healthy API on a busy machine.
@@ -25,7 +26,7 @@ beforeAll(async () => {
     stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
   );
   check = createResponseChecker(stage.client.document);
-});
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   agent.destroy();

@@ -1,5 +1,6 @@
 // Correctness of reads: states, best bids, policies, averages, reputations, analytics and explanations.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type ApiRecord, openReadStage, type ReadStage } from "./api-stage.ts";
 import {
   ANALYTICS_SHAPE,
@@ -19,7 +20,7 @@ const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 
 beforeAll(async () => {
   stage = await openReadStage();
-});
+}, SHARED_HISTORY_MS_MAX);
 afterAll(() => stage.close());
 
 const current = (table: string, columns = "*") => `select ${columns} from ${table} where valid_to is null`;

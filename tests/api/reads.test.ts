@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";
 import {
   AGENT_SHAPE,
@@ -21,7 +22,7 @@ const UINT256_OVER = (2n ** 256n).toString();
 
 beforeAll(async () => {
   stage = await openReadStage();
-});
+}, SHARED_HISTORY_MS_MAX);
 afterAll(() => stage.close());
 
 const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);

@@ -14,7 +14,11 @@ import {
   pickRow,
   withCorruptRow,
 } from "../../../tests/support/index/corrupt-rows.ts";
-import { FAKE_ACCOUNT_KINDS, readSharedHistory } from "../../../tests/support/index/simulated-history.ts";
+import {
+  FAKE_ACCOUNT_KINDS,
+  readSharedHistory,
+  SHARED_HISTORY_MS_MAX,
+} from "../../../tests/support/index/simulated-history.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
@@ -41,7 +45,7 @@ beforeAll(async () => {
     RPC_URL: rpcUrl,
     DATABASE_URL: databaseUrlOf(database),
   };
-}, 120_000);
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await index?.close();

@@ -11,7 +11,7 @@ import {
   databaseUrlOf,
   openAuditedIndex,
 } from "../../../tests/support/index/audited-index.ts";
-import { readSharedHistory } from "../../../tests/support/index/simulated-history.ts";
+import { readSharedHistory, SHARED_HISTORY_MS_MAX } from "../../../tests/support/index/simulated-history.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { tables } from "../../protocol/domains.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   index = await openAuditedIndex(await readSharedHistory());
   target = await createTestDatabase();
   await index.database.query(WRITTEN);
-}, 120_000);
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await index?.close();

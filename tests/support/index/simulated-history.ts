@@ -27,6 +27,9 @@ export const FAKE_ACCOUNT_KINDS = Object.keys(
   FAKE_ACCOUNT_BEHAVIOURS,
 ) as (keyof typeof FAKE_ACCOUNT_BEHAVIOURS)[];
 
+/** For the hook that asks for it: the first one waits until it is made, on a busy machine for a minute. */
+export const SHARED_HISTORY_MS_MAX = 120_000;
+
 // Enough that every table has rows in several states.
 const STEPS = 500;
 
