@@ -25,7 +25,10 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
 export default defineConfig({
   test: {
     // Once per run: the projects inherit what it provides.
-    globalSetup: ["tests/support/database/postgres-global-setup.ts"],
+    globalSetup: [
+      "tests/support/database/postgres-global-setup.ts",
+      "tests/support/index/shared-history-setup.ts",
+    ],
     maxWorkers: 2,
     sequence: { sequencer: LongestFirstSequencer },
     reporters: reportFile === undefined ? ["default"] : ["default", new RunReport(reportFile)],

@@ -100,11 +100,16 @@ class Slice {
   #module(file: string): Module {
     const known = this.#modules.get(file);
     if (known) return known;
-    const module = parseModule(file, this.#read(file));
+    const text = this.#read(file);
+    const module = parsed.get(text) ?? parseModule(file, text);
+    parsed.set(text, module);
     this.#modules.set(file, module);
     return module;
   }
 }
+
+/** By text: who hashes again after an edit parses only the edited file. */
+const parsed = new Map<string, Module>();
 
 function parseModule(file: string, text: string): Module {
   const { outputText } = ts.transpileModule(text, {

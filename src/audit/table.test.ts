@@ -7,6 +7,7 @@ import {
   pickRow,
   withCorruptRow,
 } from "../../tests/support/index/corrupt-rows.ts";
+import { readSharedHistory, SHARED_HISTORY_MS_MAX } from "../../tests/support/index/simulated-history.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { tableAudits } from "./tables/all-tables.ts";
@@ -17,9 +18,9 @@ let database: Database;
 let auditTable: AuditedIndex["auditTable"];
 
 beforeAll(async () => {
-  index = await openAuditedIndex(12);
+  index = await openAuditedIndex(await readSharedHistory());
   ({ database, auditTable } = index);
-}, 120_000);
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(() => index?.close());
 

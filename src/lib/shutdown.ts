@@ -1,14 +1,17 @@
 // Shutdown: what starts it, how long work in flight may take, and closing in reverse order.
-import { systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 
 // A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
 // or a transaction: the client gets no response, treats the outcome as unknown, and retries.
 const LEAVE_MS = 7_000;
 
-export async function closeWithDeadline(...closing: readonly (() => Promise<void>)[]): Promise<void> {
+export async function closeWithDeadline(
+  closing: readonly (() => Promise<void>)[],
+  clock: Clock = systemClock,
+): Promise<void> {
   const late = new AbortController();
   const closed = Promise.all(closing.map((close) => close()));
-  await Promise.race([closed, systemClock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
+  await Promise.race([closed, clock.sleep(LEAVE_MS, late.signal).catch(() => undefined)]);
   late.abort();
 }
 

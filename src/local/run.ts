@@ -119,7 +119,7 @@ async function startServices(
   const api = await startApi(config, dependencies, opened);
   const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation) };
   const { server: facilitatorServer } = await createFacilitatorServer(paymentConfig, { database, log });
-  opened.push(() => closeWithDeadline(facilitatorServer.close));
+  opened.push(() => closeWithDeadline([facilitatorServer.close]));
   const facilitator = await facilitatorServer.listen(addresses.facilitator);
 
   let portfolioUrl = "http://127.0.0.1";
@@ -132,7 +132,7 @@ async function startServices(
     facilitatorUrl: facilitator,
     listenUrl: () => portfolioUrl,
   });
-  opened.push(() => closeWithDeadline(portfolio.close, server.close));
+  opened.push(() => closeWithDeadline([portfolio.close, server.close]));
   portfolioUrl = await server.listen(addresses.portfolio);
   return { urls: { api, facilitator, portfolio: portfolioUrl }, portfolio };
 }

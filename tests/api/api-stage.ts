@@ -1,4 +1,4 @@
-// A simulated chain, indexed live and served over HTTP, for tests that send requests as clients do.
+// A simulated chain, indexed and served over HTTP, for tests that send requests as clients do.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
@@ -6,20 +6,24 @@ import { scriptedTimeline } from "@sextant/simulator/timeline";
 import { openWorld } from "@sextant/simulator/world";
 import { expect } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
+import { createTestDatabase } from "../support/database/test-database.ts";
 import { type ApiClient, type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi } from "../support/http/test-api.ts";
+import { openTestConnection } from "../support/index/empty-index.ts";
+import { readSharedHistory } from "../support/index/simulated-history.ts";
 import { startTestIndex, toDeployment } from "../support/index/test-index.ts";
 
 /** A record of a response; the tests check its values. */
 export type ApiRecord = Readonly<Record<string, unknown>>;
-type ApiPage = {
+export type ApiPage = {
   readonly records: readonly ApiRecord[];
   readonly pagination: { limit: number; offset: number; count: number; next_cursor?: string };
   /** The keys of the body, in order. */
   readonly keys: readonly string[];
 };
 
-export type ApiStage = {
+/** Over a copy of the history that all files share. */
+export type ReadStage = {
   readonly database: Database;
   readonly url: string;
   readonly client: ApiClient;
@@ -36,11 +40,15 @@ export type ApiStage = {
   rows(text: string): Promise<readonly Readonly<Record<string, string>>[]>;
   /** The first row of a query that must return one. */
   first(text: string): Promise<Readonly<Record<string, string>>>;
+  close(): Promise<void>;
+};
+
+/** Over a chain of its own, indexed live. */
+export type ApiStage = ReadStage & {
   /** Runs simulator steps with new accounts; does not wait for the index. */
   play(steps: number): Promise<void>;
   /** Waits until the API serves the chain's head and returns its number. */
   waitUntilSynced(): Promise<number>;
-  close(): Promise<void>;
 };
 
 // 2026-01-01: chain time is scripted, so that deadlines pass when the simulator wants them to.
@@ -50,6 +58,21 @@ const START = GENESIS + 3_600n;
 const ACCOUNTS_PER_RUN = 100;
 const FIRST_ACCOUNT = 1_000;
 const SYNC_MS_MAX = 20_000;
+
+export async function openReadStage(): Promise<ReadStage> {
+  const { template } = await readSharedHistory();
+  const place = await createTestDatabase({ template });
+  const database = await openTestConnection(place.connection);
+  const stage = await serveDatabase(database);
+  return {
+    ...stage,
+    async close() {
+      await stage.close();
+      await database.close();
+      await place.drop();
+    },
+  };
+}
 
 export async function openApiStage(seed: number, options: { finalityDepth: number }): Promise<ApiStage> {
   const chain = await startLocalChain({
@@ -67,17 +90,10 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
     urls: [chain.rpcUrl, chain.wsUrl],
     deployment: toDeployment(deployment),
   });
-  const { database } = index;
-  const api = await startTestApi(database);
-  const client = await openApiClient(api.url);
-  const reads = openStageReads(client, database);
+  const stage = await serveDatabase(index.database);
   let runs = 0;
   return {
-    ...reads,
-    database,
-    url: api.url,
-    client,
-    routes: api.routes,
+    ...stage,
     async play(steps) {
       runs += 1;
       await runSimulator({
@@ -94,24 +110,24 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
       // The API drops cached responses a moment after the index has advanced.
       const until = Date.now() + SYNC_MS_MAX;
       for (;;) {
-        const { headers } = await reads.get("/analytics/commerce");
+        const { headers } = await stage.get("/analytics/commerce");
         if (headers.get("x-indexed-block") === String(number)) return number;
         if (Date.now() > until) throw new Error(`the API does not serve block ${number}`);
       }
     },
     async close() {
-      await api.close();
+      await stage.close();
       await index.close();
       await chain.stop();
     },
   };
 }
 
-type StageReads = Pick<ApiStage, "get" | "body" | "page" | "pages" | "rows" | "first">;
-
-/** Reads over HTTP, and of the database behind it. */
-function openStageReads(client: ApiClient, database: Database): StageReads {
-  const get: ApiStage["get"] = (path, headers = {}) => client.call(path, { headers });
+/** Closing it leaves the database open. */
+async function serveDatabase(database: Database): Promise<ReadStage> {
+  const api = await startTestApi(database);
+  const client = await openApiClient(api.url);
+  const get: ReadStage["get"] = (path, headers = {}) => client.call(path, { headers });
   const body = async <T>(path: string): Promise<T> => {
     const response = await get(path);
     expect(response.status, `${path} ${response.text}`).toBe(200);
@@ -123,8 +139,11 @@ function openStageReads(client: ApiClient, database: Database): StageReads {
     return { records: records as readonly ApiRecord[], pagination, keys: Object.keys(response) };
   };
   const rows = async (text: string) => (await database.query<Record<string, string>>(text)).rows;
-
   return {
+    database,
+    url: api.url,
+    client,
+    routes: api.routes,
     get,
     body,
     page,
@@ -148,5 +167,6 @@ function openStageReads(client: ApiClient, database: Database): StageReads {
       if (!row) throw new Error(`the simulator created nothing for: ${text}`);
       return row;
     },
+    close: api.close,
   };
 }

@@ -4,21 +4,20 @@ import { requestAllExamples } from "../../scripts/api-examples/sample-requests.t
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
-import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { openReadStage, type ReadStage } from "./api-stage.ts";
 import { readSpecification } from "./specification.ts";
 
 const specification = readSpecification();
-let stage: ApiStage;
+let stage: ReadStage;
 let document: OpenApiDocument;
 let schemas: DescribedSchemas;
 
 beforeAll(async () => {
-  stage = await openApiStage(4, { finalityDepth: 32 });
-  await stage.play(300);
-  await stage.waitUntilSynced();
+  stage = await openReadStage();
   document = stage.client.document;
   schemas = describedSchemas(document);
-});
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await stage?.close();

@@ -6,7 +6,8 @@ import { type ApiExample, requestAllExamples } from "../../scripts/api-examples/
 import { createResponseChecker } from "../support/http/api-client.ts";
 import { type HostileRequest, hostileRequests, operationsOf } from "../support/http/hostile-requests.ts";
 import { sendRaw } from "../support/http/send-bytes.ts";
-import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { openReadStage, type ReadStage } from "./api-stage.ts";
 
 // Slower than any response of a healthy API on a busy machine.
 const RESPONSE_MS_MAX = 8_000;
@@ -14,20 +15,18 @@ const RUNS_PER_OPERATION = 8;
 const REQUESTS_PER_RUN = 12;
 
 const agent = new Agent({ keepAlive: true, maxSockets: REQUESTS_PER_RUN });
-let stage: ApiStage;
+let stage: ReadStage;
 let samples: readonly ApiExample[];
 let check: ReturnType<typeof createResponseChecker>;
 let sent = 0;
 
 beforeAll(async () => {
-  stage = await openApiStage(4, { finalityDepth: 32 });
-  await stage.play(300);
-  await stage.waitUntilSynced();
+  stage = await openReadStage();
   samples = await requestAllExamples((method, target, body) =>
     stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
   );
   check = createResponseChecker(stage.client.document);
-});
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   agent.destroy();

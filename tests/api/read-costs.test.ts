@@ -148,6 +148,20 @@ describe("open intents", () => {
     return rows.map((row) => row.intent_id);
   }
 
+  // Every case sets all deadlines.
+  beforeAll(async () => {
+    await opened.database.query(
+      "create table deadlines_before as select intent_id, deadline from intents where valid_to is null",
+    );
+  });
+  afterAll(async () => {
+    await opened.database.query(
+      "update intents i set deadline = b.deadline from deadlines_before b where b.intent_id = i.intent_id and i.valid_to is null",
+    );
+    await opened.database.query("drop table deadlines_before");
+    await opened.database.query("analyze intents");
+  });
+
   it.each([
     ["most are live", LIVE],
     ["the older half is live", `case when intent_id < 2500 then ${LIVE} else 1 end`],
@@ -155,36 +169,25 @@ describe("open intents", () => {
     ["few are live, the oldest", `case when intent_id < 100 then ${LIVE} else 1 end`],
     ["none is live", "1"],
   ])("are complete and cheap if %s", async (_title, deadline) => {
-    const before =
-      "create temporary table deadlines_before as select intent_id, deadline from intents where valid_to is null";
-    const client = await opened.database.connect("test");
-    try {
-      await client.query(before);
-      await client.query(`update intents set deadline = ${deadline} where valid_to is null`);
-      await client.query("analyze intents");
-      const live = await client.query<{ intent_id: string }>(
-        `select intent_id from intents where valid_to is null and status = 'OPEN' and deadline > ${NOW} order by intent_id desc`,
-      );
-      const expected = live.rows.map(({ intent_id }) => intent_id);
-      expect(await idsOf(open({ limit: 100 }))).toEqual(
-        expected.length === 0 ? [null] : expected.slice(0, 101),
-      );
-      const [, cursor = "1"] = expected;
-      const later = await idsOf(open({ limit: 100, cursor: [cursor] }));
-      expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
-      const skipped = await idsOf(open({ limit: 10, offset: "150" }));
-      expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
-      const cost = await measureStatementCost(opened.database, open());
-      expect(cost.scanned).toEqual([]);
-      // Expired intents that are newer than every live one are visited, at most 1,250.
-      expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
-    } finally {
-      await client.query(
-        "update intents i set deadline = b.deadline from deadlines_before b where b.intent_id = i.intent_id and i.valid_to is null",
-      );
-      await client.query("analyze intents");
-      await client.end();
-    }
+    const { database } = opened;
+    await database.query(`update intents set deadline = ${deadline} where valid_to is null`);
+    await database.query("analyze intents");
+    const live = await database.query<{ intent_id: string }>(
+      `select intent_id from intents where valid_to is null and status = 'OPEN' and deadline > ${NOW} order by intent_id desc`,
+    );
+    const expected = live.rows.map(({ intent_id }) => intent_id);
+    expect(await idsOf(open({ limit: 100 }))).toEqual(
+      expected.length === 0 ? [null] : expected.slice(0, 101),
+    );
+    const [, cursor = "1"] = expected;
+    const later = await idsOf(open({ limit: 100, cursor: [cursor] }));
+    expect(later.filter((id) => id !== null)).toEqual(expected.slice(2, 103));
+    const skipped = await idsOf(open({ limit: 10, offset: "150" }));
+    expect(skipped.filter((id) => id !== null)).toEqual(expected.slice(150, 161));
+    const cost = await measureStatementCost(database, open());
+    expect(cost.scanned).toEqual([]);
+    // Expired intents that are newer than every live one are visited, at most 1,250.
+    expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
   });
 });
 

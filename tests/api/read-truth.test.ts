@@ -1,6 +1,7 @@
 // Correctness of reads: states, best bids, policies, averages, reputations, analytics and explanations.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiRecord, type ApiStage, openApiStage } from "./api-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { type ApiRecord, openReadStage, type ReadStage } from "./api-stage.ts";
 import {
   ANALYTICS_SHAPE,
   ANALYTICS_SUMMARY_SHAPE,
@@ -14,15 +15,12 @@ import {
   PROVENANCE_SHAPE,
 } from "./record-shapes.ts";
 
-let stage: ApiStage;
-const STEPS = 500;
+let stage: ReadStage;
 const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 
 beforeAll(async () => {
-  stage = await openApiStage(41, { finalityDepth: 32 });
-  await stage.play(STEPS);
-  await stage.waitUntilSynced();
-});
+  stage = await openReadStage();
+}, SHARED_HISTORY_MS_MAX);
 afterAll(() => stage.close());
 
 const current = (table: string, columns = "*") => `select ${columns} from ${table} where valid_to is null`;

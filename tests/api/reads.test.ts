@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import { type ApiStage, openApiStage } from "./api-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { openReadStage, type ReadStage } from "./api-stage.ts";
 import {
   AGENT_SHAPE,
   ANALYTICS_SHAPE,
@@ -13,18 +14,15 @@ import {
   QUOTE_SHAPE,
 } from "./record-shapes.ts";
 
-let stage: ApiStage;
-const STEPS = 400;
+let stage: ReadStage;
 const UNKNOWN = "999999999";
 const UNKNOWN_ADDRESS = `0x${"ab".repeat(20)}`;
 const NO_HASH = `0x${"ab".repeat(32)}`;
 const UINT256_OVER = (2n ** 256n).toString();
 
 beforeAll(async () => {
-  stage = await openApiStage(41, { finalityDepth: 32 });
-  await stage.play(STEPS);
-  await stage.waitUntilSynced();
-});
+  stage = await openReadStage();
+}, SHARED_HISTORY_MS_MAX);
 afterAll(() => stage.close());
 
 const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);

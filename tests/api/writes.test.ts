@@ -97,8 +97,8 @@ describe("a contract account", () => {
     const keyed = stage.person(30);
     const { hash } = stage.wish(30, 21n);
     expect((await stage.reserve(hash, keyed.address, {}, 30)).status).toBe(201);
-    // The same account with code that returns zero, reverts, or fails.
-    for (const code of ["0x60206000f3", "0x60006000fd", "0xfe", "0x5b600056"] as const) {
+    // The same account with code that returns zero, reverts, fails, or hashes 64 KB at a time until the gas is gone.
+    for (const code of ["0x60206000f3", "0x60006000fd", "0xfe", "0x5b61ffff5f20505f56"] as const) {
       await stage.chain.setCode(keyed.address, code);
       expect((await stage.reserve(hash, keyed.address, {}, 30)).status).toBe(401);
     }

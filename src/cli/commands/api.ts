@@ -56,7 +56,7 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
     onListening?.(url);
     await waitForAbort(stop);
   } finally {
-    await closeWithDeadline(server.close);
+    await closeWithDeadline([server.close]);
     await api.close();
     await close();
   }

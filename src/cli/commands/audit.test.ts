@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AuditedIndex,
   databaseUrlOf,
-  FAKE_ACCOUNT_KINDS,
   openAuditedIndex,
 } from "../../../tests/support/index/audited-index.ts";
 import {
@@ -15,6 +14,11 @@ import {
   pickRow,
   withCorruptRow,
 } from "../../../tests/support/index/corrupt-rows.ts";
+import {
+  FAKE_ACCOUNT_KINDS,
+  readSharedHistory,
+  SHARED_HISTORY_MS_MAX,
+} from "../../../tests/support/index/simulated-history.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
@@ -32,16 +36,16 @@ let folder: string;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  index = await openAuditedIndex(11);
-  const { chain, deployment, database } = index;
+  index = await openAuditedIndex(await readSharedHistory());
+  const { rpcUrl, deployment, database } = index;
   folder = await mkdtemp(join(tmpdir(), "sextant-audit-"));
   await writeFile(join(folder, "deployment.json"), JSON.stringify(deployment));
   environment = {
     NETWORK: join(folder, "deployment.json"),
-    RPC_URL: chain.rpcUrl,
+    RPC_URL: rpcUrl,
     DATABASE_URL: databaseUrlOf(database),
   };
-}, 120_000);
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await index?.close();
@@ -116,7 +120,7 @@ describe("contracts that pretend to be accounts", () => {
 describe("a node that cannot serve the block", () => {
   it("fails with a hint at an archive node if the state is pruned", async () => {
     const pruned = await startFaultyNode({
-      upstream: index.chain.rpcUrl,
+      upstream: index.rpcUrl,
       plan: (_number, calls) =>
         calls.some(({ method }) => method === "eth_call")
           ? {

@@ -29,7 +29,7 @@ export const facilitatorCommand: RunCommand = async ({ environment, log, stop })
     const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
     opened.push(close);
     const { server, address } = await createFacilitatorServer(config, { database, log, signal: stop });
-    opened.push(() => closeWithDeadline(server.close));
+    opened.push(() => closeWithDeadline([server.close]));
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });
     log.info(

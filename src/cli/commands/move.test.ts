@@ -11,6 +11,7 @@ import {
   databaseUrlOf,
   openAuditedIndex,
 } from "../../../tests/support/index/audited-index.ts";
+import { readSharedHistory, SHARED_HISTORY_MS_MAX } from "../../../tests/support/index/simulated-history.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { tables } from "../../protocol/domains.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
@@ -32,10 +33,10 @@ const WRITTEN = `
     decode('00ff5c0a09', 'hex'))`;
 
 beforeAll(async () => {
-  index = await openAuditedIndex(12);
+  index = await openAuditedIndex(await readSharedHistory());
   target = await createTestDatabase();
   await index.database.query(WRITTEN);
-}, 120_000);
+}, SHARED_HISTORY_MS_MAX);
 
 afterAll(async () => {
   await index?.close();

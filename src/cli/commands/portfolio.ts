@@ -73,7 +73,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       registry,
       log,
     });
-    opened.push(() => closeWithDeadline(service.close, server.close));
+    opened.push(() => closeWithDeadline([service.close, server.close]));
     const address = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
     url = await server.listen(address);
     log.info({ component: "cli", event: "portfolio_listening", url }, "Portfolio service is listening");

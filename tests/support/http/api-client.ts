@@ -113,9 +113,15 @@ export function findOperation(document: OpenApiDocument, method: string, target:
     })[0];
 }
 
+const patterns = new Map<string, RegExp>();
+
 function patternOf(template: string): RegExp {
-  const pattern = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "[^/]*");
-  return new RegExp(`^${pattern}$`);
+  const known = patterns.get(template);
+  if (known) return known;
+  const text = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "[^/]*");
+  const pattern = new RegExp(`^${text}$`);
+  patterns.set(template, pattern);
+  return pattern;
 }
 
 function resolveResponse(

@@ -1,21 +1,19 @@
-// A simulated chain, indexed, with everything needed to audit it.
-
-import { type DeployedChain, startDeployedChain } from "@sextant/simulator/deployed-chain";
-import { runSimulator } from "@sextant/simulator/simulator";
+// A copy of an indexed chain, with everything needed to audit it.
 import { expect, inject } from "vitest";
 import { type RunAuditOptions, runAudit } from "../../../src/audit/run.ts";
 import { tableAudits } from "../../../src/audit/tables/all-tables.ts";
 import type { Rpc } from "../../../src/chain/rpc/types.ts";
 import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
-import { FAKE_ACCOUNT_BEHAVIOURS, fakeAccountCode } from "../chain/fake-policy-account.ts";
-import { connectionTo, formatConnectionUrl } from "../database/test-database.ts";
+import { connectionTo, createTestDatabase, formatConnectionUrl } from "../database/test-database.ts";
 import { createTestRpc } from "../nodes/test-rpc.ts";
 import { silentLog } from "../quiet-log.ts";
-import { startTestIndex, toDeployment } from "./test-index.ts";
+import { openTestConnection } from "./empty-index.ts";
+import type { SimulatedHistory } from "./simulated-history.ts";
 
 export type AuditedIndex = {
-  readonly chain: DeployedChain["chain"];
+  /** Of a chain that others read too. */
+  readonly rpcUrl: string;
   readonly deployment: Deployment;
   readonly database: Database;
   readonly rpc: Rpc;
@@ -27,29 +25,11 @@ export type AuditedIndex = {
   close(): Promise<void>;
 };
 
-// Enough that every table has rows.
-const STEPS = 400;
-
-export const FAKE_ACCOUNT_KINDS = Object.keys(
-  FAKE_ACCOUNT_BEHAVIOURS,
-) as (keyof typeof FAKE_ACCOUNT_BEHAVIOURS)[];
-
-export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
-  const stage = await startDeployedChain();
-  const { chain, world } = stage;
-  const deployment = toDeployment(stage.deployment);
-  for (const [offset, behaviour] of FAKE_ACCOUNT_KINDS.entries()) {
-    const data = fakeAccountCode(behaviour, world.actors.agent.address, 2_000_000_000 + offset);
-    await world.actors.agent.send({ data });
-  }
-  await runSimulator({ world, seed, steps: STEPS });
-  const index = await startTestIndex({ urls: [chain.rpcUrl], deployment });
-  const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
-  const head = Number(block.number);
-  await index.waitUntilIndexed({ number: head, hash: String(block.hash) });
-  await index.stopIndexing();
-  const { rpc } = createTestRpc([chain.rpcUrl], { limits: { requestTimeoutMs: 20_000 } });
-  const { database } = index;
+export async function openAuditedIndex(history: SimulatedHistory): Promise<AuditedIndex> {
+  const { rpcUrl, deployment, head, template } = history;
+  const place = await createTestDatabase({ template });
+  const database = await openTestConnection(place.connection);
+  const { rpc } = createTestRpc([rpcUrl], { limits: { requestTimeoutMs: 20_000 } });
 
   const audit = (options: Partial<RunAuditOptions> = {}) => {
     const stop = new AbortController().signal;
@@ -65,7 +45,7 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
     });
   };
   return {
-    chain,
+    rpcUrl,
     deployment,
     database,
     rpc,
@@ -83,8 +63,8 @@ export async function openAuditedIndex(seed: number): Promise<AuditedIndex> {
     },
     async close() {
       rpc.close();
-      await index.close();
-      await chain.stop();
+      await database.close();
+      await place.drop();
     },
   };
 }

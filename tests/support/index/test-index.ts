@@ -10,7 +10,7 @@ import { type Deployment, parseDeployment } from "../../../src/protocol/deployme
 import { tables } from "../../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
-import { createMigratedDatabase } from "../database/test-database.ts";
+import { createMigratedDatabase, type TestDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
 import { silentLog } from "../quiet-log.ts";
 
@@ -35,8 +35,10 @@ export function toDeployment({ network, chainId, startBlock, contracts }: LocalD
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");
 }
 
-export async function openTestDatabase(): Promise<{ database: Database; drop(): Promise<void> }> {
-  const place = await createMigratedDatabase();
+export async function openTestDatabase(
+  given?: TestDatabase,
+): Promise<{ database: Database; drop(): Promise<void> }> {
+  const place = given ?? (await createMigratedDatabase());
   const database = await openDatabase({
     connection: place.connection,
     schema: "sextant",
@@ -61,8 +63,10 @@ export async function startTestIndex(options: {
   readonly rpcLimits?: Partial<RpcLimits>;
   /** Time between two self-audit samples; none without it. */
   readonly auditMs?: number;
+  /** A migrated database; a new one by default. */
+  readonly place?: TestDatabase;
 }): Promise<TestIndex> {
-  const { database, drop } = await openTestDatabase();
+  const { database, drop } = await openTestDatabase(options.place);
   const status = createIndexerStatus(silentLog, systemClock);
   const stop = new AbortController();
   let failure: unknown = null;
