@@ -10,7 +10,7 @@ import { type Deployment, parseDeployment } from "../../../src/protocol/deployme
 import { tables } from "../../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
-import { createMigratedDatabase } from "../database/test-database.ts";
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
 import { silentLog } from "../quiet-log.ts";
 
@@ -24,6 +24,8 @@ export type TestIndex = {
   failure(): unknown;
   /** Stops the indexer and leaves the database open. */
   stopIndexing(): Promise<void>;
+  /** Stops and disconnects, so that other indexes can continue copies of the database. */
+  keepAsTemplate(): Promise<TestDatabase>;
   close(): Promise<void>;
 };
 
@@ -35,8 +37,11 @@ export function toDeployment({ network, chainId, startBlock, contracts }: LocalD
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");
 }
 
-export async function openTestDatabase(): Promise<{ database: Database; drop(): Promise<void> }> {
-  const place = await createMigratedDatabase();
+/** Empty but migrated, or a copy of the database with the given name. */
+export async function openTestDatabase(
+  template?: string,
+): Promise<{ database: Database; place: TestDatabase; drop(): Promise<void> }> {
+  const place = await (template === undefined ? createMigratedDatabase() : createTestDatabase({ template }));
   const database = await openDatabase({
     connection: place.connection,
     schema: "sextant",
@@ -46,6 +51,7 @@ export async function openTestDatabase(): Promise<{ database: Database; drop(): 
   });
   return {
     database,
+    place,
     async drop() {
       await database.close();
       await place.drop();
@@ -61,8 +67,10 @@ export async function startTestIndex(options: {
   readonly rpcLimits?: Partial<RpcLimits>;
   /** Time between two self-audit samples; none without it. */
   readonly auditMs?: number;
+  /** Continues a copy of this database, an index that was stopped. */
+  readonly template?: string;
 }): Promise<TestIndex> {
-  const { database, drop } = await openTestDatabase();
+  const { database, place, drop } = await openTestDatabase(options.template);
   const status = createIndexerStatus(silentLog, systemClock);
   const stop = new AbortController();
   let failure: unknown = null;
@@ -106,6 +114,11 @@ export async function startTestIndex(options: {
     },
     failure: () => failure,
     stopIndexing,
+    async keepAsTemplate() {
+      await stopIndexing();
+      await database.close();
+      return place;
+    },
     async close() {
       await stopIndexing();
       await drop();
