@@ -170,7 +170,8 @@ export async function openSampleIndex(): Promise<SampleIndex> {
     },
     async reset() {
       const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
-      await database.query(`truncate ${names.join(", ")}`);
+      // For a few rows much faster than to truncate, which makes new files for each table and index.
+      await database.query(names.map((name) => `delete from ${name}`).join("; "));
       history = new PlainHistory(FIRST_BLOCK);
       finalized = FIRST_BLOCK;
       branch = new Map();
