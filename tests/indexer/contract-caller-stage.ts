@@ -44,7 +44,8 @@ const DEADLINE = 4_000_000_000n;
 const GAS = 3_000_000n;
 
 export async function openContractCallerStage(): Promise<ContractCallerStage> {
-  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
+  // No test undoes its blocks, and a snapshot after each of them costs time.
+  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
   const { request } = chain;
   const local = await deploy({ request, owner: chain.accounts.owner });
   const world = await openWorld({ request, deployment: local, seed: 7 });

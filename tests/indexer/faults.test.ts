@@ -1,181 +1,53 @@
 // After any fault of the indexer, its database or its node, the tables equal those of a clean index.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { createLog } from "../../src/lib/log.ts";
-import { tables } from "../../src/protocol/domains.ts";
-import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
-import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
-import { digestTables } from "../support/digest-tables.ts";
-import { seededRandom } from "../support/fast-clock.ts";
-import { startTestIndex } from "../support/index/test-index.ts";
-import { startFaultyNode } from "../support/nodes/faulty-node.ts";
-import { LIAR_FAULTS, type NodeFaultInjection } from "../support/nodes/node-faults.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { type FaultyNodeOptions, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import {
-  createDatabaseEnvironment,
-  type SextantProcess,
-  startSextant,
-} from "../support/process/sextant-process.ts";
+  type CleanIndex,
+  digestCleanIndex,
+  FINALITY,
+  type LogPosition,
+  pickFinalLog,
+} from "./clean-index.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
-const FINALITY = 32;
+const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
 
-async function cleanDigest(
-  stage: IndexerStage,
-): Promise<{ finalized: number; digest: Readonly<Record<string, string>> }> {
+// One history for all tests. Those that undo blocks come last, and the one that undoes final blocks at the end.
+let stage: IndexerStage;
+let clean: CleanIndex;
+let finalLog: LogPosition;
+beforeAll(async () => {
+  stage = await openIndexerStage(71);
+  await stage.runSteps(120);
   const head = await stage.head();
   const finalized = head.number - FINALITY;
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
   await index.waitUntilIndexed(head);
-  const digest = await index.digest(finalized);
+  clean = { head, finalized, digest: await index.digest(finalized) };
+  finalLog = await pickFinalLog(index);
   await index.close();
-  return { finalized, digest };
+}, 2 * MINUTE);
+afterAll(() => stage?.chain.stop());
+
+async function startFaulty(options: Omit<FaultyNodeOptions, "upstream">): Promise<string> {
+  const node = await startFaultyNode({ upstream: stage.chain.rpcUrl, ...options });
+  onTestFinished(() => node.stop());
+  return node.url;
 }
 
-type Site = { readonly database: Database; start(): SextantProcess; reached(number: number): Promise<void> };
-
-/** A database that `sextant indexer` processes write to. */
-async function openSite(stage: IndexerStage): Promise<Site> {
-  const folder = await mkdtemp(join(tmpdir(), "sextant-faults-"));
-  const network = join(folder, "deployment.json");
-  await writeFile(network, JSON.stringify(stage.deployment));
-  const { environment, connection, drop } = await createDatabaseEnvironment();
-  const log = createLog({ level: "silent", terminal: false, name: "test" });
-  const database = await openDatabase({
-    connection,
-    schema: "sextant",
-    poolMax: 2,
-    log,
-    applicationName: "look",
-  });
-  onTestFinished(async () => {
-    await database.close();
-    await drop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  return {
-    database,
-    start: () =>
-      startSextant(["indexer"], {
-        environment: { ...environment, NETWORK: network, RPC_URL: stage.chain.rpcUrl, INDEXER_PORT: "0" },
-        cwd: folder,
-      }),
-    async reached(number) {
-      for (const until = Date.now() + MINUTE; Date.now() < until; ) {
-        const position = await readCheckpoint(database).catch(() => null);
-        if (position && position.block.number >= number) return;
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      throw new Error(`block ${number} was not indexed within a minute`);
-    },
-  };
+async function startIndex(urls: readonly string[]): Promise<TestIndex> {
+  const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
+  onTestFinished(() => index.close());
+  return index;
 }
-
-describe("kill -9", () => {
-  it(
-    "at random moments of history and of the head leaves the tables of a clean index",
-    async () => {
-      const stage = await openIndexerStage(21);
-      await stage.runSteps(250);
-      const site = await openSite(stage);
-      const random = seededRandom(21);
-      for (let kills = 0; kills < 6; kills += 1) {
-        const victim = site.start();
-        // Before it has the lock, during the backfill, or at the head.
-        await new Promise((resolve) => setTimeout(resolve, 1_200 + random() * 1_500));
-        victim.child.kill("SIGKILL");
-        await victim.ended;
-        await stage.runSteps(10);
-      }
-      const last = site.start();
-      const head = await stage.head();
-      await site.reached(head.number);
-      last.child.kill("SIGTERM");
-      expect((await last.ended).code).toBe(0);
-      const { finalized, digest } = await cleanDigest(stage);
-      expect(await digestTables(site.database, tables, finalized)).toEqual(digest);
-      await stage.chain.stop();
-    },
-    3 * MINUTE,
-  );
-});
-
-describe("two indexers", () => {
-  it(
-    "never both write, and the second takes over within seconds when the first is killed",
-    async () => {
-      const stage = await openIndexerStage(22);
-      await stage.runSteps(60);
-      const site = await openSite(stage);
-      const first = site.start();
-      await first.waitForOutput(/This process writes the index/);
-      const second = site.start();
-      await second.waitForOutput(/Waiting for the lock/);
-      await stage.runSteps(40);
-      await site.reached((await stage.head()).number);
-      first.child.kill("SIGKILL");
-      const killedMs = Date.now();
-      await second.waitForOutput(/This process writes the index/);
-      expect(Date.now() - killedMs).toBeLessThan(10_000);
-      await stage.runSteps(40);
-      await site.reached((await stage.head()).number);
-      const { finalized, digest } = await cleanDigest(stage);
-      expect(await digestTables(site.database, tables, finalized)).toEqual(digest);
-      await stage.chain.stop();
-    },
-    2 * MINUTE,
-  );
-});
-
-describe("a node that returns wrong data", () => {
-  const FAULTS: readonly NodeFaultInjection[] = [...LIAR_FAULTS, { kind: "hang" }];
-
-  it.each([31, 32])(
-    "delays the index and never costs a row (seed %i)",
-    async (seed) => {
-      const stage = await openIndexerStage(seed);
-      await stage.runSteps(150);
-      const random = seededRandom(seed);
-      const node = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        // The first responses are correct, so that this does not test the start.
-        plan: (number) =>
-          number > 4 && random() < 0.25 ? (FAULTS[Math.floor(random() * FAULTS.length)] ?? null) : null,
-        liesPerCall: 1,
-      });
-      const index = await startTestIndex({
-        urls: [node.url],
-        deployment: stage.deployment,
-        logRangeMax: 40,
-        rpcLimits: { pauseMsBase: 2, pauseMsMax: 20, requestTimeoutMs: 300, attemptsMax: 8 },
-      });
-      for (let act = 0; act < 3; act += 1) {
-        await stage.runSteps(30);
-        await stage.chain.reorg(1 + Math.floor(random() * 12), { replay: "none" });
-      }
-      await stage.runSteps(20);
-      await index.waitUntilIndexed(await stage.head());
-      const { finalized, digest } = await cleanDigest(stage);
-      expect(await index.digest(finalized)).toEqual(digest);
-      expect(node.requests.length).toBeGreaterThan(50);
-      await index.close();
-      await node.stop();
-      await stage.chain.stop();
-    },
-    6 * MINUTE,
-  );
-});
 
 describe("a made-up hash", () => {
   it(
     "of the last block of history does not become the checkpoint",
     async () => {
-      const stage = await openIndexerStage(51);
-      await stage.runSteps(60);
-      const node = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
+      const liar = await startFaulty({
         // The first response to every request for a single block is wrong, the next one correct.
         plan: (number, calls) =>
           number > 4 && calls.some(({ method }) => method === "eth_getBlockByNumber")
@@ -183,68 +55,11 @@ describe("a made-up hash", () => {
             : null,
         liesPerCall: 1,
       });
-      const index = await startTestIndex({
-        urls: [node.url],
-        deployment: stage.deployment,
-        rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 },
-      });
-      await index.waitUntilIndexed(await stage.head());
-      const { finalized, digest } = await cleanDigest(stage);
-      expect(await index.digest(finalized)).toEqual(digest);
-      await index.close();
-      await node.stop();
-      await stage.chain.stop();
+      const index = await startIndex([liar]);
+      await index.waitUntilIndexed(clean.head);
+      expect(await index.digest(clean.finalized)).toEqual(clean.digest);
     },
     4 * MINUTE,
-  );
-});
-
-describe("a reorg deeper than finality", () => {
-  it(
-    "stops the indexer with an explanation and deletes nothing",
-    async () => {
-      const stage = await openIndexerStage(41, { finalityDepth: 5 });
-      await stage.runSteps(60);
-      const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-      await index.waitUntilIndexed(await stage.head());
-      const before = await index.database.query("select count(*) from logs");
-      await stage.chain.reorg(30, { replay: "none", blocks: 40 });
-      await expect
-        .poll(() => String(index.failure()), { timeout: 30_000 })
-        .toMatch(/The chain differs from the index at block \d+, which was final; nothing was deleted/);
-      expect(await index.database.query("select count(*) from logs")).toEqual(before);
-      await index.close();
-      await stage.chain.stop();
-    },
-    3 * MINUTE,
-  );
-});
-
-describe("a node that calls its head final", () => {
-  it(
-    "cannot make blocks final that an honest second node may still undo",
-    async () => {
-      const stage = await openIndexerStage(61);
-      await stage.runSteps(60);
-      const liar = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        plan: () => ({ kind: "final-at", block: "latest" }),
-      });
-      const index = await startTestIndex({
-        urls: [liar.url, stage.chain.rpcUrl],
-        deployment: stage.deployment,
-      });
-      await index.waitUntilIndexed(await stage.head());
-      await stage.chain.reorg(10, { replay: "none", blocks: 12 });
-      await index.waitUntilIndexed(await stage.head());
-      expect(index.status.report().reorgs).toBeGreaterThan(0);
-      const { finalized, digest } = await cleanDigest(stage);
-      expect(await index.digest(finalized)).toEqual(digest);
-      await index.close();
-      await liar.stop();
-      await stage.chain.stop();
-    },
-    2 * MINUTE,
   );
 });
 
@@ -252,40 +67,54 @@ describe("a node that always omits one log", () => {
   it(
     "costs no row while an honest second node is configured",
     async () => {
-      const stage = await openIndexerStage(71);
-      await stage.runSteps(120);
-      const clean = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-      const head = await stage.head();
-      await clean.waitUntilIndexed(head);
-      const digest = await clean.digest();
-      const { rows } = await clean.database.query<{ block_number: string; log_index: number }>(
-        "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
-      );
-      const omitted = rows[Math.floor(rows.length / 2)];
-      if (!omitted) throw new Error("nothing was indexed");
-      await clean.close();
-
-      const block = Number(omitted.block_number);
-      const liar = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        plan: () => ({ kind: "omit-log", block, logIndex: omitted.log_index }),
+      const { block, logIndex } = finalLog;
+      const liar = await startFaulty({
+        plan: () => ({ kind: "omit-log", block, logIndex }),
         liesPerCall: Number.POSITIVE_INFINITY,
       });
-      const index = await startTestIndex({
-        urls: [liar.url, stage.chain.rpcUrl],
-        deployment: stage.deployment,
-      });
-      await index.waitUntilIndexed(head);
+      const index = await startIndex([liar, stage.chain.rpcUrl]);
+      await index.waitUntilIndexed(clean.head);
       const { rows: found } = await index.database.query<{ count: string }>({
         text: "select count(*) from logs where block_number = $1 and log_index = $2",
-        values: [block, omitted.log_index],
+        values: [block, logIndex],
       });
       expect(found[0]?.count).toBe("1");
-      expect(await index.digest()).toEqual(digest);
-      await index.close();
-      await liar.stop();
-      await stage.chain.stop();
+      expect(await index.digest(clean.finalized)).toEqual(clean.digest);
     },
     2 * MINUTE,
+  );
+});
+
+describe("a node that calls its head final", () => {
+  it(
+    "cannot make blocks final that an honest second node may still undo",
+    async () => {
+      const liar = await startFaulty({ plan: () => ({ kind: "final-at", block: "latest" }) });
+      const index = await startIndex([liar, stage.chain.rpcUrl]);
+      await index.waitUntilIndexed(await stage.head());
+      await stage.chain.reorg(10, { replay: "none", blocks: 12 });
+      await index.waitUntilIndexed(await stage.head());
+      expect(index.status.report().reorgs).toBeGreaterThan(0);
+      const { finalized, digest } = await digestCleanIndex(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("a reorg deeper than finality", () => {
+  it(
+    "stops the indexer with an explanation and deletes nothing",
+    async () => {
+      const index = await startIndex([stage.chain.rpcUrl]);
+      await index.waitUntilIndexed(await stage.head());
+      const before = await index.database.query("select count(*) from logs");
+      await stage.chain.reorg(50, { replay: "none", blocks: 60 });
+      await expect
+        .poll(() => String(index.failure()), { timeout: 30_000 })
+        .toMatch(/The chain differs from the index at block \d+, which was final; nothing was deleted/);
+      expect(await index.database.query("select count(*) from logs")).toEqual(before);
+    },
+    3 * MINUTE,
   );
 });

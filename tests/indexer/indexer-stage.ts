@@ -1,6 +1,6 @@
 // A local chain with the protocol and a simulator that runs in parts, so that blocks can be undone in between.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
-import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { type LocalChain, type LocalChainOptions, startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
 import { openWorld } from "@sextant/simulator/world";
 import type { Deployment } from "../../src/protocol/deployment.ts";
@@ -20,7 +20,7 @@ const FIRST_CAST = 1_000;
 
 export async function openIndexerStage(
   seed: number,
-  options: { finalityDepth?: number } = {},
+  options: Pick<LocalChainOptions, "finalityDepth" | "reorgDepthMax"> = {},
 ): Promise<IndexerStage> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, ...options });
   const { request } = chain;

@@ -10,12 +10,9 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { rowDeclaration } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
-import { rebuildRows } from "../../src/store/index/rebuild.ts";
-import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
+import { type CleanIndex, digestCleanIndex, rebuildIndex } from "./clean-index.ts";
 import {
   type CallRoute,
   type ContractCallerStage,
@@ -24,7 +21,6 @@ import {
 import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
-const FINALITY = 32;
 /** More blocks than the node has state for. */
 const BLOCKS_LATER = 200;
 const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
@@ -67,9 +63,11 @@ async function actThrough(stage: ContractCallerStage, route: CallRoute): Promise
 async function prunedIndex(
   stage: Stage,
   options: Omit<PrunedNodeOptions, "request">,
+  otherUrls: readonly string[] = [],
 ): Promise<{ index: TestIndex; counts: ReadonlyMap<string, number> }> {
   const node = await startPrunedNode({ request: stage.chain.request, ...options });
-  const index = await startTestIndex({ urls: [node.url], deployment: stage.deployment, rpcLimits: QUICK });
+  const urls = [node.url, ...otherUrls];
+  const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
   onTestFinished(async () => {
     await index.close();
     await node.stop();
@@ -77,18 +75,9 @@ async function prunedIndex(
   return { index, counts: node.counts };
 }
 
-async function archiveDigest(stage: Stage): Promise<Readonly<Record<string, string>>> {
-  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-  const head = await stage.head();
-  await index.waitUntilIndexed(head);
-  const digest = await index.digest(head.number - FINALITY);
-  await index.close();
-  return digest;
-}
-
 describe("a history that is old and came through contracts", () => {
   let stage: ContractCallerStage;
-  let expected: Readonly<Record<string, string>>;
+  let archive: CleanIndex;
   beforeAll(async () => {
     stage = await openContractCallerStage();
     for (const route of VISIBLE) await actThrough(stage, route);
@@ -107,7 +96,7 @@ describe("a history that is old and came through contracts", () => {
     // No transaction shows this call, but the record has not changed.
     await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
     await stage.chain.mine(BLOCKS_LATER);
-    expected = await archiveDigest(stage);
+    archive = await digestCleanIndex(stage);
   }, MINUTE);
   afterAll(() => stage?.chain.stop());
 
@@ -115,9 +104,8 @@ describe("a history that is old and came through contracts", () => {
     "gives the tables of an archive node (debug_traceTransaction offered: %s)",
     async (traces) => {
       const { index, counts } = await prunedIndex(stage, { traces });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
-      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+      await index.waitUntilIndexed(archive.head);
+      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
       const traced = counts.get("debug_traceTransaction") ?? 0;
       // Without traces, the first attempt fails and is the only one.
       if (traces) expect(traced).toBeGreaterThan(VISIBLE.length);
@@ -138,9 +126,8 @@ describe("a history that is old and came through contracts", () => {
     "is not read from a node that returns %s for a pruned state",
     async (_, onDroppedState) => {
       const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
-      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+      await index.waitUntilIndexed(archive.head);
+      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
     },
     MINUTE,
   );
@@ -149,38 +136,23 @@ describe("a history that is old and came through contracts", () => {
     "is rebuilt to the same tables without a node",
     async () => {
       const { index } = await prunedIndex(stage, { traces: false });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
+      await index.waitUntilIndexed(archive.head);
       await index.stopIndexing();
-      await rebuild(index, stage);
-      expect(await index.digest(head.number - FINALITY)).toEqual(expected);
+      await rebuildIndex(index, stage);
+      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
     },
     MINUTE,
   );
 });
 
-async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
-  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
-  if (!lock) throw new Error("the indexer still holds its lock");
-  try {
-    await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: rowDeclaration,
-      fold: createFold(stage.deployment),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    });
-  } finally {
-    await lock.release();
-  }
-}
-
 describe("a history whose calls no transaction shows", () => {
   let stage: ContractCallerStage;
+  let archive: CleanIndex;
   beforeAll(async () => {
     stage = await openContractCallerStage();
     await actThrough(stage, "hidden");
     await stage.chain.mine(BLOCKS_LATER);
+    archive = await digestCleanIndex(stage);
   }, MINUTE);
   afterAll(() => stage?.chain.stop());
 
@@ -188,11 +160,10 @@ describe("a history whose calls no transaction shows", () => {
     "gives the rows of an archive node where the node traces transactions",
     async () => {
       const { index } = await prunedIndex(stage, { traces: true });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
+      await index.waitUntilIndexed(archive.head);
       // The stored call and the stored record are two forms of the same details.
-      const { logs: _, ...rows } = await index.digest(head.number - FINALITY);
-      const { logs: __, ...expected } = await archiveDigest(stage);
+      const { logs: _, ...rows } = await index.digest(archive.finalized);
+      const { logs: __, ...expected } = archive.digest;
       expect(rows).toEqual(expected);
     },
     MINUTE,
@@ -207,6 +178,16 @@ describe("a history whose calls no transaction shows", () => {
       expect(reason).toContain("archive node");
       expect(reason).toContain("debug_traceTransaction");
       expect(index.failure()).toBeNull();
+    },
+    MINUTE,
+  );
+
+  it(
+    "is read from an archive node behind a pruned one, without traces",
+    async () => {
+      const { index } = await prunedIndex(stage, { traces: false }, [stage.chain.rpcUrl]);
+      await index.waitUntilIndexed(archive.head);
+      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
     },
     MINUTE,
   );
@@ -226,6 +207,7 @@ describe("a transaction whose input shows another call than it makes", () => {
     "is indexed by the call it makes: an intent, and an agent that was not updated",
     async () => {
       const stage = await openContractCallerStage();
+      onTestFinished(() => stage.chain.stop());
       const { world } = stage;
       const [real, shown] = [profileOf("real"), { ...profileOf("real"), capabilitiesHash: hashOf("shown") }];
       await registerAgent(world, stage.showing(registerAgentData(shown)), real);
@@ -236,14 +218,13 @@ describe("a transaction whose input shows another call than it makes", () => {
       await stage.chain.mine(BLOCKS_LATER);
 
       const { index } = await prunedIndex(stage, { traces: false });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
+      await index.waitUntilIndexed(await stage.head());
       const { rows } = await index.database.query<{ hash: string; least: string }>(
         "select capabilities_hash as hash, amount_out_min::text as least from agents, intents",
       );
       expect(rows).toEqual([{ hash: real.capabilitiesHash, least: "900" }]);
-      expect(await index.digest(head.number - FINALITY)).toEqual(await archiveDigest(stage));
-      await stage.chain.stop();
+      const { finalized, digest } = await digestCleanIndex(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
     },
     MINUTE,
   );
@@ -253,37 +234,15 @@ describe("a simulated history", () => {
   it(
     "gives the tables of an archive node, byte for byte, from a node with 128 blocks of state",
     async () => {
-      const stage = await openIndexerStage(31);
+      const stage = await openIndexerStage(31, { reorgDepthMax: 0 });
+      onTestFinished(() => stage.chain.stop());
       await stage.runSteps(250);
       await stage.chain.mine(BLOCKS_LATER);
       const { index } = await prunedIndex(stage, { traces: false });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
-      const digest = await index.digest(head.number - FINALITY);
-      expect(digest).toEqual(await archiveDigest(stage));
-      await stage.chain.stop();
+      await index.waitUntilIndexed(await stage.head());
+      const { finalized, digest } = await digestCleanIndex(stage);
+      expect(await index.digest(finalized)).toEqual(digest);
     },
     2 * MINUTE,
-  );
-});
-
-describe("an archive node", () => {
-  it(
-    "is found behind a pruned one, and needs no traces",
-    async () => {
-      const stage = await openContractCallerStage();
-      await actThrough(stage, "hidden");
-      await stage.chain.mine(BLOCKS_LATER);
-      const node = await startPrunedNode({ request: stage.chain.request, traces: false });
-      const urls = [node.url, stage.chain.rpcUrl];
-      const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
-      const head = await stage.head();
-      await index.waitUntilIndexed(head);
-      expect(await index.digest(head.number - FINALITY)).toEqual(await archiveDigest(stage));
-      await index.close();
-      await node.stop();
-      await stage.chain.stop();
-    },
-    MINUTE,
   );
 });

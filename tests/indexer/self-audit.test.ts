@@ -16,6 +16,7 @@ import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { readCheckpoint, writeIndexerStatus } from "../../src/store/index/checkpoint.ts";
 import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
+import type { TestDatabase } from "../support/database/test-database.ts";
 import { corruptibleColumns, findTable, pickRow, withCorruptRow } from "../support/index/corrupt-rows.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
@@ -23,6 +24,7 @@ import type { NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
 import { silentLog } from "../support/quiet-log.ts";
+import { type LogPosition, pickFinalLog } from "./clean-index.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
@@ -31,35 +33,56 @@ const AUDIT_MS = 10;
 
 let stage: IndexerStage;
 let head: { readonly number: number; readonly hash: string };
+/** An index of the whole history, which most tests continue a copy of. */
+let indexed: TestDatabase;
+let finalLog: LogPosition;
+let finalLogs: readonly ChainLog[];
 
 beforeAll(async () => {
-  stage = await openIndexerStage(81);
+  stage = await openIndexerStage(81, { reorgDepthMax: 0 });
   await stage.runSteps(120);
   head = await stage.head();
+  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+  await index.waitUntilIndexed(head);
+  finalLog = await pickFinalLog(index);
+  finalLogs = await readFinalLogs(index);
+  indexed = await index.keepAsTemplate();
 }, MINUTE);
-afterAll(() => stage.chain.stop());
+afterAll(async () => {
+  await indexed?.drop();
+  await stage?.chain.stop();
+});
+
+async function readFinalLogs({ database }: TestIndex): Promise<ChainLog[]> {
+  const toBlock = (await readCheckpoint(database))?.finalized ?? 0;
+  const stored = await readStoredLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
+  return stored.map(({ log }) => log);
+}
+
+type IndexOptions = {
+  /** Reads all history from the nodes instead of continuing a copy of the index. */
+  readonly fromStart?: boolean;
+  readonly rpcLimits?: Partial<RpcLimits>;
+};
 
 async function withIndex(
   urls: readonly string[],
   work: (index: TestIndex) => Promise<void>,
-  rpcLimits: Partial<RpcLimits> = {},
+  { fromStart = false, rpcLimits = {} }: IndexOptions = {},
 ): Promise<void> {
-  const index = await startTestIndex({ urls, deployment: stage.deployment, auditMs: AUDIT_MS, rpcLimits });
+  const index = await startTestIndex({
+    urls,
+    deployment: stage.deployment,
+    auditMs: AUDIT_MS,
+    rpcLimits,
+    ...(fromStart ? {} : { template: indexed.name }),
+  });
   try {
     await index.waitUntilIndexed(head);
     await work(index);
   } finally {
     await index.close();
   }
-}
-
-async function finalLog(index: TestIndex): Promise<{ readonly block: number; readonly logIndex: number }> {
-  const { rows } = await index.database.query<{ block_number: string; log_index: number }>(
-    "select block_number, log_index from logs where block_number <= (select finalized_block from checkpoint)",
-  );
-  const chosen = rows[Math.floor(rows.length / 2)];
-  if (!chosen) throw new Error("nothing final was indexed");
-  return { block: Number(chosen.block_number), logIndex: chosen.log_index };
 }
 
 const audited = (index: TestIndex) => index.status.report().audit;
@@ -72,16 +95,16 @@ async function onePass(index: TestIndex): Promise<void> {
     .toBeGreaterThan(2 * head.number);
 }
 
+const isAgentUpdate = (log: ChainLog) =>
+  createLogDecoder(stage.deployment).decode(log, 0n)?.name === "AgentUpdated";
+
 /** The last update that is alone in its block and final for every node. */
-async function lonelyUpdate({ database }: TestIndex): Promise<ChainLog> {
-  const decoder = createLogDecoder(stage.deployment);
-  const toBlock = head.number - localChain.finalityDepth - 1;
-  const stored = await readStoredLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
-  const logs = stored.map(({ log }) => log);
-  const update = logs.findLast(
+function findLonelyUpdate(): ChainLog {
+  const update = finalLogs.findLast(
     (log) =>
-      decoder.decode(log, 0n)?.name === "AgentUpdated" &&
-      logs.filter(({ blockNumber }) => blockNumber === log.blockNumber).length === 1,
+      log.blockNumber < head.number - localChain.finalityDepth &&
+      isAgentUpdate(log) &&
+      finalLogs.filter(({ blockNumber }) => blockNumber === log.blockNumber).length === 1,
   );
   if (!update) throw new Error("no agent was updated alone in a block");
   return update;
@@ -146,7 +169,7 @@ describe("the self-audit", () => {
     "finds a missing log, reports its block, and clears it once it is stored",
     async () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
-        const { block, logIndex } = await finalLog(index);
+        const { block, logIndex } = finalLog;
         const values = [block, logIndex];
         await index.database.query("create table taken as table logs");
         await index.database.query({
@@ -204,29 +227,23 @@ describe("the self-audit", () => {
   it(
     "finds a log that the only node always omits where the contract shows it",
     async () => {
-      let omitted: NodeFaultInjection | null = null;
-      await withIndex([stage.chain.rpcUrl], async ({ database }) => {
-        const finalized = (await readCheckpoint(database))?.finalized ?? 0;
-        const stored = await readStoredLogs(database, { afterBlock: 0, toBlock: finalized, logsMax: 10_000 });
-        const decoder = createLogDecoder(stage.deployment);
-        const update = stored.findLast(({ log }) => decoder.decode(log, 0n)?.name === "AgentUpdated")?.log;
-        if (!update) throw new Error("no agent was updated");
-        const { blockNumber: block, logIndex } = update;
-        omitted = { kind: "omit-log", block, logIndex, receipts: true };
-      });
+      const update = finalLogs.findLast(isAgentUpdate);
+      if (!update) throw new Error("no agent was updated");
+      const { blockNumber: block, logIndex } = update;
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
-        plan: () => omitted,
+        plan: () => ({ kind: "omit-log", block, logIndex, receipts: true }),
         liesPerCall: Number.POSITIVE_INFINITY,
       });
-      await withIndex([liar.url], async (index) => {
+      const work = async (index: TestIndex) => {
         await expect
           .poll(() => index.status.readiness(), { timeout: MINUTE })
           .toMatchObject({
             ready: false,
             reason: expect.stringContaining("in agents is not what the contract says"),
           });
-      });
+      };
+      await withIndex([liar.url], work, { fromStart: true });
       await liar.stop();
     },
     2 * MINUTE,
@@ -242,7 +259,7 @@ describe("the self-audit", () => {
         liesPerCall: Number.POSITIVE_INFINITY,
       });
       await withIndex([liar.url, stage.chain.rpcUrl], async (index) => {
-        lie = { kind: "omit-log", ...(await finalLog(index)), receipts: true };
+        lie = { kind: "omit-log", ...finalLog, receipts: true };
         await onePass(index);
         await onePass(index);
         expect(audited(index).differences).toEqual([]);
@@ -255,16 +272,10 @@ describe("the self-audit", () => {
   it(
     "first compares what was read while the second node was down, and finds what the first one omitted",
     async () => {
-      let omitted: NodeFaultInjection | null = null;
-      let block = 0;
-      await withIndex([stage.chain.rpcUrl], async (index) => {
-        const { blockNumber, logIndex } = await lonelyUpdate(index);
-        block = blockNumber;
-        omitted = { kind: "omit-log", block, logIndex };
-      });
+      const { blockNumber: block, logIndex } = findLonelyUpdate();
       const liar = await startFaultyNode({
         upstream: stage.chain.rpcUrl,
-        plan: () => omitted,
+        plan: () => ({ kind: "omit-log", block, logIndex }),
         liesPerCall: Number.POSITIVE_INFINITY,
       });
       let isAway = true;
@@ -294,7 +305,7 @@ describe("the self-audit", () => {
           await expect.poll(() => audited(index).unconfirmed, { timeout: MINUTE }).toEqual([]);
           expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks 0/);
         },
-        { pauseMsBase: 2, pauseMsMax: 20 },
+        { fromStart: true, rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 } },
       );
       await Promise.all([liar.stop(), second.stop()]);
     },
@@ -345,13 +356,17 @@ describe("the audit of rows", () => {
     },
   } as const;
   const responses = Object.entries(DROPPED);
+  let deep: IndexerStage;
+  beforeAll(async () => {
+    deep = await openIndexerStage(83, { finalityDepth: 300, reorgDepthMax: 0 });
+    await deep.runSteps(60);
+    await deep.chain.mine(310);
+  }, MINUTE);
+  afterAll(() => deep?.chain.stop());
 
   it.each(responses)(
     "compares a later block where the state of the final one is pruned, which the node shows by %s",
     async (_, onDroppedState) => {
-      const deep = await openIndexerStage(83, { finalityDepth: 300 });
-      await deep.runSteps(60);
-      await deep.chain.mine(310);
       const { request } = deep.chain;
       const node = await startPrunedNode({
         request,
@@ -369,7 +384,7 @@ describe("the audit of rows", () => {
         expect(audited(index).differences).toEqual([]);
       } finally {
         await index.close();
-        await Promise.all([node.stop(), deep.chain.stop()]);
+        await node.stop();
       }
     },
     2 * MINUTE,
@@ -411,7 +426,7 @@ describe("reading final blocks again", () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
         const { database } = index;
         await index.stopIndexing();
-        const { block } = await finalLog(index);
+        const { block } = finalLog;
         const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0 });
         if (!lock) throw new Error("the lock is held");
         const { rpc } = createTestRpc([stage.chain.rpcUrl, away.url]);
@@ -440,7 +455,7 @@ describe("reading final blocks again", () => {
       await withIndex([stage.chain.rpcUrl], async (index) => {
         const { database } = index;
         await index.stopIndexing();
-        const { block, logIndex } = await finalLog(index);
+        const { block, logIndex } = finalLog;
         await database.query("create table whole as table logs");
         await database.query({
           text: "delete from logs where block_number = $1 and log_index = $2",

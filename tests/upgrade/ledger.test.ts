@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Hex } from "../../src/lib/hex.ts";
 import { openPaymentLedger, type PaymentLedger } from "../../src/payments/ledger/ledger.ts";
-import type { LedgerRow, PaymentKey, StoredResponse } from "../../src/payments/ledger/row.ts";
 import type { ReservationInput } from "../../src/payments/ledger/statements.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
@@ -13,100 +12,43 @@ import { createTestDatabase } from "../support/database/test-database.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { loadPreviousModule } from "./previous-version.ts";
 
-/** What the test needs of a ledger, in today's terms. */
-type LedgerVersion = {
-  find(key: PaymentKey): Promise<LedgerRow | null>;
-  findHolder(key: PaymentKey, paymentId: string): Promise<LedgerRow | null>;
-  reserve(reservation: ReservationInput, owner: string): Promise<boolean>;
-  markVerified(key: PaymentKey, owner: string): Promise<boolean>;
-  storeResponse(key: PaymentKey, owner: string, response: StoredResponse): Promise<boolean>;
-  releaseLease(key: PaymentKey, owner: string): Promise<void>;
-  acquireSettling(key: PaymentKey, owner: string): Promise<boolean>;
-  recordSettled(key: PaymentKey, owner: string): Promise<boolean>;
-  readStoredResponse(key: PaymentKey): Promise<StoredResponse | null>;
-};
-
-/** A row as the version before names its fields. */
-type RowBefore = Omit<LedgerRow, "isVerified" | "isLeased"> & {
-  readonly verified: boolean;
-  readonly leased: boolean;
-};
-
-/** The ledger of the version before. */
-type LedgerBefore = {
-  find(key: PaymentKey): Promise<RowBefore | null>;
-  holderOf(key: PaymentKey, paymentId: string): Promise<RowBefore | null>;
-  reserve(reservation: ReservationInput, owner: string): Promise<boolean>;
-  markVerified(key: PaymentKey, owner: string): Promise<boolean>;
-  keepAnswer(key: PaymentKey, owner: string, response: StoredResponse): Promise<boolean>;
-  giveUp(key: PaymentKey, owner: string): Promise<void>;
-  take(key: PaymentKey, owner: string, from: "settling", to: "settling"): Promise<boolean>;
-  settle(key: PaymentKey, owner: string, transaction: string, block: typeof BLOCK): Promise<boolean>;
-  answerOf(key: PaymentKey): Promise<StoredResponse | null>;
-};
-
-type CodeBefore = {
-  openDatabase: typeof openDatabase;
-  migrate: typeof migrate;
-  migrations: typeof migrations;
-  openRecordStore: typeof openRecordStore;
-  openLedger(store: ReturnType<typeof openRecordStore>, limits: typeof LIMITS): LedgerBefore;
+type Code = {
+  readonly openDatabase: typeof openDatabase;
+  readonly migrate: typeof migrate;
+  readonly migrations: typeof migrations;
+  readonly openRecordStore: typeof openRecordStore;
+  readonly openPaymentLedger: typeof openPaymentLedger;
 };
 
 const OWNER = "a process";
 const LIMITS = { leaseMs: 60_000, failureWindowMs: 60_000 };
 const BODY = Buffer.from('{"paid":"response"}');
-const BLOCK = { number: 12, hash: `0x${"88".repeat(32)}` } as const;
-const TRANSACTION: Hex = `0x${"77".repeat(32)}`;
+const TRANSFER = {
+  transaction: `0x${"77".repeat(32)}`,
+  block: { number: 12, hash: `0x${"88".repeat(32)}` },
+} as const;
 
-async function codeBefore(): Promise<CodeBefore> {
-  const files = ["database", "migrate", "migrations", "record-store"].map((name) => `src/store/${name}.ts`);
-  const modules = await Promise.all(
-    [...files, "src/payments/ledger.ts"].map((path) => loadPreviousModule<object>(path)),
+async function loadCodeBefore(): Promise<Code> {
+  const files = ["database", "migrate", "migrations", "record-store"].map(
+    (name) => `src/store/postgres/${name}.ts`,
   );
-  return Object.assign({}, ...modules) as CodeBefore;
+  const modules = await Promise.all(
+    [...files, "src/payments/ledger/ledger.ts"].map((path) => loadPreviousModule<object>(path)),
+  );
+  return Object.assign({}, ...modules) as Code;
 }
 
-function fromBefore(row: RowBefore | null): LedgerRow | null {
-  if (row === null) return null;
-  const { verified: isVerified, leased: isLeased, ...fields } = row;
-  return { ...fields, isVerified, isLeased };
-}
-
-function adaptBefore(ledger: LedgerBefore): LedgerVersion {
-  return {
-    find: async (key) => fromBefore(await ledger.find(key)),
-    findHolder: async (key, paymentId) => fromBefore(await ledger.holderOf(key, paymentId)),
-    reserve: (reservation, owner) => ledger.reserve(reservation, owner),
-    markVerified: (key, owner) => ledger.markVerified(key, owner),
-    storeResponse: (key, owner, response) => ledger.keepAnswer(key, owner, response),
-    releaseLease: (key, owner) => ledger.giveUp(key, owner),
-    acquireSettling: (key, owner) => ledger.take(key, owner, "settling", "settling"),
-    recordSettled: (key, owner) => ledger.settle(key, owner, TRANSACTION, BLOCK),
-    readStoredResponse: (key) => ledger.answerOf(key),
-  };
-}
-
-function adaptNow(ledger: PaymentLedger): LedgerVersion {
-  return {
-    find: (key) => ledger.find(key),
-    findHolder: (key, paymentId) => ledger.findHolder(key, paymentId),
-    reserve: async (reservation, owner) =>
-      (await ledger.open(reservation, owner, { mayReserve: true, failuresMax: 10 })).kind === "reserved",
-    markVerified: async (key, owner) => (await ledger.admit(key, owner)).isMarked,
-    storeResponse: async (key, owner, response) =>
-      (await ledger.storeResponse(key, owner, response))?.state === "settling",
-    releaseLease: (key, owner) => ledger.releaseLease(key, owner),
-    acquireSettling: async (key, owner) =>
-      (await ledger.acquire(key, owner, "settling", "settling"))?.state === "settling",
-    recordSettled: (key, owner) =>
-      ledger.recordSettled(key, owner, { transaction: TRANSACTION, block: BLOCK }),
-    readStoredResponse: (key) => ledger.readStoredResponse(key),
-  };
+async function reserve(
+  ledger: PaymentLedger,
+  reservation: ReservationInput,
+  owner: string,
+): Promise<boolean> {
+  const opened = await ledger.open(reservation, owner, { mayReserve: true, failuresMax: 10 });
+  return opened.kind === "reserved";
 }
 
 /** A payment up to the point where its response is stored and its transfer may be sent. */
-async function begin(ledger: LedgerVersion, paymentId: string) {
+async function begin(ledger: PaymentLedger, paymentId: string) {
   const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`;
   const key = { network: "eip155:31337", asset: hex(20), payer: hex(20), nonce: hex(32) };
   const payment = {
@@ -123,17 +65,17 @@ async function begin(ledger: LedgerVersion, paymentId: string) {
   const terms = { scheme: "exact", network: "eip155:31337", amount: "10000" };
   const payload = { x402Version: 2, accepted: terms, payload: {} };
   const reservation = { key, payment, fingerprint: hex(32), payload, terms } as unknown as ReservationInput;
-  expect(await ledger.reserve(reservation, OWNER)).toBe(true);
-  expect(await ledger.markVerified(key, OWNER)).toBe(true);
+  expect(await reserve(ledger, reservation, OWNER)).toBe(true);
+  expect((await ledger.admit(key, OWNER)).isMarked).toBe(true);
   const response = { status: 200, headers: { "content-type": "application/json" }, body: BODY };
-  expect(await ledger.storeResponse(key, OWNER, response)).toBe(true);
+  expect((await ledger.storeResponse(key, OWNER, response))?.state).toBe("settling");
   await ledger.releaseLease(key, OWNER);
   return { key, reservation };
 }
 
 /** What another process does with the payment after the first one has stopped. */
-async function finish(ledger: LedgerVersion, { key, reservation }: Awaited<ReturnType<typeof begin>>) {
-  expect(await ledger.reserve(reservation, "another")).toBe(false);
+async function finish(ledger: PaymentLedger, { key, reservation }: Awaited<ReturnType<typeof begin>>) {
+  expect(await reserve(ledger, reservation, "another")).toBe(false);
   expect(await ledger.findHolder(key, reservation.payment.paymentId ?? "")).toMatchObject({
     ...key,
     state: "settling",
@@ -142,15 +84,15 @@ async function finish(ledger: LedgerVersion, { key, reservation }: Awaited<Retur
     fingerprint: reservation.fingerprint,
     digest: reservation.payment.digest,
   });
-  expect(await ledger.acquireSettling(key, "another")).toBe(true);
-  expect(await ledger.recordSettled(key, "another")).toBe(true);
+  expect((await ledger.acquire(key, "another", "settling", "settling"))?.state).toBe("settling");
+  expect(await ledger.recordSettled(key, "another", TRANSFER)).toBe(true);
   expect((await ledger.readStoredResponse(key))?.body.equals(BODY)).toBe(true);
 }
 
 it("a payment that one version began is finished by the other, once", async () => {
-  const before = await codeBefore();
+  const before = await loadCodeBefore();
   const place = await createTestDatabase();
-  const open = (code: Pick<CodeBefore, "openDatabase">) =>
+  const open = (code: Pick<Code, "openDatabase">) =>
     code.openDatabase({
       connection: place.connection,
       schema: "sextant",
@@ -161,13 +103,13 @@ it("a payment that one version began is finished by the other, once", async () =
   const [databaseBefore, database] = await Promise.all([open(before), open({ openDatabase })]);
   try {
     await before.migrate(databaseBefore, before.migrations, silentLog);
-    const ledgerBefore = adaptBefore(before.openLedger(before.openRecordStore(databaseBefore), LIMITS));
+    const ledgerBefore = before.openPaymentLedger(before.openRecordStore(databaseBefore), LIMITS);
     const settled = await begin(ledgerBefore, "settled before the upgrade");
     await finish(ledgerBefore, settled);
     const unsettled = await begin(ledgerBefore, "open when the upgrade began");
 
     await migrate(database, migrations, silentLog);
-    const ledger = adaptNow(openPaymentLedger(openRecordStore(database), LIMITS));
+    const ledger = openPaymentLedger(openRecordStore(database), LIMITS);
     for (const { key } of [settled, unsettled]) {
       expect(await ledger.find(key)).toEqual(await ledgerBefore.find(key));
       expect(await ledger.readStoredResponse(key)).toEqual(await ledgerBefore.readStoredResponse(key));

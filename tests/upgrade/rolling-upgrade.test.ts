@@ -19,16 +19,8 @@ import { startTraffic } from "./traffic.ts";
 const STEPS = 150;
 const UNKNOWN_SCHEMA_EXIT = 78;
 
-// Names of the version before.
-type StageModule = { openStage: typeof import("@sextant/simulator/deployed-chain").startDeployedChain };
-type EconomyModule = {
-  playEconomy: (options: {
-    readonly world: unknown;
-    readonly seed: number;
-    readonly steps: number;
-    readonly firstCastIndex: number;
-  }) => Promise<number>;
-};
+type ChainModule = typeof import("@sextant/simulator/deployed-chain");
+type SimulatorModule = typeof import("@sextant/simulator/simulator");
 type MigrationsModule = typeof import("../../src/store/postgres/migrations.ts");
 
 async function listeningAt(api: SextantProcess): Promise<string> {
@@ -44,18 +36,22 @@ async function endsWell({ child, ended }: SextantProcess): Promise<void> {
 
 it("fails no request and loses no record", async () => {
   // The contracts are those that the version before was deployed with.
-  const { openStage } = await loadPreviousModule<StageModule>("contracts/scenario/stage.ts");
-  const { playEconomy } = await loadPreviousModule<EconomyModule>("contracts/scenario/economy.ts");
-  const known = (await loadPreviousModule<MigrationsModule>("src/store/migrations.ts")).migrations.length;
-  const stage = await openStage();
+  const { startDeployedChain } = await loadPreviousModule<ChainModule>(
+    "packages/simulator/deployed-chain.ts",
+  );
+  const { runSimulator } = await loadPreviousModule<SimulatorModule>("packages/simulator/simulator.ts");
+  const { migrations: known } = await loadPreviousModule<MigrationsModule>(
+    "src/store/postgres/migrations.ts",
+  );
+  const deployed = await startDeployedChain();
   const place = await createDatabaseEnvironment();
   const folder = mkdtempSync(join(tmpdir(), "sextant-upgrade-"));
   const network = join(folder, "deployment.json");
-  writeFileSync(network, JSON.stringify(toDeployment(stage.deployment)));
+  writeFileSync(network, JSON.stringify(toDeployment(deployed.deployment)));
   const environment = {
     ...place.environment,
     NETWORK: network,
-    RPC_URL: stage.chain.rpcUrl,
+    RPC_URL: deployed.chain.rpcUrl,
     API_PORT: "0",
     INDEXER_PORT: "0",
     // All clients of the test have one address.
@@ -64,11 +60,11 @@ it("fails no request and loses no record", async () => {
   const start = (command: string) => startSextant([command], { environment });
   const startBefore = (command: string) =>
     startSextant([command], { environment, checkout: previousCheckout() });
-  let cast = 100;
-  const play = async (steps: number) => {
-    cast += 40;
-    await playEconomy({ world: stage.world, seed: cast, steps, firstCastIndex: cast });
-    return Number(await stage.chain.request("eth_blockNumber"));
+  let firstAccountIndex = 100;
+  const runSteps = async (steps: number) => {
+    firstAccountIndex += 40;
+    await runSimulator({ world: deployed.world, seed: firstAccountIndex, steps, firstAccountIndex });
+    return Number(await deployed.chain.request("eth_blockNumber"));
   };
   const database = await openDatabase({
     connection: place.connection,
@@ -78,7 +74,7 @@ it("fails no request and loses no record", async () => {
     applicationName: "test",
   });
   try {
-    const first = await play(STEPS);
+    const first = await runSteps(STEPS);
     const indexerBefore = startBefore("indexer");
     const apiBefore = startBefore("api");
     const before = await listeningAt(apiBefore);
@@ -91,10 +87,10 @@ it("fails no request and loses no record", async () => {
     await indexer.waitForOutput(/Indexer is listening/);
     const { rows } = await database.query("select version from migrations");
     expect(rows).toHaveLength(migrations.length);
-    await waitForCheckpoint(await play(20), [before]);
+    await waitForCheckpoint(await runSteps(20), [before]);
 
     // A process of the previous version that starts now reports why it cannot run.
-    if (migrations.length > known) {
+    if (migrations.length > known.length) {
       const late = await startBefore("api").ended;
       expect([late.code, late.err]).toEqual([UNKNOWN_SCHEMA_EXIT, expect.stringContaining("newer version")]);
     }
@@ -108,7 +104,7 @@ it("fails no request and loses no record", async () => {
     const now = await listeningAt(api);
     await waitForReady(now);
     const traffic = startTraffic(now);
-    await waitForCheckpoint(await play(20), [before, now]);
+    await waitForCheckpoint(await runSteps(20), [before, now]);
     await expectSameRecords({ before, now });
     await expectWritesShared(before, now, "through the version before");
     await expectWritesShared(now, before, "through the new version");
@@ -117,7 +113,7 @@ it("fails no request and loses no record", async () => {
     // Out of the load balancer first, then stopped.
     const counted = await trafficBefore.stop();
     await endsWell(apiBefore);
-    await waitForCheckpoint(await play(20), [now]);
+    await waitForCheckpoint(await runSteps(20), [now]);
     const countedNow = await traffic.stop();
     process.stdout.write(`version before: ${JSON.stringify(counted)}, new: ${JSON.stringify(countedNow)}\n`);
     expect([counted.failed, countedNow.failed]).toEqual([[], []]);
@@ -127,7 +123,7 @@ it("fails no request and loses no record", async () => {
   } finally {
     await database.close();
     await place.drop();
-    await stage.chain.stop();
+    await deployed.chain.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }, 300_000);

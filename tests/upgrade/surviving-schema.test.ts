@@ -39,11 +39,11 @@ function breaks(before: Columns, now: Columns): string[] {
 it("the version before finds every column it knows, and no new one that it would have to write", async () => {
   const before = {
     ...(await loadPreviousModule<typeof import("../../src/store/postgres/migrations.ts")>(
-      "src/store/migrations.ts",
+      "src/store/postgres/migrations.ts",
     )),
     ...(await loadPreviousModule<typeof import("../../src/protocol/domains.ts")>("src/protocol/domains.ts")),
     ...(await loadPreviousModule<typeof import("../../src/store/index/row-tables.ts")>(
-      "src/store/row-tables.ts",
+      "src/store/index/row-tables.ts",
     )),
   };
   // Databases record these: comments may be reworded, statements may not.

@@ -12,6 +12,7 @@ import {
   startFaultyNode,
 } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { createRpc } from "../rpc/client.ts";
@@ -170,7 +171,7 @@ describe("heads by socket", () => {
       if (connections === 2) return socket.send("nonsense");
       void chain.mine().then(() => push(socket, "0x1"));
     });
-    const { heads } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)], ...NO_POLLING });
+    const { heads } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)], ...NO_POLLING, clock: hastyClock });
     await until(() => heads.at(-1)?.number === 1, "the pushed head");
     expect(connections).toBe(3);
   });
@@ -191,6 +192,12 @@ describe("heads by socket", () => {
 });
 
 const NO_POLLING = { pollMsMin: 60_000, pollMsMax: 60_000 };
+
+/** Shortens the seconds between two connections, but not the minute between two polls. */
+const hastyClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms < NO_POLLING.pollMsMin ? Math.min(ms, 20) : ms, signal),
+};
 
 /** A socket server that hands over each connection once it has subscribed to new heads. */
 async function startSocket(onSubscribe: (socket: WebSocket) => void): Promise<string> {

@@ -82,10 +82,19 @@ describe("openPipelinedReader", () => {
   it("lets quick reads overtake a slow one", async () => {
     const ended: string[] = [];
     const record = (name: string) => () => ended.push(name);
-    const text = "SELECT pg_sleep($1::float8)";
-    const slow = reader.read({ name: "sleep", text, values: [3] }, record("slow"));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), record("quick"))));
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+    let slow: Promise<unknown> = Promise.resolve();
+    // The slow read ends after this transaction, and not before.
+    await database.transaction(async (session) => {
+      await session.query("SELECT pg_advisory_xact_lock(1)");
+      slow = reader.read(
+        { name: "wait", text: "SELECT pg_advisory_xact_lock($1::bigint)", values: [1] },
+        record("slow"),
+      );
+      while ((await session.query(waiting)).rows.length === 0);
+      await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), record("quick"))));
+    });
     await slow;
     expect(ended).toEqual([...Array.from({ length: 50 }, () => "quick"), "slow"]);
   });

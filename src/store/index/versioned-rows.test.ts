@@ -84,14 +84,16 @@ async function perform(step: Step): Promise<void> {
 async function expectAgreement(step: Step): Promise<void> {
   const { history, finalized } = index;
   const settled = step.kind === "write" && step.unsettled > 0 ? history.head - step.unsettled : null;
-  for (const table of SAMPLE_TABLES) {
-    const versions = await index.versions(table);
+  const found = await Promise.all(
+    SAMPLE_TABLES.map(async (table) => ({ table, versions: await index.versions(table) })),
+  );
+  for (const { table, versions } of found) {
     const from = table.history === "full" ? 0 : finalized;
     for (let block = from; block <= history.head; block += 1) {
-      const [found, expected] = [rowsAt(table, versions, block), toPlainRows(table, history.at(block))];
+      const [rows, expected] = [rowsAt(table, versions, block), toPlainRows(table, history.at(block))];
       // A deep comparison of every block is slow, so it runs only where the text differs.
-      if (asText(table, found) !== asText(table, expected))
-        expect(found, `${table.name} at ${block}`).toEqual(expected);
+      if (asText(table, rows) !== asText(table, expected))
+        expect(rows, `${table.name} at ${block}`).toEqual(expected);
     }
     expectChains(table, versions, finalized);
     // A batch beyond the final block prunes versions that no rollback needs.

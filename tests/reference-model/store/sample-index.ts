@@ -157,7 +157,8 @@ class StoredSampleIndex implements SampleIndex {
 
   async reset(): Promise<void> {
     const names = [...SAMPLE_TABLES.map(({ name }) => name), "logs", "blocks", "checkpoint"];
-    await this.database.query(`truncate ${names.join(", ")}`);
+    // For a few rows much faster than to truncate, which makes new files for each table and index.
+    await this.database.query(names.map((name) => `delete from ${name}`).join("; "));
     this.history = new PlainHistory(FIRST_BLOCK);
     this.finalized = FIRST_BLOCK;
     this.#branch.clear();

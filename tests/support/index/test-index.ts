@@ -10,7 +10,7 @@ import { type Deployment, parseDeployment } from "../../../src/protocol/deployme
 import { tables } from "../../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
-import { createMigratedDatabase, type TestDatabase } from "../database/test-database.ts";
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
 import { silentLog } from "../quiet-log.ts";
 
@@ -24,6 +24,8 @@ export type TestIndex = {
   failure(): unknown;
   /** Stops the indexer and leaves the database open. */
   stopIndexing(): Promise<void>;
+  /** Stops and disconnects, so that other indexes can continue copies of the database. */
+  keepAsTemplate(): Promise<TestDatabase>;
   close(): Promise<void>;
 };
 
@@ -35,9 +37,10 @@ export function toDeployment({ network, chainId, startBlock, contracts }: LocalD
   return parseDeployment({ network, chainId, startBlock, contracts }, "test");
 }
 
+/** Empty but migrated, unless another is given. */
 export async function openTestDatabase(
   given?: TestDatabase,
-): Promise<{ database: Database; drop(): Promise<void> }> {
+): Promise<{ database: Database; place: TestDatabase; drop(): Promise<void> }> {
   const place = given ?? (await createMigratedDatabase());
   const database = await openDatabase({
     connection: place.connection,
@@ -48,6 +51,7 @@ export async function openTestDatabase(
   });
   return {
     database,
+    place,
     async drop() {
       await database.close();
       await place.drop();
@@ -65,8 +69,12 @@ export async function startTestIndex(options: {
   readonly auditMs?: number;
   /** A migrated database; a new one by default. */
   readonly place?: TestDatabase;
+  /** Continues a copy of this database, an index that was stopped. */
+  readonly template?: string;
 }): Promise<TestIndex> {
-  const { database, drop } = await openTestDatabase(options.place);
+  const { template } = options;
+  const given = template === undefined ? options.place : await createTestDatabase({ template });
+  const { database, place, drop } = await openTestDatabase(given);
   const status = createIndexerStatus(silentLog, systemClock);
   const stop = new AbortController();
   let failure: unknown = null;
@@ -110,6 +118,11 @@ export async function startTestIndex(options: {
     },
     failure: () => failure,
     stopIndexing,
+    async keepAsTemplate() {
+      await stopIndexing();
+      await database.close();
+      return place;
+    },
     async close() {
       await stopIndexing();
       await drop();

@@ -1,0 +1,39 @@
+// A shared server whose owner is killed. shared.test.ts takes over from an owner that stops.
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openSharedPostgres, type SharedPostgres } from "./shared.ts";
+import { silentLogger as log } from "./testing/silent-log.ts";
+import {
+  queryValue,
+  readEventually,
+  startServerChild,
+  useInitialisedFolder,
+} from "./testing/test-servers.ts";
+
+const copyInitialisedFolder = useInitialisedFolder();
+
+async function open(folder: string): Promise<SharedPostgres> {
+  const server = await openSharedPostgres({ folder, log, durability: "none" });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+describe("openSharedPostgres", { timeout: 90_000 }, () => {
+  it("takes over in exactly one of the joined processes when the owner is killed", async () => {
+    const folder = await copyInitialisedFolder();
+    const child = startServerChild(folder);
+    await child.next();
+    const others = await Promise.all([open(folder), open(folder)]);
+    await queryValue(others[0].connection, "create table notes (body text)");
+    await queryValue(others[0].connection, "insert into notes values ('stored')");
+    child.kill("SIGKILL");
+    await child.exited;
+    for (const { connection } of others) {
+      expect(await readEventually(() => queryValue(connection, "select body from notes"))).toBe("stored");
+    }
+    // Both use the same server: what one writes the other reads.
+    await readEventually(() => queryValue(others[0].connection, "update notes set body = 'seen'"));
+    expect(await readEventually(() => queryValue(others[1].connection, "select body from notes"))).toBe(
+      "seen",
+    );
+  });
+});
