@@ -166,6 +166,13 @@ describe("planted", () => {
     ]);
   });
 
+  it("a script of package.json that runs a file which is not there", () => {
+    const scripts = '{\n"scripts": {\n"start": "tsx src/cli/main.ts",\n"docs": "tsx scripts/gone.ts"}}';
+    expect(violations({ ...commandUsing(), "package.json": scripts })).toEqual([
+      "package.json:4 docs runs scripts/gone.ts, which does not exist [packageScripts]",
+    ]);
+  });
+
   it("a lockfile with addresses or without a platform, and a loose version", () => {
     const packages = {
       "node_modules/esbuild": { optionalDependencies: { "@esbuild/linux-arm64": "1.0.0" } },

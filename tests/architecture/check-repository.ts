@@ -8,6 +8,7 @@ import { functionLength } from "./rules/function-length.ts";
 import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
+import { packageScripts } from "./rules/package-scripts.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -21,6 +22,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   unreferenced: unusedFiles,
   documents: documentLinks,
   lockfile: lockfileRules,
+  packageScripts,
   faults: documentedErrors,
   words,
 };
