@@ -4,7 +4,7 @@ import { serveApi } from "../api/serve.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
-import type {
+import {
   apiSettings,
   databaseSettings,
   facilitatorSettings,
@@ -32,18 +32,21 @@ import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
 import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "./status-view.ts";
 
-type LocalConfig = Config<
-  typeof listenSettings &
-    typeof requestSettings &
-    typeof apiSettings &
-    typeof databaseSettings &
-    typeof indexerSettings &
-    typeof writeSettings &
-    typeof portfolioSettings &
-    typeof paymentSettings &
-    typeof paywallSettings &
-    typeof facilitatorSettings
->;
+/** What a local run reads of the environment. */
+export const localSettings = {
+  ...listenSettings,
+  ...requestSettings,
+  ...apiSettings,
+  ...databaseSettings,
+  ...indexerSettings,
+  ...writeSettings,
+  ...portfolioSettings,
+  ...paymentSettings,
+  ...paywallSettings,
+  ...facilitatorSettings,
+};
+
+type LocalConfig = Config<typeof localSettings>;
 
 type LocalRunOptions = {
   readonly seed: number;

@@ -5,12 +5,11 @@ import { domainSeparator, encodeAbiParameters, type Hex, numberToHex, parseAbiPa
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../tests/support/chain/fixed-return-contract.ts";
 import { startFaultyNode } from "../../tests/support/nodes/faulty-node.ts";
-import { createTestLog } from "../../tests/support/nodes/test-rpc.ts";
 import { decodeBase64Header, waitFor } from "../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/payments/paid-stage.ts";
+import { startPortfolioCommand } from "../../tests/support/process/portfolio-command.ts";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
-import { portfolioCommand } from "../cli/commands/portfolio.ts";
 import type { Environment } from "../config/read-config.ts";
 
 const CHAIN_ID = 31_337;
@@ -51,20 +50,7 @@ const sold = (changed: Environment = {}): Environment => ({
   ...changed,
 });
 
-function start(environment: Environment) {
-  const { log, logged } = createTestLog();
-  const stop = new AbortController();
-  const ended = portfolioCommand({
-    environment,
-    options: {},
-    log,
-    print: () => undefined,
-    stop: stop.signal,
-  });
-  return { ended, logged, stop };
-}
-
-async function listening(service: ReturnType<typeof start>): Promise<string> {
+async function listening(service: ReturnType<typeof startPortfolioCommand>): Promise<string> {
   const pattern = /"event":"listening","url":"(http:[^"]+)"/;
   await Promise.race([waitFor(() => pattern.test(service.logged())), service.ended]);
   return pattern.exec(service.logged())?.[1] ?? "";
@@ -72,7 +58,7 @@ async function listening(service: ReturnType<typeof start>): Promise<string> {
 
 /** The price of one snapshot in a started service. */
 async function amountOf(environment: Environment): Promise<string | undefined> {
-  const service = start(environment);
+  const service = startPortfolioCommand(environment);
   const response = await fetch(`${await listening(service)}/portfolio`);
   service.stop.abort();
   expect(await service.ended).toBe(0);
@@ -96,7 +82,7 @@ describe("a price in dollars", () => {
 
   it("that the token has too few decimals for is rejected", async () => {
     await token({ ...dollar, "decimals()": number(1n) });
-    await expect(start(sold()).ended).rejects.toMatchObject({
+    await expect(startPortfolioCommand(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: "PORTFOLIO_PRICE_USD must have at most 1 decimal places, like the payment token.",
     });
@@ -136,7 +122,7 @@ describe("a token that is not the configured one", () => {
       await (Object.keys(has).length > 0
         ? token(has)
         : stage.chain.request("hardhat_setCode", [TOKEN, "0x"]));
-      await expect(start(sold()).ended).rejects.toMatchObject({
+      await expect(startPortfolioCommand(sold()).ended).rejects.toMatchObject({
         code: "CONFIG_INVALID",
         message: expect.stringMatching(words),
       });
@@ -166,7 +152,7 @@ describe("the token that is known on a chain", () => {
       ...rest
     } = sold();
     const environment = { ...rest, PAYMENT_NETWORK: "eip155:84532", PAYMENT_RPC_URL: chain.rpcUrl };
-    await expect(start(environment).ended).rejects.toMatchObject({
+    await expect(startPortfolioCommand(environment).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: `The token ${usdc} on eip155:84532 has 18 decimals; 6 were expected.`,
     });
@@ -177,7 +163,7 @@ describe("the token that is known on a chain", () => {
 describe("what is given away to developers", () => {
   it("is offered in any token that can be read", async () => {
     await token(dollar);
-    const service = start(sold({ X402_DEV_BYPASS: "true" }));
+    const service = startPortfolioCommand(sold({ X402_DEV_BYPASS: "true" }));
     const health = await (await fetch(`${await listening(service)}/health`)).json();
     expect(health).toMatchObject({ x402DevBypass: true });
     service.stop.abort();
@@ -186,7 +172,7 @@ describe("what is given away to developers", () => {
 
   it("needs a node where only the token knows its decimals", async () => {
     const { PAYMENT_RPC_URL: _url, ...rest } = sold({ X402_DEV_BYPASS: "true" });
-    await expect(start(rest).ended).rejects.toMatchObject({
+    await expect(startPortfolioCommand(rest).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: "PAYMENT_RPC_URL must name at least one node of eip155:31337.",
     });
@@ -201,7 +187,7 @@ describe("while no node responds", () => {
       upstream: stage.chain.rpcUrl,
       plan: () => (isUp ? null : { kind: "reset" }),
     });
-    const service = start(sold({ PAYMENT_RPC_URL: node.url }));
+    const service = startPortfolioCommand(sold({ PAYMENT_RPC_URL: node.url }));
     try {
       await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
       expect(service.logged()).not.toContain("Portfolio service is listening");
@@ -215,7 +201,7 @@ describe("while no node responds", () => {
   }, 60_000);
 
   it("a service stops on request", async () => {
-    const service = start(sold({ PAYMENT_RPC_URL: NO_NODE }));
+    const service = startPortfolioCommand(sold({ PAYMENT_RPC_URL: NO_NODE }));
     await waitFor(() => service.logged().includes("Reading the payment token failed, retrying"));
     service.stop.abort();
     expect(await service.ended).toBe(0);

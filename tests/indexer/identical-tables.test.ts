@@ -1,11 +1,7 @@
 // Live indexing, backfill, rebuild and reorgs lead to byte-identical tables.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rowDeclaration } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
-import { rebuildRows } from "../../src/store/index/rebuild.ts";
-import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
-import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { rebuildTestRows, startTestIndex } from "../support/index/test-index.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
@@ -19,22 +15,6 @@ async function freshDigest(
   const digest = await index.digest(finalized);
   await index.close();
   return digest;
-}
-
-async function rebuild({ database }: TestIndex, stage: IndexerStage): Promise<number> {
-  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
-  if (!lock) throw new Error("the indexer still holds its lock");
-  try {
-    return await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: rowDeclaration,
-      fold: createFold(stage.deployment),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    });
-  } finally {
-    await lock.release();
-  }
 }
 
 describe("live, backfill and rebuild", () => {
@@ -56,7 +36,7 @@ describe("live, backfill and rebuild", () => {
       expect(await freshDigest(stage, finalized)).toEqual(digest);
 
       await live.stopIndexing();
-      expect(await rebuild(live, stage)).toBeGreaterThan(200);
+      expect(await rebuildTestRows(live.database, stage.deployment)).toBeGreaterThan(200);
       expect(await live.digest(finalized)).toEqual(digest);
 
       await live.close();

@@ -10,11 +10,7 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { rowDeclaration } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
-import { rebuildRows } from "../../src/store/index/rebuild.ts";
-import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
-import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { rebuildTestRows, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
 import {
   type CallRoute,
@@ -152,28 +148,12 @@ describe("a history that is old and came through contracts", () => {
       const head = await stage.head();
       await index.waitUntilIndexed(head);
       await index.stopIndexing();
-      await rebuild(index, stage);
+      await rebuildTestRows(index.database, stage.deployment);
       expect(await index.digest(head.number - FINALITY)).toEqual(expected);
     },
     MINUTE,
   );
 });
-
-async function rebuild({ database }: TestIndex, stage: Stage): Promise<void> {
-  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
-  if (!lock) throw new Error("the indexer still holds its lock");
-  try {
-    await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: rowDeclaration,
-      fold: createFold(stage.deployment),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    });
-  } finally {
-    await lock.release();
-  }
-}
 
 describe("a history whose calls no transaction shows", () => {
   let stage: ContractCallerStage;

@@ -1,36 +1,11 @@
 // `sextant local`: runs everything on this machine, with local chains and simulated traffic.
 import { readConfig } from "../../config/read-config.ts";
-import {
-  apiSettings,
-  databaseSettings,
-  facilitatorSettings,
-  indexerSettings,
-  listenSettings,
-  paymentSettings,
-  paywallSettings,
-  portfolioSettings,
-  requestSettings,
-  writeSettings,
-} from "../../config/settings.ts";
 import { parseUint } from "../../lib/decimal.ts";
-import { runLocal } from "../../local/run.ts";
+import { localSettings, runLocal } from "../../local/run.ts";
 import { type RunCommand, readStringOption } from "../command.ts";
 
-const settings = {
-  ...listenSettings,
-  ...requestSettings,
-  ...apiSettings,
-  ...databaseSettings,
-  ...indexerSettings,
-  ...writeSettings,
-  ...portfolioSettings,
-  ...paymentSettings,
-  ...paywallSettings,
-  ...facilitatorSettings,
-};
-
 export const localCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
-  const config = readConfig(environment, settings);
+  const config = readConfig(environment, localSettings);
   await runLocal(config, {
     seed: Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n)),
     traffic: options["no-traffic"] !== true,

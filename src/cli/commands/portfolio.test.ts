@@ -3,12 +3,11 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
-import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
+import { startPortfolioCommand } from "../../../tests/support/process/portfolio-command.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import type { Environment } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
-import { portfolioCommand } from "./portfolio.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
@@ -23,19 +22,6 @@ const COMPLETE = {
   PAYMENT_RPC_URL: CLOSED_PORT,
   FACILITATOR_PRIVATE_KEY: KEY,
 };
-
-function start(environment: Environment) {
-  const { log, logged } = createTestLog();
-  const stop = new AbortController();
-  const ended = portfolioCommand({
-    environment,
-    options: {},
-    log,
-    print: () => undefined,
-    stop: stop.signal,
-  });
-  return { ended, logged, stop };
-}
 
 function without(...names: readonly (keyof typeof COMPLETE)[]): Environment {
   return Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !names.includes(name as never)));
@@ -109,7 +95,7 @@ describe("an invalid configuration", () => {
   ];
 
   it.each(cases)("is rejected: %s", async (_name, environment, sentence) => {
-    const error = await start(environment).ended.then(
+    const error = await startPortfolioCommand(environment).ended.then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -122,17 +108,19 @@ describe("an invalid configuration", () => {
   });
 
   it("is not reported for a complete one, which fails at its database", async () => {
-    await expect(start(COMPLETE).ended).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    await expect(startPortfolioCommand(COMPLETE).ended).rejects.toMatchObject({
+      code: "DATABASE_UNREACHABLE",
+    });
   });
 });
 
 describe("with X402_DEV_BYPASS", () => {
   let chain: LocalChain;
   let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
-  let running: ReturnType<typeof start>;
+  let running: ReturnType<typeof startPortfolioCommand>;
   let url: string;
 
-  const listening = async (service: ReturnType<typeof start>): Promise<string> => {
+  const listening = async (service: ReturnType<typeof startPortfolioCommand>): Promise<string> => {
     const pattern = /"event":"listening","url":"(http:[^"]+)"/;
     await waitFor(() => pattern.test(service.logged()));
     return pattern.exec(service.logged())?.[1] ?? "";
@@ -145,7 +133,7 @@ describe("with X402_DEV_BYPASS", () => {
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 8453 });
     database = await createDatabaseEnvironment();
-    running = start(environment(chain.rpcUrl));
+    running = startPortfolioCommand(environment(chain.rpcUrl));
     url = await listening(running);
   });
 
@@ -185,7 +173,7 @@ describe("with X402_DEV_BYPASS", () => {
       upstream: chain.rpcUrl,
       plan: () => (isHanging ? { kind: "hang" } : null),
     });
-    const service = start(environment(node.url));
+    const service = startPortfolioCommand(environment(node.url));
     const serviceUrl = await listening(service);
     isHanging = true;
     const requestsBefore = node.requests.length;

@@ -1,54 +1,7 @@
-// The rules of an account and its policy module that preflight checks before spending.
+// The rules that preflight checks beside spend limits: of the policy module, and of an account for its session keys.
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { encodeFunctionData } from "viem";
 import type { Hex } from "../../lib/hex.ts";
-
-/** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
-const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
-
-/** What a PolicyAccount checks for a session key before it calls the module: the target, and whether the key is valid. */
-export function findSessionKeyViolations(
-  transaction: PlannedTransaction,
-  rules: AccountRules,
-): PolicyViolation[] {
-  const { account, target, sessionKey } = transaction;
-  if (sessionKey === null) return [];
-  const { active, expiresAt } = rules.session;
-  const violations: PolicyViolation[] = [];
-  if (target === account || target === rules.policyModule || target === ENTRY_POINT) {
-    violations.push({
-      reason: `Session keys may never call ${target}: it is the account, its policy module or the entry point.`,
-    });
-  }
-  if (!active) {
-    violations.push({ reason: `${sessionKey} is not an active session key of account ${account}.` });
-  } else if (rules.time > expiresAt) {
-    violations.push({ reason: `Session key ${sessionKey} expired at ${expiresAt}.` });
-  }
-  return violations;
-}
-
-/** What the account checks after the module: that the spend of the call is known. */
-export function findSessionCallViolations(
-  transaction: PlannedTransaction,
-  rules: AccountRules,
-): PolicyViolation[] {
-  const { target, data, sessionKey } = transaction;
-  if (sessionKey === null) return [];
-  const known = readTokenCall(data);
-  if (known) {
-    if (known.spend !== null) return [];
-    return [{ reason: `The call of ${known.name} on ${target} is cut short of its amount.` }];
-  }
-  if (rules.token.maxPerDay === 0n || rules.functionAllowed) return [];
-  const selector = readPaddedSelector(data);
-  return [
-    {
-      reason: `Session keys may not call function ${selector} of ${target}: the target has a spend limit, which does not count this function.`,
-      ...suggestFunctionAllowlisting(rules.policyModule, target, selector),
-    },
-  ];
-}
 
 export type PlannedTransaction = {
   readonly account: Hex;
@@ -155,6 +108,53 @@ function suggestFunctionAllowlisting(
     missing: policy_type,
     update: { policy_type, target, selector, suggested_value: true, to, data },
   };
+}
+
+/** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
+const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
+
+/** What a PolicyAccount checks for a session key before it calls the module: the target, and whether the key is valid. */
+export function findSessionKeyViolations(
+  transaction: PlannedTransaction,
+  rules: AccountRules,
+): PolicyViolation[] {
+  const { account, target, sessionKey } = transaction;
+  if (sessionKey === null) return [];
+  const { active, expiresAt } = rules.session;
+  const violations: PolicyViolation[] = [];
+  if (target === account || target === rules.policyModule || target === ENTRY_POINT) {
+    violations.push({
+      reason: `Session keys may never call ${target}: it is the account, its policy module or the entry point.`,
+    });
+  }
+  if (!active) {
+    violations.push({ reason: `${sessionKey} is not an active session key of account ${account}.` });
+  } else if (rules.time > expiresAt) {
+    violations.push({ reason: `Session key ${sessionKey} expired at ${expiresAt}.` });
+  }
+  return violations;
+}
+
+/** What the account checks after the module: that the spend of the call is known. */
+export function findSessionCallViolations(
+  transaction: PlannedTransaction,
+  rules: AccountRules,
+): PolicyViolation[] {
+  const { target, data, sessionKey } = transaction;
+  if (sessionKey === null) return [];
+  const known = readTokenCall(data);
+  if (known) {
+    if (known.spend !== null) return [];
+    return [{ reason: `The call of ${known.name} on ${target} is cut short of its amount.` }];
+  }
+  if (rules.token.maxPerDay === 0n || rules.functionAllowed) return [];
+  const selector = readPaddedSelector(data);
+  return [
+    {
+      reason: `Session keys may not call function ${selector} of ${target}: the target has a spend limit, which does not count this function.`,
+      ...suggestFunctionAllowlisting(rules.policyModule, target, selector),
+    },
+  ];
 }
 
 /** The token spend of a call, read from its calldata exactly as the policy module reads it. */
