@@ -2,12 +2,12 @@
 
 import { requestRate, summarizeApi } from "./api/api-headlines.ts";
 import { deepPageTitle, FIRST_PAGE, type PageDepth, routesOf } from "./api/api-routes.ts";
+import type { ServerReady } from "./api/cpu-time.ts";
 import type { RawTask } from "./api/http-ceiling-child.ts";
 import type { Cell, LoadReport, LoadTask, RouteReport } from "./api/load-child.ts";
 import { type TableSizes, tableSizes } from "./api/row-generators.ts";
-import type { ServerReady } from "./api/server-child.ts";
 import { startApi } from "./api/start-api.ts";
-import { type BenchServer, startBenchServer } from "./harness/bench-database.ts";
+import type { BenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
   type BenchOptions,
@@ -18,7 +18,7 @@ import {
   type Measurement,
 } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
-import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
+import { profileOptions, type StartChild, withServer } from "./harness/with-children.ts";
 
 const SCHEMA = "sextant";
 // A tenth of the rows unless all are requested: filling takes seconds then, and indexes lose at most one level.
@@ -30,14 +30,7 @@ const FULL_MS_PER_CELL = 600;
 export const apiBench: Bench = {
   name: "api",
   anyDatabase: true,
-  async run(options) {
-    const server = await startBenchServer(options.database);
-    try {
-      return await withChildren((start) => measure(options, server, start));
-    } finally {
-      await server.stop();
-    }
-  },
+  run: (options) => withServer(options.database, (start, server) => measure(options, server, start)),
 };
 
 async function measure(

@@ -10,7 +10,7 @@ import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts
 import { measureNodeThroughput, type NodeThroughput } from "./backfill/node-speed.ts";
 import type { ReadReport, ReadTask } from "./backfill/read-child.ts";
 import { runBackfill, startReplayNodeChild } from "./backfill/run-backfill.ts";
-import { type BenchServer, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
+import { type BenchServer, openBenchDatabase } from "./harness/bench-database.ts";
 import {
   aimAtLeast,
   aimBelowMemoryMax,
@@ -27,7 +27,7 @@ import {
   type Measurement,
 } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
-import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
+import { profileOptions, type StartChild, withServer } from "./harness/with-children.ts";
 import { historyChain } from "./history/history.ts";
 import type { ReplayNodeReady } from "./history/replay-node-child.ts";
 
@@ -44,14 +44,7 @@ const FLAT_STRETCH = 50_000;
 export const backfillBench: Bench = {
   name: "backfill",
   anyDatabase: true,
-  async run(options) {
-    const server = await startBenchServer(options.database);
-    try {
-      return await withChildren((start) => measure(options, server, start));
-    } finally {
-      await server.stop();
-    }
-  },
+  run: (options) => withServer(options.database, (start, server) => measure(options, server, start)),
 };
 
 async function measure(

@@ -3,10 +3,10 @@
 import { measureApiGrowth } from "./growth/api-growth.ts";
 import { measureBackfillGrowth } from "./growth/backfill-growth.ts";
 import { measureConnectionGrowth } from "./growth/connection-growth.ts";
-import { type BenchServer, startBenchServer } from "./harness/bench-database.ts";
+import type { BenchServer } from "./harness/bench-database.ts";
 import type { Bench, BenchOptions, BenchReport } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
-import { type StartChild, withChildren } from "./harness/with-children.ts";
+import { type StartChild, withServer } from "./harness/with-children.ts";
 
 // The last of three sizes; the others are its hundredth and its tenth.
 const EVENTS = 1_000_000;
@@ -23,12 +23,7 @@ export const growthBench: Bench = {
     const reports: BenchReport[] = [];
     for (const [name, measure] of Object.entries(measures(options))) {
       logProgress(`growth: ${name}`);
-      const server = await startBenchServer("embedded");
-      try {
-        reports.push(await withChildren((start) => measure(start, server)));
-      } finally {
-        await server.stop();
-      }
+      reports.push(await withServer("embedded", measure));
     }
     return {
       measurements: reports.flatMap(({ measurements }) => measurements),

@@ -1,7 +1,6 @@
 // How many payments a second reconciliation follows until they are final, over a real chain and database.
-import { startBenchServer } from "./harness/bench-database.ts";
 import { type Bench, type BenchReport, formatGrouped, formatPerSecond } from "./harness/measurement.ts";
-import { profileOptions, withChildren } from "./harness/with-children.ts";
+import { profileOptions, withServer } from "./harness/with-children.ts";
 import type { ReconcileBenchReport, ReconcileBenchTask } from "./reconcile/reconcile-child.ts";
 import type { SettledChain, SettledChainTask } from "./reconcile/settled-chain-child.ts";
 
@@ -13,20 +12,15 @@ const FULL_BLOCKS = 300;
 export const reconcileBench: Bench = {
   name: "reconcile",
   run: ({ full, profileFolder }) =>
-    withChildren(async (start) => {
-      const server = await startBenchServer("embedded");
-      try {
-        const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
-        const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
-        const chain = await filled.next<SettledChain>();
-        const task: ReconcileBenchTask = { connection: server.connection, schema: SCHEMA, chain };
-        const child = start("reconcile", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
-        const report = await child.next<ReconcileBenchReport>();
-        await child.stop();
-        return reportOf(report);
-      } finally {
-        await server.stop();
-      }
+    withServer("embedded", async (start, server) => {
+      const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
+      const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
+      const chain = await filled.next<SettledChain>();
+      const task: ReconcileBenchTask = { connection: server.connection, schema: SCHEMA, chain };
+      const child = start("reconcile", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
+      const report = await child.next<ReconcileBenchReport>();
+      await child.stop();
+      return reportOf(report);
     }),
 };
 

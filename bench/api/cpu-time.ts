@@ -1,28 +1,29 @@
 // A control port of a measured server that reports its processor time.
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenOnLoopback } from "../harness/loopback.ts";
+import { sendToParent } from "../harness/progress.ts";
 
-export async function listenOnLoopback(server: Server): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+/** A measured server: where it listens, and its control port. */
+export type ServerReady = { readonly url: string; readonly control: string };
 
 export async function startCpuTimeServer(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((_request, response) => {
     const { user, system } = process.cpuUsage();
     response.end(JSON.stringify({ cpuMs: (user + system) / 1000 }));
   });
-  const url = await listenOnLoopback(server);
-  return {
-    url,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return { url: await listenOnLoopback(server), close: () => void closeServer(server) };
+}
+
+/** Serves until the parent lets go of the standard input. */
+export async function serveForParent(server: Server): Promise<void> {
+  const control = await startCpuTimeServer();
+  const ready: ServerReady = { url: await listenOnLoopback(server), control: control.url };
+  sendToParent(ready);
+  process.stdin.on("end", () => {
+    void closeServer(server);
+    control.close();
+  });
+  process.stdin.resume();
 }
 
 export async function readCpuMs(controlUrl: string): Promise<number> {

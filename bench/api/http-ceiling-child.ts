@@ -1,8 +1,6 @@
 // The first ceiling: Node's own HTTP server with the bytes and headers of the API's responses.
 import { createServer } from "node:http";
-import { sendToParent } from "../harness/progress.ts";
-import { listenOnLoopback, startCpuTimeServer } from "./cpu-time.ts";
-import type { ServerReady } from "./server-child.ts";
+import { serveForParent } from "./cpu-time.ts";
 
 export type RawTask = { readonly apiUrl: string; readonly paths: readonly string[] };
 
@@ -35,13 +33,4 @@ const server = createServer((request, response) => {
   if (request.headers["if-none-match"] === known.etag) return response.writeHead(304, known.headers).end();
   response.writeHead(200, known.headers).end(known.body);
 });
-const control = await startCpuTimeServer();
-const ready: ServerReady = { url: await listenOnLoopback(server), control: control.url };
-sendToParent(ready);
-
-process.stdin.on("end", () => {
-  server.close();
-  server.closeAllConnections();
-  control.close();
-});
-process.stdin.resume();
+await serveForParent(server);

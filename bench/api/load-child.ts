@@ -2,11 +2,11 @@
 import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { type BenchRoute, type PageDepth, routesOf } from "./api-routes.ts";
-import { readCpuMs } from "./cpu-time.ts";
+import { readCpuMs, type ServerReady } from "./cpu-time.ts";
 import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
 import { type LoadResult, runHttpLoad } from "./http-load.ts";
 import type { TableSizes } from "./row-generators.ts";
-import type { ApiReady, ServerReady } from "./server-child.ts";
+import type { ApiReady } from "./server-child.ts";
 
 export type LoadTask = BenchDatabaseTarget & {
   readonly api: ApiReady;

@@ -5,9 +5,8 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { addStatusRoutes } from "../../src/http/status-routes.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
-import { startCpuTimeServer } from "./cpu-time.ts";
+import { type ServerReady, startCpuTimeServer } from "./cpu-time.ts";
 
-export type ServerReady = { readonly url: string; readonly control: string };
 export type ApiReady = ServerReady & { readonly coldUrl: string };
 
 const place = JSON.parse(process.argv[2] ?? "") as BenchDatabaseTarget;

@@ -1,8 +1,8 @@
 // How the cost of a response grows with connections: hot, cold and unpaid, beside Node's own HTTP server.
 import { routesOf } from "../api/api-routes.ts";
+import type { ServerReady } from "../api/cpu-time.ts";
 import type { RawTask } from "../api/http-ceiling-child.ts";
 import { tableSizesOfEvents } from "../api/row-generators.ts";
-import type { ServerReady } from "../api/server-child.ts";
 import { startApi } from "../api/start-api.ts";
 import type { BenchServer } from "../harness/bench-database.ts";
 import {

@@ -1,10 +1,9 @@
 // Load as a process of its own: a list of cells, each so many connections on one server, in turns, with every wait timed.
 import { type PageDepth, routesOf } from "../api/api-routes.ts";
-import { readCpuMs } from "../api/cpu-time.ts";
+import { readCpuMs, type ServerReady } from "../api/cpu-time.ts";
 import { runHttpLoad } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
 import type { TableSizes } from "../api/row-generators.ts";
-import type { ServerReady } from "../api/server-child.ts";
 import { type Quantiles, quantilesOf } from "../harness/measurement.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 

@@ -1,4 +1,6 @@
 // The children of one benchmark: started by the name of their file in here, and all gone when it ends, however it ends.
+import { type BenchServer, startBenchServer } from "./bench-database.ts";
+import type { DatabaseKind } from "./measurement.ts";
 import { type BenchChild, startChild } from "./start-child.ts";
 
 /** `file` is a path from `bench/`; `node` are options for Node itself. */
@@ -16,6 +18,19 @@ export async function withChildren<T>(work: (start: StartChild) => Promise<T>): 
   } finally {
     // Who was started last may stand on who was started first.
     for (const child of children.reverse()) await child.stop();
+  }
+}
+
+/** The same with a database server of its own. */
+export async function withServer<T>(
+  database: DatabaseKind,
+  work: (start: StartChild, server: BenchServer) => Promise<T>,
+): Promise<T> {
+  const server = await startBenchServer(database);
+  try {
+    return await withChildren((start) => work(start, server));
+  } finally {
+    await server.stop();
   }
 }
 

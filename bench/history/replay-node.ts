@@ -1,7 +1,7 @@
 // A JSON-RPC node that replays a history: responses are slices of prepared text, so that it is never the bottleneck.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
+import { closeServer, listenOnLoopback, readText } from "../harness/loopback.ts";
 import { logPositionOf } from "./derived-values.ts";
 import type { ServedHistory } from "./served-history.ts";
 
@@ -38,7 +38,7 @@ export async function startReplayNode(history: ServedHistory): Promise<ReplayNod
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = JSON.parse(await read(request)) as Request | readonly Request[];
+    const body = JSON.parse(await readText(request, BODY_BYTES_MAX)) as Request | readonly Request[];
     const parts: Parts = Array.isArray(body)
       ? ["[", ...body.flatMap((each: Request, i) => (i === 0 ? respond(each) : [",", ...respond(each)])), "]"]
       : respond(body as Request);
@@ -55,9 +55,7 @@ export async function startReplayNode(history: ServedHistory): Promise<ReplayNod
       response.end(error instanceof Error ? error.message : String(error));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, served, close: () => close(server) };
+  return { url: await listenOnLoopback(server), served, close: () => closeServer(server) };
 }
 
 function methodsOf(history: ServedHistory): Readonly<Record<string, (params: readonly unknown[]) => Parts>> {
@@ -125,22 +123,4 @@ function byPlace(a: LogFields, b: LogFields): number {
 function textOf(addresses: readonly string[] | null, topics: NonNullable<Filter["topics"]>): string {
   const sorted = topics.map((one) => (one === null ? null : [one].flat().sort()));
   return JSON.stringify([addresses && [...addresses].sort(), sorted]);
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_BYTES_MAX) throw new Error("the request is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -1,4 +1,5 @@
-// Chance that repeats itself: the same seed gives the same draws.
+// The draws of a generated history: the same seed gives the same history.
+import { seededRandom } from "../../tests/support/seeded-random.ts";
 
 export type SeededDraws = {
   /** A number in [0, 1). */
@@ -12,14 +13,7 @@ export type SeededDraws = {
 };
 
 export function createSeededDraws(seed: number): SeededDraws {
-  let state = seed >>> 0;
-  // mulberry32
-  const roll = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let word = Math.imul(state ^ (state >>> 15), state | 1);
-    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
-    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const roll = seededRandom(seed);
   return {
     roll,
     between: (min, max) => min + Math.floor(roll() * (max - min + 1)),

@@ -1,6 +1,6 @@
 // A caching node: forwards each request once, then responds from memory with a fixed delay, and reports its requests (GET).
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenOnLoopback } from "../api/cpu-time.ts";
+import { closeServer, listenOnLoopback, readText } from "../harness/loopback.ts";
 
 export type CachingNode = {
   readonly url: string;
@@ -40,7 +40,7 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
-    const body = await read(request);
+    const body = await readText(request, BODY_BYTES_MAX);
     const calls = JSON.parse(body) as Call | readonly Call[];
     const text = Array.isArray(calls)
       ? `[${(await Promise.all(calls.map(handleCall))).join(",")}]`
@@ -66,25 +66,11 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
   });
   return {
     url: await listenOnLoopback(server),
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close: () => void closeServer(server),
   };
 }
 
 function respond(response: ServerResponse, text: string): void {
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
   response.writeHead(200, headers).end(text);
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_BYTES_MAX) throw new Error("the request is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -4,19 +4,15 @@ import { localChain } from "../../src/chain/chains/local.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
-import { createGate } from "../../src/payments/paywall/gate.ts";
-import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
-import { openRecordStore } from "../../src/store/postgres/record-store.ts";
-import { startCpuTimeServer } from "../api/cpu-time.ts";
-import type { ServerReady } from "../api/server-child.ts";
+import { type ServerReady, startCpuTimeServer } from "../api/cpu-time.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
+import { openBenchGate } from "./bench-gate.ts";
 import type { PaymentChainReady } from "./paid-chain-child.ts";
 import { buildListedToken } from "./token-market.ts";
 
@@ -27,35 +23,14 @@ const PRICE = 10_000n;
 const { chain, ...place } = JSON.parse(process.argv[2] ?? "") as ServiceTask;
 const database = await openBenchDatabase(place);
 const urls = [new Secret(chain.url)];
-const network = `eip155:${chain.chainId}` as const;
 const rpc = createRpc({ urls, chainId: chain.chainId, log: benchLog, onCall: null });
-const { asset, payTo } = chain;
+const { asset } = chain;
 const book = {
   ...localChain,
   tokens: new Map([[asset, buildListedToken(asset, "USDC", 6)]]),
   stablecoins: new Set([asset]),
 };
-const gate = createGate({
-  offer: {
-    ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo, amount: PRICE },
-    maxTimeoutSeconds: 60,
-    description: "A snapshot.",
-    mimeType: "application/json",
-    resourceOrigin: "https://sold.example",
-  },
-  store: openRecordStore(database),
-  facilitator: createLocalFacilitator({
-    network,
-    urls,
-    privateKey: new Secret(chain.facilitatorKey),
-    store: openRecordStore(database),
-    gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
-    log: benchLog,
-    onCall: null,
-  }),
-  lookup: createSettlementLookup(rpc, localChain),
-  log: benchLog,
-});
+const gate = openBenchGate(chain, { rpc, database, amount: PRICE, finality: localChain });
 const server = createHttpServer({
   log: benchLog,
   bodyBytesMax: 262_144,

@@ -1,5 +1,5 @@
 // The paid service with its chain, and Node's own HTTP server with the same 402 beside it.
-import type { ServerReady } from "../api/server-child.ts";
+import type { ServerReady } from "../api/cpu-time.ts";
 import type { BenchDatabaseTarget } from "../harness/bench-database.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import type { PaymentChainReady, PaymentChainTask } from "./paid-chain-child.ts";

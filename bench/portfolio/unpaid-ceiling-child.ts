@@ -1,8 +1,6 @@
 // The ceiling of an unpaid request: Node's own HTTP server with the bytes and headers of the service's 402.
 import { createServer } from "node:http";
-import { listenOnLoopback, startCpuTimeServer } from "../api/cpu-time.ts";
-import type { ServerReady } from "../api/server-child.ts";
-import { sendToParent } from "../harness/progress.ts";
+import { serveForParent } from "../api/cpu-time.ts";
 
 export type UnpaidTask = { readonly url: string };
 
@@ -18,13 +16,4 @@ const body = Buffer.from(await response.arrayBuffer());
 const server = createServer((_request, response) => {
   response.writeHead(402, headers).end(body);
 });
-const control = await startCpuTimeServer();
-const ready: ServerReady = { url: await listenOnLoopback(server), control: control.url };
-sendToParent(ready);
-
-process.stdin.on("end", () => {
-  server.close();
-  server.closeAllConnections();
-  control.close();
-});
-process.stdin.resume();
+await serveForParent(server);

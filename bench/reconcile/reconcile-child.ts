@@ -1,17 +1,13 @@
 // Reconciliation as a process of its own: rows of the ledger against a chain, before and after the blocks are final.
 import { toEventSelector } from "viem";
-import { localChain } from "../../src/chain/chains/local.ts";
 import { getLogsCall } from "../../src/chain/logs/get-logs.ts";
 import { parseLog } from "../../src/chain/logs/log.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { rawCall } from "../../src/chain/rpc/types.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
-import { createGate } from "../../src/payments/paywall/gate.ts";
-import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
-import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
+import { openBenchGate } from "../portfolio/bench-gate.ts";
 import type { SettledChain } from "./settled-chain-child.ts";
 
 export type ReconcileBenchTask = BenchDatabaseTarget & { readonly chain: SettledChain };
@@ -60,27 +56,9 @@ const payments = await rpc.request(
     })),
   ),
 );
-const gate = createGate({
-  offer: {
-    ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo },
-    amount: BigInt(chain.price),
-    maxTimeoutSeconds: 60,
-    description: "A snapshot.",
-    mimeType: "application/json",
-    resourceOrigin: "https://sold.example",
-  },
-  store: openRecordStore(database),
-  facilitator: createLocalFacilitator({
-    network,
-    urls,
-    privateKey: new Secret(chain.facilitatorKey),
-    store: openRecordStore(database),
-    gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
-    log: benchLog,
-    onCall: null,
-  }),
-  lookup: createSettlementLookup(rpc, { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 }),
-  log: benchLog,
+const gate = openBenchGate(chain, {
+  ...{ rpc, database, amount: BigInt(chain.price) },
+  finality: { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 },
 });
 
 async function fill(state: "settled" | "settling"): Promise<void> {

@@ -8,7 +8,7 @@ import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpServer } from "../http/server.ts";
 import type { Readiness } from "../http/status-routes.ts";
-import { describeSelfAuditDifferences, selfAuditDetails } from "../indexer/self-audit/status.ts";
+import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
@@ -126,9 +126,7 @@ export async function readIndexReadiness(database: Database): Promise<Readiness>
     if (stored.ageSeconds > REPORT_AGE_SECONDS_MAX) {
       return { ready: false, reason: `The last report of the indexer is ${stored.ageSeconds} seconds old.` };
     }
-    const difference = audit ? describeSelfAuditDifferences(audit) : null;
-    if (phase === "live" && difference !== null) return { ready: false, reason: difference };
-    if (phase === "live") return audit ? { ready: true, details: selfAuditDetails(audit) } : { ready: true };
+    if (phase === "live") return audit ? readinessOfAudit(audit) : { ready: true };
     return { ready: false, reason: reason ?? "The indexer is reading history." };
   } catch (error) {
     return { ready: false, reason: publicMessage(toFault(error)) };

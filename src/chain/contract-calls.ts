@@ -1,7 +1,7 @@
 // Contract calls, read in batches at the block they belong to, and calls to code given along with them (state override).
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { BlockHeader } from "../schema/chain-log.ts";
+import type { BlockId } from "../schema/chain-log.ts";
 import { canonicalHeaderCall } from "./headers.ts";
 import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { readData, toQuantity } from "./rpc/hex-values.ts";
@@ -48,14 +48,12 @@ export async function callContracts(
   });
 }
 
-type BlockToCallAt = Pick<BlockHeader, "number" | "hash">;
-
 /** A call to code that the node puts at an empty address for this call only. */
 type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
 
 type OverrideCaller = {
   /** Null when the node does not support state overrides, or cannot finish this call. */
-  callWithOverride(block: BlockToCallAt, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
+  callWithOverride(block: BlockId, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
 };
 
 // Made up, so nothing is deployed there: the code runs without any state.
@@ -72,12 +70,7 @@ const UNSUPPORTED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invali
 // This call was too much for the contract or the node (its gas, its size, its time); the next may be fine.
 const CALL_FAILURES: ReadonlySet<RpcFailureKind> = new Set(["reverted", "internal", "response-too-large"]);
 
-type OverrideStrategy = (
-  rpc: Rpc,
-  block: BlockToCallAt,
-  call: OverrideCall,
-  signal: AbortSignal,
-) => Promise<Hex>;
+type OverrideStrategy = (rpc: Rpc, block: BlockId, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
 
 /** Calls with the strategy that the node supports. */
 export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {

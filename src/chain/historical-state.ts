@@ -1,5 +1,7 @@
 // View calls about the past: at the block itself where a node still has its state, or at a later block.
+
 import type { Hex } from "../lib/hex.ts";
+import type { BlockId } from "../schema/chain-log.ts";
 import { callContracts, contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall, readHeader } from "./headers.ts";
 import { getLogsCall } from "./logs/get-logs.ts";
@@ -106,11 +108,9 @@ function resultOf(result: RpcResult<Hex>): Hex | null {
   throw result.error;
 }
 
-type HistoricalBlock = { readonly number: number; readonly hash: Hex };
-
 /** `at`: the block of the results; null where there was no call. */
 type LaterCallResults = {
-  readonly at: HistoricalBlock | null;
+  readonly at: BlockId | null;
   readonly results: readonly (Hex | null)[];
 };
 
@@ -160,7 +160,7 @@ type LogsSinceQuery = {
 export async function hasLogsSince(
   rpc: Rpc,
   queries: readonly LogsSinceQuery[],
-  at: HistoricalBlock,
+  at: BlockId,
   options: RpcCallOptions = {},
 ): Promise<readonly (boolean | null)[]> {
   return rpc.pinned(async (node) => {
@@ -183,7 +183,7 @@ async function laterBlock(
   node: PinnedRpc,
   { blockNumber, blockHash }: HistoricalCall,
   options: RpcCallOptions,
-): Promise<HistoricalBlock> {
+): Promise<BlockId> {
   const head = await readHeader(node, "latest", options);
   if (head.number < blockNumber) throw missingResult(`block ${blockNumber} not found`);
   const number = head.number - DEPTH;

@@ -11,12 +11,7 @@ import type { WrittenBatch } from "./context.ts";
 import type { IndexingReporter } from "./loop.ts";
 import type { LeadershipReporter } from "./run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
-import {
-  createSelfAuditStatus,
-  describeSelfAuditDifferences,
-  type SelfAuditReport,
-  selfAuditDetails,
-} from "./self-audit/status.ts";
+import { createSelfAuditStatus, readinessOfAudit, type SelfAuditReport } from "./self-audit/status.ts";
 
 type IndexerPhase = "starting" | "standby" | "backfill" | "live" | "failing";
 
@@ -165,9 +160,7 @@ function readinessOf({ phase, reason, head, indexed }: IndexerState, audit: Self
       reason: `The index is ${seconds ?? "an unknown number of"} seconds behind the head.`,
     };
   }
-  const differs = describeSelfAuditDifferences(audit);
-  if (differs !== null) return { ready: false, reason: differs };
-  return { ready: true, details: selfAuditDetails(audit) };
+  return readinessOfAudit(audit);
 }
 
 function updateGauges(metrics: Metrics, { head, indexed }: IndexerState): void {

@@ -7,11 +7,11 @@ import { waitFor } from "../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../../tests/support/payments/paid-stage.ts";
 import {
   NO_NODE,
-  startPortfolioCommand,
   TOKEN,
   TOKEN_FUNCTIONS,
   tokenEnvironment,
 } from "../../tests/support/payments/token-service.ts";
+import { startPortfolioCommand } from "../../tests/support/process/portfolio-command.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
 
 let stage: PaidStage;

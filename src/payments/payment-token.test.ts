@@ -11,12 +11,12 @@ import { openPaidStage, type PaidStage } from "../../tests/support/payments/paid
 import {
   encodeNumber,
   encodeText,
-  startPortfolioCommand as start,
   TOKEN,
   TOKEN_CHAIN_ID,
   TOKEN_FUNCTIONS,
   tokenEnvironment,
 } from "../../tests/support/payments/token-service.ts";
+import { startPortfolioCommand as start } from "../../tests/support/process/portfolio-command.ts";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
 import { createRpc } from "../chain/rpc/client.ts";

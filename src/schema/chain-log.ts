@@ -24,7 +24,10 @@ export type ChainLog = {
   readonly logIndex: number;
 };
 
-/** What identifies a block: its number and hash, and when it was made. */
+/** What identifies a block: the hash, and the number to find it by. */
+export type BlockId = Pick<BlockHeader, "number" | "hash">;
+
+/** The same, and when the block was made. */
 export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 
 /** A log with what its event leaves out. */

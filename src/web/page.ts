@@ -1,40 +1,8 @@
-// Self-contained pages, with a policy that allows exactly their own style and script, and who gets one instead of JSON.
+// Self-contained pages, with a policy that allows exactly their own style and script; and who gets one instead of JSON.
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
-
-// Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
-const MODULES = [
-  "payment.js",
-  "wallet.js",
-  "paid-request.js",
-  "amounts.js",
-  "elements.js",
-  "allocation.js",
-  "snapshot-view.js",
-  "main.js",
-];
-
-// Later files override earlier ones of the same specificity.
-const STYLES = ["theme.css", "page.css", "snapshot.css"];
-
-export function readPageStyle(): string {
-  return STYLES.map(readSource).join("");
-}
-
-/** One module without imports: the policy allows it by one hash, and the browser fetches nothing else. */
-export function readPageScript(): string {
-  return MODULES.map((name) => stripModuleSyntax(readSource(name))).join("\n");
-}
-
-function stripModuleSyntax(text: string): string {
-  return text.replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "");
-}
-
-function readSource(name: string): string {
-  return readFileSync(new URL(`./pay-page/${name}`, import.meta.url), "utf8");
-}
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
@@ -118,4 +86,36 @@ function readRange(text: string): { readonly type: string; readonly weight: numb
   const given = parameters.find((part) => part.startsWith("q="));
   const weight = given === undefined ? 1 : Number(given.slice(2));
   return { type, weight: weight >= 0 && weight <= 1 ? weight : 0 };
+}
+
+// Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
+const MODULES = [
+  "payment.js",
+  "wallet.js",
+  "paid-request.js",
+  "amounts.js",
+  "elements.js",
+  "allocation.js",
+  "snapshot-view.js",
+  "main.js",
+];
+
+// Later files override earlier ones of the same specificity.
+const STYLES = ["theme.css", "page.css", "snapshot.css"];
+
+export function readPageStyle(): string {
+  return STYLES.map(readSource).join("");
+}
+
+/** One module without imports: the policy allows it by one hash, and the browser fetches nothing else. */
+export function readPageScript(): string {
+  return MODULES.map((name) => stripModuleSyntax(readSource(name))).join("\n");
+}
+
+function stripModuleSyntax(text: string): string {
+  return text.replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "");
+}
+
+function readSource(name: string): string {
+  return readFileSync(new URL(`./pay-page/${name}`, import.meta.url), "utf8");
 }

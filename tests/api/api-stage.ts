@@ -15,7 +15,7 @@ import { startTestIndex, toDeployment } from "../support/index/test-index.ts";
 
 /** A record of a response; the tests check its values. */
 export type ApiRecord = Readonly<Record<string, unknown>>;
-export type ApiPage = {
+type ApiPage = {
   readonly records: readonly ApiRecord[];
   readonly pagination: { limit: number; offset: number; count: number; next_cursor?: string };
   /** The keys of the body, in order. */

@@ -1,7 +1,7 @@
 // RPC time of the portfolio benchmark: the same exchanges, each as early as possible.
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listenOnLoopback } from "../../bench/api/cpu-time.ts";
+import { listenOnLoopback } from "../../bench/harness/loopback.ts";
 import { type CachingNode, startCachingNode } from "../../bench/portfolio/caching-node.ts";
 import {
   countRoundTrips,

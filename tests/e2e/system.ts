@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { createLog } from "../../src/lib/log.ts";
-import { seededRandom } from "../support/fast-clock.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { type Branches, createBranches } from "./chains/branches.ts";
 import { type MarketChain, openMarketChain } from "./chains/market-chain.ts";
 import { openProtocolChain, type ProtocolChain } from "./chains/protocol-chain.ts";

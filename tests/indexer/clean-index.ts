@@ -1,8 +1,4 @@
-// What other indexes are compared with: one that reads the finished chain from an honest node, and a rebuild.
-import { rowDeclaration } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
-import { rebuildRows } from "../../src/store/index/rebuild.ts";
-import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
+// What other indexes are compared with: one that reads the finished chain from an honest node.
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import type { IndexerStage } from "./indexer-stage.ts";
 
@@ -40,24 +36,4 @@ export async function pickFinalLog({ database }: Pick<TestIndex, "database">): P
   const chosen = rows[Math.floor(rows.length / 2)];
   if (!chosen) throw new Error("nothing final was indexed");
   return { block: Number(chosen.block_number), logIndex: chosen.log_index };
-}
-
-/** Rebuilds the rows of an index that has stopped; returns how many logs were folded. */
-export async function rebuildIndex(
-  { database }: TestIndex,
-  { deployment }: Pick<IndexerStage, "deployment">,
-): Promise<number> {
-  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
-  if (!lock) throw new Error("the indexer still holds its lock");
-  try {
-    return await rebuildRows(lock, {
-      schema: database.schema,
-      declaration: rowDeclaration,
-      fold: createFold(deployment),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    });
-  } finally {
-    await lock.release();
-  }
 }

@@ -9,7 +9,6 @@ import { tables } from "../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { digestTables } from "../support/digest-tables.ts";
-import { seededRandom } from "../support/fast-clock.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
 import { LIAR_FAULTS, type NodeFaultInjection } from "../support/nodes/node-faults.ts";
@@ -18,6 +17,7 @@ import {
   type SextantProcess,
   startSextant,
 } from "../support/process/sextant-process.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { digestCleanIndex } from "./clean-index.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 

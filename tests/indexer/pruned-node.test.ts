@@ -10,9 +10,9 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { rebuildTestRows, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
-import { type CleanIndex, digestCleanIndex, rebuildIndex } from "./clean-index.ts";
+import { type CleanIndex, digestCleanIndex } from "./clean-index.ts";
 import {
   type CallRoute,
   type ContractCallerStage,
@@ -138,7 +138,7 @@ describe("a history that is old and came through contracts", () => {
       const { index } = await prunedIndex(stage, { traces: false });
       await index.waitUntilIndexed(archive.head);
       await index.stopIndexing();
-      await rebuildIndex(index, stage);
+      await rebuildTestRows(index.database, stage.deployment);
       expect(await index.digest(archive.finalized)).toEqual(archive.digest);
     },
     MINUTE,

@@ -4,31 +4,16 @@ import type { Hex } from "../../src/lib/hex.ts";
 import type { FlowStateName } from "../../src/payments/paywall/flow-states.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../src/payments/paywall/limits.ts";
-import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
 import type { PaidHandler } from "../../src/payments/paywall/paid-request.ts";
 import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
-import { TEST_KEY, TEST_PAY_TO } from "../support/payments/ledger-rows.ts";
+import { TEST_KEY, TEST_OFFER } from "../support/payments/ledger-rows.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { encodePayload } from "./chaos/forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
-
-const MODEL_OFFER: PaymentOffer = {
-  network: "eip155:31337",
-  asset: TEST_KEY.asset,
-  assetName: "USD Coin",
-  assetVersion: "2",
-  decimals: 6,
-  payTo: TEST_PAY_TO,
-  amount: 10_000n,
-  maxTimeoutSeconds: 60,
-  description: "A snapshot.",
-  mimeType: "application/json",
-  resourceOrigin: "https://sold.example",
-};
 
 export type ModelRequest = {
   /** Which authorization of the payer. */
@@ -72,16 +57,16 @@ export class ModelWorld {
     this.#database = database;
   }
 
-  header({ nonce = 1, paymentId = null, payTo = MODEL_OFFER.payTo, isForged = false }: ModelRequest): string {
+  header({ nonce = 1, paymentId = null, payTo = TEST_OFFER.payTo, isForged = false }: ModelRequest): string {
     return encodePayload({
       x402Version: 2,
-      accepted: { scheme: "exact", network: MODEL_OFFER.network, asset: MODEL_OFFER.asset },
+      accepted: { scheme: "exact", network: TEST_OFFER.network, asset: TEST_OFFER.asset },
       ...(paymentId === null ? {} : { extensions: { "payment-identifier": { info: { id: paymentId } } } }),
       payload: {
         authorization: {
           from: TEST_KEY.payer,
           to: payTo,
-          value: MODEL_OFFER.amount.toString(),
+          value: TEST_OFFER.amount.toString(),
           validAfter: "0",
           validBefore: String(this.#validBefore),
           nonce: nonceOf(nonce),
@@ -120,7 +105,7 @@ export class ModelWorld {
     };
     const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
     const gate = createGate({
-      offer: MODEL_OFFER,
+      offer: TEST_OFFER,
       store,
       facilitator: this.chain.facilitator({ verify, settle }, () => undefined),
       lookup: { ...this.chain.settlements(0), ...request.lookup },

@@ -24,6 +24,7 @@ import {
   derivedColumns,
   recountAudit,
   type TableAudit,
+  type ViewResult,
   viewCheck,
 } from "./define-audit.ts";
 
@@ -100,6 +101,24 @@ const facilitatorsAudit = defineTableAudit(facilitators, {
   ],
 });
 
+/** What a quote states and its receipt repeats. */
+const saleColumns = {
+  merchant_id: ({ merchantId }: Sale) => merchantId,
+  service_numeric_id: ({ serviceNumericId }: Sale) => serviceNumericId,
+  agent: ({ agent }: Sale) => agent,
+  token: ({ token }: Sale) => token,
+  facilitator: ({ facilitator }: Sale) => facilitator,
+  amount: ({ amount }: Sale) => amount,
+  payment_rail: ({ paymentRail }: Sale) => paymentRail,
+  protocol_fee_bps: ({ protocolFeeBps }: Sale) => protocolFeeBps,
+  protocol_fee_amount: ({ protocolFeeAmount }: Sale) => protocolFeeAmount,
+  resource_hash: ({ resourceHash }: Sale) => resourceHash,
+};
+
+type Quote = ViewResult<typeof commerceRegistryAbi, "getQuote">;
+type Receipt = ViewResult<typeof commerceRegistryAbi, "getReceipt">;
+type Sale = Pick<Quote & Receipt, keyof Quote & keyof Receipt>;
+
 // The live deployment lets a quote be committed again: the hash identifies the row.
 const quotesAudit = defineTableAudit(quotes, {
   createdBy: [
@@ -111,18 +130,9 @@ const quotesAudit = defineTableAudit(quotes, {
     viewCheck(quotes, registry, "getQuote", {
       args: ({ quote_hash }) => [quote_hash],
       columns: {
-        merchant_id: ({ merchantId }) => merchantId,
-        service_numeric_id: ({ serviceNumericId }) => serviceNumericId,
-        agent: ({ agent }) => agent,
-        token: ({ token }) => token,
-        facilitator: ({ facilitator }) => facilitator,
-        amount: ({ amount }) => amount,
-        payment_rail: ({ paymentRail }) => paymentRail,
-        protocol_fee_bps: ({ protocolFeeBps }) => protocolFeeBps,
-        protocol_fee_amount: ({ protocolFeeAmount }) => protocolFeeAmount,
+        ...saleColumns,
         expires_at: ({ expiresAt }) => expiresAt,
         payment_nonce: ({ paymentNonce }) => paymentNonce,
-        resource_hash: ({ resourceHash }) => resourceHash,
         terms_hash: ({ termsHash }) => termsHash,
         x402_payload_hash: ({ x402PayloadHash }) => x402PayloadHash,
         settled: ({ settled }) => settled,
@@ -143,18 +153,9 @@ const receiptsAudit = defineTableAudit(receipts, {
     viewCheck(receipts, registry, "getReceipt", {
       args: ({ receipt_id }) => [receipt_id],
       columns: {
+        ...saleColumns,
         quote_hash: ({ quoteHash }) => quoteHash,
-        agent: ({ agent }) => agent,
-        merchant_id: ({ merchantId }) => merchantId,
-        service_numeric_id: ({ serviceNumericId }) => serviceNumericId,
-        token: ({ token }) => token,
-        amount: ({ amount }) => amount,
-        payment_rail: ({ paymentRail }) => paymentRail,
-        protocol_fee_bps: ({ protocolFeeBps }) => protocolFeeBps,
-        protocol_fee_amount: ({ protocolFeeAmount }) => protocolFeeAmount,
-        facilitator: ({ facilitator }) => facilitator,
         result_hash: ({ resultHash }) => resultHash,
-        resource_hash: ({ resourceHash }) => resourceHash,
         fulfillment_hash: ({ fulfillmentHash }) => (fulfillmentHash === ZERO_HASH ? null : fulfillmentHash),
       },
     }),

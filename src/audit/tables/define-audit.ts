@@ -13,7 +13,11 @@ import type { EventRecord } from "../../schema/chain-log.ts";
 import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
 
 type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
-type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<A, "view" | "pure", V>;
+export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
+  A,
+  "view" | "pure",
+  V
+>;
 
 /** A contract of the deployment or, with `addressColumn`, the contract that this column of the row names. */
 type AuditedContract<A extends Abi> = {

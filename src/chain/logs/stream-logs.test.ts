@@ -3,7 +3,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { EMITTERS, type LogChain, startLogChain, TOPICS } from "../../../tests/support/chain/log-chain.ts";
-import { seededRandom } from "../../../tests/support/fast-clock.ts";
 import {
   type FaultyNode,
   type FaultyNodeOptions,
@@ -13,6 +12,7 @@ import {
 import { startLaggingNode } from "../../../tests/support/nodes/lagging-node.ts";
 import type { NodeRpcCall } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import { seededRandom } from "../../../tests/support/seeded-random.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { readHeaders } from "../headers.ts";
 import { type Rpc, rawCall } from "../rpc/types.ts";

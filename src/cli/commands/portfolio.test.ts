@@ -1,13 +1,14 @@
 // `sextant portfolio`: configuration errors before anything starts, and the development bypass.
+
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
+import { startPortfolioCommand } from "../../../tests/support/process/portfolio-command.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import type { Environment } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
-import { portfolioCommand } from "./portfolio.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
@@ -22,19 +23,6 @@ const COMPLETE = {
   PAYMENT_RPC_URL: CLOSED_PORT,
   FACILITATOR_PRIVATE_KEY: KEY,
 };
-
-function start(environment: Environment) {
-  const { log, logged } = createTestLog();
-  const stop = new AbortController();
-  const ended = portfolioCommand({
-    environment,
-    options: {},
-    log,
-    print: () => undefined,
-    stop: stop.signal,
-  });
-  return { ended, logged, stop };
-}
 
 function without(...names: readonly (keyof typeof COMPLETE)[]): Environment {
   return Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !names.includes(name as never)));
@@ -108,7 +96,7 @@ describe("an invalid configuration", () => {
   ];
 
   it.each(cases)("is rejected: %s", async (_name, environment, sentence) => {
-    const error = await start(environment).ended.then(
+    const error = await startPortfolioCommand(environment).ended.then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -121,7 +109,9 @@ describe("an invalid configuration", () => {
   });
 
   it("is not reported for a complete one, which fails at its database", async () => {
-    await expect(start(COMPLETE).ended).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    await expect(startPortfolioCommand(COMPLETE).ended).rejects.toMatchObject({
+      code: "DATABASE_UNREACHABLE",
+    });
   });
 });
 
@@ -144,7 +134,7 @@ describe("with X402_DEV_BYPASS", () => {
   beforeAll(async () => {
     chain = await startLocalChain({ chainId: 8453 });
     database = await createDatabaseEnvironment();
-    running = start(environment(chain.rpcUrl));
+    running = startPortfolioCommand(environment(chain.rpcUrl));
     url = await listening(running);
   });
 

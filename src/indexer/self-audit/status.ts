@@ -1,5 +1,6 @@
 // The results of the self-audit: metrics, readiness and the stored report.
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { Readiness } from "../../http/status-routes.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AuditDifference, AuditFinding, AuditKind, AuditReporter } from "./schedule.ts";
@@ -88,8 +89,14 @@ export function createSelfAuditStatus(registry: Registry, log: Log, clock: Clock
   };
 }
 
+/** Readiness of an index that is otherwise ready. */
+export function readinessOfAudit(report: SelfAuditReport): Readiness {
+  const reason = describeSelfAuditDifferences(report);
+  return reason === null ? { ready: true, details: selfAuditDetails(report) } : { ready: false, reason };
+}
+
 /** Why rows cannot be trusted, and what to run; null while there are no differences. */
-export function describeSelfAuditDifferences({ differences }: SelfAuditReport): string | null {
+function describeSelfAuditDifferences({ differences }: SelfAuditReport): string | null {
   const [first] = differences;
   if (!first) return null;
   const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : "";
@@ -101,7 +108,7 @@ export function describeSelfAuditDifferences({ differences }: SelfAuditReport): 
 }
 
 /** What /ready shows while there are no differences. */
-export function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unknown>> {
+function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unknown>> {
   const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
   return {
     audit: {

@@ -1,6 +1,6 @@
 // The blocks that still need confirmation by a second node.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../tests/support/fast-clock.ts";
+import { seededRandom } from "../../../tests/support/seeded-random.ts";
 import { type BlockSpan, countBlocks, createUnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
 describe("unconfirmed ranges", () => {

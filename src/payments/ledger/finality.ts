@@ -1,8 +1,10 @@
 // Follows settled payments until they are final: by block while they wait, by the logs of the block once it is final.
+
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { expectedTransferFor } from "../settlement/find-transfer.ts";
-import type { BlockId, SettlementLookup, TimedBlock } from "../settlement/lookup.ts";
+import type { SettlementLookup } from "../settlement/lookup.ts";
 import type { LedgerRow } from "./row.ts";
 import type { ReconcileRunner, ReconcileTask } from "./row-runner.ts";
 import type { ProvenTransfer, UnfinishedBlock, UnfinishedPayments } from "./unfinished-payments.ts";
@@ -16,7 +18,7 @@ type CanonicalCheck = { readonly canonical: ReadonlySet<Hex>; readonly orphaned:
 function createCanonicalBlockCheck(
   lookup: SettlementLookup,
 ): (blocks: readonly BlockId[], signal?: AbortSignal) => Promise<CanonicalCheck> {
-  let anchor: TimedBlock | null = null;
+  let anchor: BlockSummary | null = null;
   let known: ReadonlySet<Hex> = new Set();
   return async (blocks, signal) => {
     const unread = blocks.filter(({ hash }) => !known.has(hash));

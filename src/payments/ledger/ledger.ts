@@ -1,9 +1,11 @@
 // The ledger of payments: one function per transition, each a single statement.
+
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
+import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import type { BlockId, TransferFound } from "../settlement/lookup.ts";
+import type { TransferFound } from "../settlement/lookup.ts";
 import {
   type LedgerRow,
   type LedgerScope,

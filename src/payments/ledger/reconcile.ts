@@ -1,7 +1,8 @@
 // Background reconciliation: resolve unknown settlements, follow finality, send again what a reorg undid, prune old rows.
+import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { expectedTransferFor, lookUpSettlement } from "../settlement/find-transfer.ts";
-import type { AuthorizationStates, BlockId } from "../settlement/lookup.ts";
+import type { AuthorizationStates } from "../settlement/lookup.ts";
 import { lookUpPayment, resumeSettlement, type SettlementContext } from "../settlement/settle.ts";
 import { createFinalityFollower, type FinalityFollower } from "./finality.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";

@@ -1,11 +1,12 @@
 // A row of the ledger: the payment, the request it pays for, its state and lease, and the response that was paid for.
+
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockId } from "../../schema/chain-log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
-import type { BlockId } from "../settlement/lookup.ts";
 import { PAYMENT_STATES, type PaymentState } from "./transitions.ts";
 
 /** One EIP-3009 authorization: the token accepts it once. */

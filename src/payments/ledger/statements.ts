@@ -1,9 +1,10 @@
 // The SQL of the ledger: each transition is one statement, and its predicate names the state and the owner it expects.
+
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { BlockId } from "../../schema/chain-log.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
 import { NONCE_USED } from "../rejection-reasons.ts";
-import type { BlockId } from "../settlement/lookup.ts";
 import { type PaymentKey, ROW_COLUMNS, whereKey } from "./row.ts";
 import {
   assertTransition,

@@ -1,11 +1,11 @@
 // What reconciliation reads and writes of the ledger: the payments of one network and asset that are not final.
 
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
-import type { BlockId } from "../settlement/lookup.ts";
 import { type LedgerRow, type LedgerScope, type PaymentKey, parseLedgerRow, ROW_COLUMNS } from "./row.ts";
 import { FREE_LEASE, fromNow, NOT_LEASED } from "./statements.ts";
 

@@ -1,6 +1,6 @@
 // The two decisions of the payment flow, check by check: by the row of the payment, and by the holder of its identifier.
 import { describe, expect, it } from "vitest";
-import { TEST_KEY, TEST_PAY_TO } from "../../../tests/support/payments/ledger-rows.ts";
+import { TEST_KEY, TEST_OFFER, TEST_PAY_TO } from "../../../tests/support/payments/ledger-rows.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -10,25 +10,11 @@ import { decideByRow } from "./flow-open.ts";
 import { decideByHolder } from "./flow-run.ts";
 import type { Flow, FlowServices, FlowState } from "./flow-states.ts";
 import { GATE_LIMITS } from "./limits.ts";
-import type { PaymentOffer } from "./offer.ts";
 import { createPaymentResponses } from "./responses.ts";
 
 const ID = "identifier-0123456789";
 const NOW_SECONDS = 1_800_000_000;
 const TRANSACTION: Hex = `0x${"77".repeat(32)}`;
-const offer: PaymentOffer = {
-  network: "eip155:31337",
-  asset: TEST_KEY.asset,
-  assetName: "USD Coin",
-  assetVersion: "2",
-  decimals: 6,
-  payTo: TEST_PAY_TO,
-  amount: 10_000n,
-  maxTimeoutSeconds: 60,
-  description: "A snapshot.",
-  mimeType: "application/json",
-  resourceOrigin: "https://sold.example",
-};
 const resource = { method: "GET", path: "/paid", query: {} };
 const terms = {} as LedgerRow["terms"];
 const payload = {} as LedgerRow["payload"];
@@ -63,7 +49,7 @@ type Facts = {
 
 function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, row: LedgerRow): Flow {
   const clock = { ...systemClock, nowMs: () => (NOW_SECONDS + aheadSeconds) * 1_000 };
-  const shared = { offer, limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
+  const shared = { offer: TEST_OFFER, limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
   const first = { ...row, ...firstSeen };
   return {
     // A decision reads no ledger and calls no facilitator: there are none.

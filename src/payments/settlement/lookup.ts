@@ -1,9 +1,6 @@
 // What payments read from the chain itself, whatever a facilitator reports: whether the money moved.
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockHeader } from "../../schema/chain-log.ts";
-
-export type BlockId = Pick<BlockHeader, "number" | "hash">;
-export type TimedBlock = Pick<BlockHeader, "number" | "hash" | "timestamp">;
+import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 
 export type ExpectedTransfer = {
   readonly asset: Hex;
@@ -28,15 +25,15 @@ export type TransferFound = {
 export type SettlementLookupResult =
   | TransferFound
   /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
-  | { readonly kind: "consumed-elsewhere"; readonly at: TimedBlock; readonly final: boolean }
+  | { readonly kind: "consumed-elsewhere"; readonly at: BlockSummary; readonly final: boolean }
   /** It was used or canceled, no log shows how, and this final block is past `validBefore`. */
-  | { readonly kind: "used-without-log"; readonly at: TimedBlock; readonly final: TimedBlock }
+  | { readonly kind: "used-without-log"; readonly at: BlockSummary; readonly final: BlockSummary }
   | ({ readonly kind: "unused" } & LookupBlocks);
 
 export type LookupBlocks = {
-  readonly at: TimedBlock;
+  readonly at: BlockSummary;
   /** The newest final block below `at`, on the same branch; null where it was not read or is not known. */
-  readonly final: TimedBlock | null;
+  readonly final: BlockSummary | null;
 };
 
 /** Which authorizations are used as of one block, in the order in which they were requested. */
@@ -44,7 +41,7 @@ export type AuthorizationStates = LookupBlocks & { readonly used: readonly boole
 
 export type BlockComparison = {
   /** The head of the node that was read. */
-  readonly head: TimedBlock;
+  readonly head: BlockSummary;
   /** Hashes of the blocks that are part of the chain below that head. */
   readonly canonical: ReadonlySet<Hex>;
   /** Hashes of the blocks that another block has replaced. A block above the head is in neither set. */
@@ -67,7 +64,7 @@ export type SettlementLookup = {
     wanted: readonly ExpectedTransfer[],
     signal?: AbortSignal,
   ): Promise<AuthorizationStates>;
-  readFinalizedBlock(signal?: AbortSignal): Promise<TimedBlock>;
+  readFinalizedBlock(signal?: AbortSignal): Promise<BlockSummary>;
   compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<BlockComparison>;
   /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */
   findTransfersInBlocks(

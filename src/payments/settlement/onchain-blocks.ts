@@ -1,4 +1,5 @@
 // What the chain proves of a settlement: which blocks are canonical, which transfers the logs of a block or receipt show.
+
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
@@ -8,13 +9,8 @@ import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../.
 import { createParametersCodec, hashEvent } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type {
-  BlockComparison,
-  BlockId,
-  BlockTransferQuery,
-  ExpectedTransfer,
-  TransferFound,
-} from "./lookup.ts";
+import type { BlockId } from "../../schema/chain-log.ts";
+import type { BlockComparison, BlockTransferQuery, ExpectedTransfer, TransferFound } from "./lookup.ts";
 
 /** Reads from one node, below a head that it has before and after. */
 export async function findBlocksOnChain(

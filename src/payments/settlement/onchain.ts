@@ -1,4 +1,5 @@
 // Settlement lookup over JSON-RPC: was an authorization used, and did its use move the money.
+
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
@@ -10,13 +11,13 @@ import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockSummary } from "../../schema/chain-log.ts";
 import type {
   AuthorizationStates,
   ExpectedTransfer,
   LookupBlocks,
   SettlementLookup,
   SettlementLookupResult,
-  TimedBlock,
 } from "./lookup.ts";
 import {
   AUTHORIZATION_CANCELED_TOPIC,
@@ -36,7 +37,7 @@ export const authorizationState = createSignatureCodec(
 const RANGE_MAX = 2_000;
 
 /** Reads the newest final block from any provider. */
-type ReadFinal = () => Promise<TimedBlock>;
+type ReadFinal = () => Promise<BlockSummary>;
 
 export function createSettlementLookup(
   rpc: Rpc,
@@ -79,7 +80,7 @@ async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: RpcCallO
   return (await rpc.pinned(read, { ...options, avoid: [provider] })).receipt;
 }
 
-const blockOf = ({ number, hash, timestamp }: TimedBlock): TimedBlock => ({ number, hash, timestamp });
+const blockOf = ({ number, hash, timestamp }: BlockSummary): BlockSummary => ({ number, hash, timestamp });
 
 /** Reads from one node as of one block, so that the results belong together. */
 async function readStates(
@@ -105,7 +106,7 @@ async function readStates(
 /** The newest final block, if this node has it on the branch of the given block; otherwise null. */
 async function finalBelow(
   node: PinnedRpc,
-  at: TimedBlock,
+  at: BlockSummary,
   readFinal: ReadFinal,
   options: RpcCallOptions,
 ): Promise<LookupBlocks["final"]> {
@@ -149,7 +150,7 @@ async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLo
 async function findUse(
   node: PinnedRpc,
   wanted: ExpectedTransfer,
-  at: TimedBlock,
+  at: BlockSummary,
   options: RpcCallOptions,
 ): Promise<NodeLog | null> {
   for (let to = at.number; to >= 0; to -= RANGE_MAX) {

@@ -1,6 +1,6 @@
 // Types for reading details: events that leave something out, and the chain reads that find it.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
+import type { BlockId, ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
 import type { DecodedEvent } from "../decode-logs.ts";
 
@@ -18,10 +18,8 @@ type ChangeLogQuery = {
   readonly fromBlock: number;
 };
 
-export type StateBlock = { readonly number: number; readonly hash: Hex };
-
 /** `at`: the block of the read state; null where there was no call. */
-type LaterResults = { readonly at: StateBlock | null; readonly results: readonly (Hex | null)[] };
+type LaterResults = { readonly at: BlockId | null; readonly results: readonly (Hex | null)[] };
 
 /** The chain reads that details need: an interface because the protocol does not import the chain. */
 export type DetailReads = {
@@ -39,7 +37,7 @@ export type DetailReads = {
   /** Whether a contract emitted an event with these topics between the two blocks; null where no node knows. */
   haveChanged(
     queries: readonly ChangeLogQuery[],
-    at: StateBlock,
+    at: BlockId,
     signal: AbortSignal,
   ): Promise<readonly (boolean | null)[]>;
   /** The effective calls of transactions, in order; absent where no node traces the transaction. */

@@ -2,7 +2,7 @@
 
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
+import type { BlockId, ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
 import { createLogDecoder, type DecodedEvent } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
@@ -14,7 +14,6 @@ import {
   groupByTransaction,
   type IncompleteEvent,
   type LocatedEvent,
-  type StateBlock,
 } from "./chain-reads.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 import { encodeCallDetails, encodeStateDetails } from "./stored-details.ts";
@@ -205,7 +204,7 @@ async function readRecords(
 
 /** The events whose record no later event has changed, up to the block of the read state. */
 async function unchangedUntil(
-  at: StateBlock,
+  at: BlockId,
   incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
@@ -223,8 +222,8 @@ async function laterRecordsOf(
   incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
   signal: AbortSignal,
-): Promise<{ readonly at: StateBlock | null; readonly records: DetailsByEvent }> {
-  let at: StateBlock | null = null;
+): Promise<{ readonly at: BlockId | null; readonly records: DetailsByEvent }> {
+  let at: BlockId | null = null;
   const read: DetailReads["callAtBlocks"] = async (calls) => {
     const later = await reads.callAtLaterBlock(calls, signal);
     at = later.at;

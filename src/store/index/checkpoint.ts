@@ -1,6 +1,6 @@
 // Where the index is on the chain: block hashes, the checkpoint, and the status that the indexer reports.
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockHeader } from "../../schema/chain-log.ts";
+import type { BlockSummary } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner } from "../postgres/session.ts";
@@ -8,11 +8,11 @@ import { decodeBytea, encodeBytea } from "./raw-logs.ts";
 
 /** The last block whose events are in the rows, and the last one known to be final. */
 export type Checkpoint = {
-  readonly block: Pick<BlockHeader, "number" | "hash" | "timestamp">;
+  readonly block: BlockSummary;
   readonly finalized: number;
 };
 
-export type StoredBlock = Pick<BlockHeader, "number" | "hash" | "timestamp"> & {
+export type StoredBlock = BlockSummary & {
   readonly logCount: number;
 };
 

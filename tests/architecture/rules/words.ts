@@ -14,7 +14,7 @@ const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(told|telling|heard|deaf)\b/, "reported, notified, listening"],
   [/\b(lent|borrower)\b/, "state override"],
   [/\b(sweeps?|sweeping|swept)\b/, "reconcile, reconciliation"],
-  [/\b(seller|workshop|shelf|purse|twin|river|doors?)\b/, "the table of words in CONTRIBUTING.md"],
+  [/\b(seller|workshop|shelf|purse|twin|river|doors?)\b/, "the word of docs/glossary.md"],
 ];
 
 const CHECKED = /\.(ts|mjs|js|md|sh|yaml|service)$|^\.env\.example$|^Dockerfile$|^\.ci\/run$/;

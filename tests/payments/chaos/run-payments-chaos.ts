@@ -1,6 +1,6 @@
 // All payers buy at once while everything fails, then the faults stop, and the money is counted.
 import { setTimeout as sleep } from "node:timers/promises";
-import { seededRandom } from "../../support/fast-clock.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
 import { type ChaosStage, openChaosStage } from "./chaos-stage.ts";
 import { createProcessKiller } from "./kill-processes.ts";
 import { buyOnce, type PayerBehaviour, type PurchaseRecord } from "./payer.ts";

@@ -3,7 +3,7 @@
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { EMITTER_CODE, encodeTopic } from "@sextant/local-chain/testing/log-emitter";
 import type { Hex } from "viem";
-import { seededRandom } from "../fast-clock.ts";
+import { seededRandom } from "../seeded-random.ts";
 
 export const EMITTERS: readonly Hex[] = [
   "0x00000000000000000000000000000000000e0001",

@@ -7,8 +7,11 @@ import { createIndexerStatus, type IndexerStatus } from "../../../src/indexer/st
 import { systemClock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { type Deployment, parseDeployment } from "../../../src/protocol/deployment.ts";
-import { tables } from "../../../src/protocol/domains.ts";
+import { rowDeclaration, tables } from "../../../src/protocol/domains.ts";
+import { createFold } from "../../../src/protocol/fold.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
+import { rebuildRows } from "../../../src/store/index/rebuild.ts";
+import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../database/test-database.ts";
 import { digestTables } from "../digest-tables.ts";
@@ -128,4 +131,21 @@ export async function startTestIndex(options: {
       await drop();
     },
   };
+}
+
+/** Rebuilds the rows from the stored logs, once the indexer has released its lock; returns the number of logs. */
+export async function rebuildTestRows(database: Database, deployment: Deployment): Promise<number> {
+  const lock = await acquireLock(database, "indexer", { waitMs: 5_000 });
+  if (!lock) throw new Error("the indexer still holds its lock");
+  try {
+    return await rebuildRows(lock, {
+      schema: database.schema,
+      declaration: rowDeclaration,
+      fold: createFold(deployment),
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    });
+  } finally {
+    await lock.release();
+  }
 }

@@ -5,7 +5,8 @@ import { createRpc } from "../../../src/chain/rpc/client.ts";
 import type { ObservedCall, Rpc, RpcLimits } from "../../../src/chain/rpc/types.ts";
 import type { Log } from "../../../src/lib/log.ts";
 import { Secret } from "../../../src/lib/secret.ts";
-import { createFastClock, type FastClock, seededRandom } from "../fast-clock.ts";
+import { createFastClock, type FastClock } from "../fast-clock.ts";
+import { seededRandom } from "../seeded-random.ts";
 
 type TestRpc = {
   readonly rpc: Rpc;

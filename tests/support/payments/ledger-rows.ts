@@ -1,5 +1,6 @@
 // Rows of the ledger, written as they are: states that a test would otherwise have to reach step by step.
 import type { Hex } from "../../../src/lib/hex.ts";
+import type { PaymentOffer } from "../../../src/payments/paywall/offer.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 
 /** Columns of the table `payments`; what is left out has a value that most rows have. */
@@ -41,6 +42,21 @@ export const TEST_KEY = {
   nonce: `0x${"01".repeat(32)}`,
 } as const;
 export const TEST_PAY_TO: Hex = `0x${"33".repeat(20)}`;
+
+/** What such rows pay for. */
+export const TEST_OFFER: PaymentOffer = {
+  network: "eip155:31337",
+  asset: TEST_KEY.asset,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: TEST_PAY_TO,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot.",
+  mimeType: "application/json",
+  resourceOrigin: "https://sold.example",
+};
 
 /** Leaves a row out that would break a unique index. */
 export async function insertLedgerRow(database: Database, columns: LedgerRowColumns): Promise<void> {

@@ -1,9 +1,6 @@
-// The portfolio command over a payment token whose functions return what a test says.
+// A payment token whose functions return what a test says, and a service that is paid with it.
 import { encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
-import { portfolioCommand } from "../../../src/cli/commands/portfolio.ts";
 import type { Environment } from "../../../src/config/read-config.ts";
-import { createTestLog } from "../nodes/test-rpc.ts";
-import { waitFor } from "./paid-client.ts";
 import type { PaidStage } from "./paid-stage.ts";
 
 export const TOKEN_CHAIN_ID = 31_337;
@@ -37,29 +34,5 @@ export function tokenEnvironment(
     PAYMENT_ASSET_NAME: "Dollar",
     PAYMENT_ASSET_VERSION: "1",
     FACILITATOR_PRIVATE_KEY: chain.accounts.guardian.privateKey,
-  };
-}
-
-const LISTENING = /"event":"[a-z]+_listening","url":"(http:[^"]+)"/;
-
-export function startPortfolioCommand(environment: Environment) {
-  const { log, logged } = createTestLog();
-  const stop = new AbortController();
-  const ended = portfolioCommand({
-    environment,
-    options: {},
-    log,
-    print: () => undefined,
-    stop: stop.signal,
-  });
-  return {
-    ended,
-    logged,
-    stop,
-    /** Its URL once it listens; empty where it ended before. */
-    async listening(): Promise<string> {
-      await Promise.race([waitFor(() => LISTENING.test(logged())), ended]);
-      return LISTENING.exec(logged())?.[1] ?? "";
-    },
   };
 }

@@ -11,6 +11,7 @@ import { type CallResults, createCallEncoder, readByMulticall } from "../../mult
 import { erc20 } from "../../tokens/erc20.ts";
 import type { ContractRead, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { createMarketReader } from "../market-reader.ts";
 import type { AaveMarket, AaveReserve } from "./market.ts";
 
 const PROTOCOL = "aave-v3";
@@ -37,29 +38,23 @@ type Balances = { readonly nonZero: readonly Balance[]; readonly unreadable: num
 export function createAaveV3Reader(
   marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
 ): PositionReader {
-  return {
-    protocol: PROTOCOL,
-    async read(query, signal) {
-      const markets = marketsByChain.get(query.at.chain.chainId) ?? [];
-      if (markets.length === 0) return { positions: [], warnings: [] };
+  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+    const warnings: string[] = [];
+    const known = await readKnownReserves(query, markets, warnings, signal);
+    const { reserves, assets } = await readNewReserves(query, known, warnings, signal);
+    const added = await readNewBalances(query, reserves, signal);
 
-      const warnings: string[] = [];
-      const known = await readKnownReserves(query, markets, warnings, signal);
-      const { reserves, assets } = await readNewReserves(query, known, warnings, signal);
-      const added = await readNewBalances(query, reserves, signal);
-
-      const unreadable = known.balances.unreadable + added.balances.unreadable;
-      if (unreadable > 0) {
-        const chain = query.at.chain.name;
-        warnings.push(`Aave v3 balances on ${chain} that could not be read and are missing: ${unreadable}.`);
-      }
-      const allAssets = new Map([...added.assets, ...assets]);
-      const positions = [...known.balances.nonZero, ...added.balances.nonZero].map((balance) =>
-        createPosition(balance, allAssets),
-      );
-      return { positions, warnings };
-    },
-  };
+    const unreadable = known.balances.unreadable + added.balances.unreadable;
+    if (unreadable > 0) {
+      const chain = query.at.chain.name;
+      warnings.push(`Aave v3 balances on ${chain} that could not be read and are missing: ${unreadable}.`);
+    }
+    const allAssets = new Map([...added.assets, ...assets]);
+    const positions = [...known.balances.nonZero, ...added.balances.nonZero].map((balance) =>
+      createPosition(balance, allAssets),
+    );
+    return { positions, warnings };
+  });
 }
 
 type KnownReserves = { readonly balances: Balances; readonly newReserves: readonly NewReserve[] };

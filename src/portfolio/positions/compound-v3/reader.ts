@@ -12,6 +12,7 @@ import { createCallEncoder, readByMulticall } from "../../multicall.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Holding, PositionKind, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { createMarketReader } from "../market-reader.ts";
 import type { CompoundV3Market } from "./markets.ts";
 
 const PROTOCOL = "compound-v3";
@@ -59,21 +60,15 @@ type ReadContext = {
 export function createCompoundV3Reader(
   marketsByChain: ReadonlyMap<number, readonly CompoundV3Market[]>,
 ): PositionReader {
-  return {
-    protocol: PROTOCOL,
-    async read(query, signal) {
-      const markets = marketsByChain.get(query.at.chain.chainId) ?? [];
-      if (markets.length === 0) return { positions: [], warnings: [] };
-
-      const context: ReadContext = { query, signal, warnings: [] };
-      const { warnings } = context;
-      const accounts = await readAccounts(context, markets);
-      if (accounts.length === 0) return { positions: [], warnings };
-      const accountAssets = await readAccountAssets(context, accounts);
-      const { balances, assets } = await readCollateralBalances(context, accountAssets);
-      return { positions: buildPositions(accountAssets.bases, balances, assets), warnings };
-    },
-  };
+  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+    const context: ReadContext = { query, signal, warnings: [] };
+    const { warnings } = context;
+    const accounts = await readAccounts(context, markets);
+    if (accounts.length === 0) return { positions: [], warnings };
+    const accountAssets = await readAccountAssets(context, accounts);
+    const { balances, assets } = await readCollateralBalances(context, accountAssets);
+    return { positions: buildPositions(accountAssets.bases, balances, assets), warnings };
+  });
 }
 
 /** First trip: the markets in which the wallet has a balance, a debt or collateral. */

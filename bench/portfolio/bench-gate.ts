@@ -1,0 +1,54 @@
+// The gate of a benchmark: sells over a local chain, with a facilitator in the same process.
+import { localChain } from "../../src/chain/chains/local.ts";
+import type { Rpc } from "../../src/chain/rpc/types.ts";
+import type { Hex } from "../../src/lib/hex.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
+import { createGate, type Gate } from "../../src/payments/paywall/gate.ts";
+import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { benchLog } from "../harness/bench-database.ts";
+
+type BenchPaymentChain = {
+  readonly url: string;
+  readonly chainId: number;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly facilitatorKey: Hex;
+};
+
+export function openBenchGate(
+  chain: BenchPaymentChain,
+  options: {
+    readonly rpc: Rpc;
+    readonly database: Database;
+    readonly amount: bigint;
+    readonly finality: Parameters<typeof createSettlementLookup>[1];
+  },
+): Gate {
+  const network = `eip155:${chain.chainId}` as const;
+  const { asset, payTo } = chain;
+  const { rpc, database, amount, finality } = options;
+  return createGate({
+    offer: {
+      ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo, amount },
+      maxTimeoutSeconds: 60,
+      description: "A snapshot.",
+      mimeType: "application/json",
+      resourceOrigin: "https://sold.example",
+    },
+    store: openRecordStore(database),
+    facilitator: createLocalFacilitator({
+      network,
+      urls: [new Secret(chain.url)],
+      privateKey: new Secret(chain.facilitatorKey),
+      store: openRecordStore(database),
+      gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
+      log: benchLog,
+      onCall: null,
+    }),
+    lookup: createSettlementLookup(rpc, finality),
+    log: benchLog,
+  });
+}

@@ -1,0 +1,22 @@
+// A position reader of a protocol with known markets: it reads nothing on a chain without one.
+import type { PositionQuery, PositionReader } from "../types.ts";
+
+type ReadMarkets<Market> = (
+  query: PositionQuery,
+  markets: readonly Market[],
+  signal: AbortSignal,
+) => ReturnType<PositionReader["read"]>;
+
+export function createMarketReader<Market>(
+  protocol: string,
+  marketsByChain: ReadonlyMap<number, readonly Market[]>,
+  read: ReadMarkets<Market>,
+): PositionReader {
+  return {
+    protocol,
+    async read(query, signal) {
+      const markets = marketsByChain.get(query.at.chain.chainId) ?? [];
+      return markets.length === 0 ? { positions: [], warnings: [] } : read(query, markets, signal);
+    },
+  };
+}
