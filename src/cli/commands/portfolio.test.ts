@@ -3,7 +3,6 @@
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
-import { createTestLog } from "../../../tests/support/nodes/test-rpc.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
 import { startPortfolioCommand } from "../../../tests/support/process/portfolio-command.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
@@ -118,10 +117,10 @@ describe("an invalid configuration", () => {
 describe("with X402_DEV_BYPASS", () => {
   let chain: LocalChain;
   let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
-  let running: ReturnType<typeof start>;
+  let running: ReturnType<typeof startPortfolioCommand>;
   let url: string;
 
-  const listening = async (service: ReturnType<typeof start>): Promise<string> => {
+  const listening = async (service: ReturnType<typeof startPortfolioCommand>): Promise<string> => {
     const pattern = /"event":"portfolio_listening","url":"(http:[^"]+)"/;
     await waitFor(() => pattern.test(service.logged()));
     return pattern.exec(service.logged())?.[1] ?? "";
