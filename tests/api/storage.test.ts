@@ -151,7 +151,8 @@ describe("cached responses", () => {
       ["intent_reservations", /intent_reservations|metadata_of_intent/],
       ["offchain_bids", /offchain_bids/],
     ];
-    const values = { hash: `0x${"12".repeat(32)}` };
+    const hash = `0x${"12".repeat(32)}`;
+    const values = { hash, intentHash: hash };
     const found = [...indexReads, ...writeReads].flatMap((read) => {
       const { text } = read.plan({ values, asOf: null, provenance: false }).sql;
       const named = NAMED.filter(([, pattern]) => pattern.test(text)).map(([table]) => table);

@@ -93,6 +93,8 @@ describe("openPipelinedReader", () => {
         record("slow"),
       );
       while ((await session.query(waiting)).rows.length === 0);
+      // Reads avoid a connection only once it has been silent for a few milliseconds.
+      await new Promise((done) => setTimeout(done, 20));
       await Promise.all(Array.from({ length: 50 }, (_, n) => reader.read(byNumber(n + 1), record("quick"))));
     });
     await slow;
