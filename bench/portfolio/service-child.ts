@@ -42,6 +42,7 @@ const gate = createGate({
     description: "A snapshot.",
     mimeType: "application/json",
     resourceOrigin: "https://sold.example",
+    listing: null,
   },
   store: openRecordStore(database),
   facilitator: createLocalFacilitator({

@@ -81,7 +81,7 @@ ${method} ${path}?${query}
 Accept: application/json
 \`\`\`
 
-The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"error": "…", "accepts": […]}\` with the same \`accepts\`. An invalid query gets 400 here, before anything is paid.
+The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"x402Version": 2, "error": "…", "accepts": […]}\` with the same \`accepts\`. An invalid query gets 400 here, before anything is paid.
 
 ${formatMarkdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
 

@@ -28,6 +28,7 @@ const MODEL_OFFER: PaymentOffer = {
   description: "A snapshot.",
   mimeType: "application/json",
   resourceOrigin: "https://sold.example",
+  listing: null,
 };
 
 export type ModelRequest = {

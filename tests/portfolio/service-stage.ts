@@ -47,6 +47,8 @@ export type ServiceStage = {
     readonly database?: Database;
     readonly bypass?: boolean;
     readonly requestMsMax?: number;
+    /** Another process settles, instead of this one. */
+    readonly facilitatorUrl?: string;
     /** Each chain is read from the node of the other, as with a wrong configuration. */
     readonly nodesMixedUp?: boolean;
   }): Promise<PortfolioService>;
@@ -69,7 +71,7 @@ export async function openServiceStage(): Promise<ServiceStage> {
 
   const serve: ServiceStage["serve"] = async (options = {}) => {
     const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
-    const config = readConfig(environmentOf(paid, bypass), {
+    const config = readConfig(environmentOf(paid, bypass, options.facilitatorUrl), {
       ...paymentSettings,
       ...portfolioSettings,
       ...paywallSettings,
@@ -161,7 +163,11 @@ async function stageMarket(market: LocalMarket): Promise<StagedMarket> {
   return staged;
 }
 
-function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Record<string, string> {
+function environmentOf(
+  { chain, asset, payTo }: PaidStage,
+  bypass: boolean,
+  facilitatorUrl: string | undefined,
+): Record<string, string> {
   return {
     PAYMENT_NETWORK: `eip155:${chain.chainId}`,
     PAYMENT_RPC_URL: chain.rpcUrl,
@@ -169,7 +175,9 @@ function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Rec
     PAYMENT_ASSET_NAME: "USD Coin",
     PAYMENT_ASSET_VERSION: "2",
     PAY_TO: payTo,
-    FACILITATOR_PRIVATE_KEY: chain.accounts.facilitator.privateKey,
+    ...(facilitatorUrl === undefined
+      ? { FACILITATOR_PRIVATE_KEY: chain.accounts.facilitator.privateKey }
+      : { FACILITATOR_URL: facilitatorUrl }),
     ...(bypass ? { X402_DEV_BYPASS: "true" } : {}),
   };
 }

@@ -54,13 +54,20 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export type ApiInfo = { readonly title: string; readonly version: string; readonly description: string };
+export type ApiInfo = {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** How an agent uses the API, in a few sentences. */
+  readonly "x-guidance"?: string;
+};
 
 export type OpenApiOperation = {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
+  readonly security?: readonly [];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
   readonly [extension: `x-${string}`]: unknown;
@@ -167,12 +174,15 @@ function errorResponse(status: string, description: string): OpenApiResponse {
 }
 
 function describeOperation(route: RouteDescription, schemas: SchemaRegistry): OpenApiOperation {
-  const { operationId, summary, tag, parameters, body, extensions = {} } = route;
+  const { operationId, summary, tag, parameters, body, extensions = {}, errorStatuses, responses } = route;
+  // An empty list states that neither a payment nor a signature is needed.
+  const isFree = responses[402] === undefined && !errorStatuses.includes(401);
   return {
     operationId,
     summary,
     tags: [tag],
     parameters: parameters.map(describeParameter),
+    ...(isFree ? { security: [] as const } : {}),
     ...(body === null
       ? {}
       : {

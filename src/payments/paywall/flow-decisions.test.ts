@@ -28,6 +28,7 @@ const offer: PaymentOffer = {
   description: "A snapshot.",
   mimeType: "application/json",
   resourceOrigin: "https://sold.example",
+  listing: null,
 };
 const resource = { method: "GET", path: "/paid", query: {} };
 const terms = {} as LedgerRow["terms"];

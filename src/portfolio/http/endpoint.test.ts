@@ -40,7 +40,7 @@ describe("without payment", () => {
     const required = decodeHeader(response.headers.get("payment-required"));
     expect(required.resource).toMatchObject({ url: "https://sextant.example/portfolio" });
     const body = (await response.json()) as Record<string, unknown>;
-    expect(Object.keys(body)).toEqual(["error", "accepts"]);
+    expect(Object.keys(body)).toEqual(["x402Version", "error", "accepts"]);
     expect(body.accepts).toEqual(required.accepts);
     expect(response.headers.get("vary")).toBe("accept");
   });

@@ -130,6 +130,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP") {
         description: "A snapshot.",
         mimeType: "application/json",
         resourceOrigin: TEST_ORIGIN,
+        listing: null,
       },
       ...given.offer,
     };
