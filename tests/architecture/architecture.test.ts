@@ -175,4 +175,25 @@ describe("planted", () => {
       "docs/faults.md:1 OLD_ONE is no longer a fault [faults]",
     ]);
   });
+
+  it.each([
+    "npx sextant api",
+    "KEY=0x1 npx --yes sextant facilitator",
+    "npx --no sextant api",
+    "npm exec --no -- sextant api",
+    "pnpm dlx sextant",
+    "npm install -g sextant",
+  ])("a command that runs another author's package: %s", (command) => {
+    expect(violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` })).toContain(
+      "docs/a.md:3 runs another author's package outside the clone; write node bin/sextant.mjs [ownCommand]",
+    );
+  });
+
+  it.each(["node bin/sextant.mjs api", "npx vitest run src", "`sextant api` is a process"])(
+    "no complaint about %s",
+    (command) => {
+      const found = violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` });
+      expect(found.filter((line) => line.includes("ownCommand"))).toEqual([]);
+    },
+  );
 });

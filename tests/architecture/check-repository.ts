@@ -7,6 +7,7 @@ import { fileHeaders } from "./rules/file-headers.ts";
 import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
+import { ownCommand } from "./rules/own-command.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -21,6 +22,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   lockfile: lockfileRules,
   faults: documentedErrors,
   words,
+  ownCommand,
 };
 
 /** One line per violation: file and line, what is wrong, the rule. */
