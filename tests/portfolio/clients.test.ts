@@ -11,7 +11,12 @@ import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ExactEvmScheme as ExactEvmSchemeOf20 } from "x402-evm-2.0/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "x402-fetch-2.0";
-import { createPayingFetch, TEST_NETWORK } from "../support/payments/paid-client.ts";
+import {
+  createPayingFetch,
+  fetchWithPayment,
+  signPaymentFor,
+  TEST_NETWORK,
+} from "../support/payments/paid-client.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
 const CHAIN_ID = 31_337;
@@ -86,5 +91,32 @@ describe("a client that pays", () => {
       network: TEST_NETWORK,
       transaction: transfer?.transactionHash,
     });
+  });
+
+  it("probes by HEAD, which gets the headers of GET without its body", async () => {
+    for (const query of ["", `?address=${WALLET}&chains=base`]) {
+      const url = `${service.url}/portfolio${query}`;
+      const [get, head] = [await fetch(url), await fetch(url, { method: "HEAD" })];
+      expect([head.status, await head.text()]).toEqual([402, ""]);
+      // These differ per request or per connection.
+      const changing = ["date", "x-request-id", "connection", "keep-alive"];
+      const named = ({ headers }: Response) => [...headers].filter(([name]) => !changing.includes(name));
+      expect(named(head)).toEqual(named(get));
+      expect(head.headers.get("content-length")).toBe(String((await get.text()).length));
+    }
+  });
+
+  it("pays by HEAD, and gets the body by GET with the same payment", async () => {
+    const { paid } = stage;
+    const account = await paid.payer();
+    const url = `${service.url}/portfolio?address=${WALLET}&chains=base`;
+    const { header } = await signPaymentFor(url, account, paid.asset);
+    const head = await fetchWithPayment(url, header, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const get = await fetchWithPayment(url, header);
+    expect(get.status).toBe(200);
+    expect(get.headers.get("payment-response")).toBe(head.headers.get("payment-response"));
+    expect(await get.json()).toMatchObject({ address: WALLET });
+    expect((await paid.transfersFrom(account.address)).length).toBe(1);
   });
 });
