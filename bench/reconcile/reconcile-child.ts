@@ -37,6 +37,7 @@ const rpc = createRpc({
   log: benchLog,
   onCall: () => {
     requests += 1;
+    listing: null,
   },
 });
 /** Every payment that was carried out, from the chain itself. */

@@ -1,9 +1,14 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 import { readVersion } from "../config/settings.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
-import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
+import {
+  describeDocumentRoute,
+  describeEndpoint,
+  describeRead,
+  serviceRoutes,
+} from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
-import { addOpenApiRoutes } from "../http/routes/documents.ts";
+import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpServer } from "../http/server.ts";
@@ -21,6 +26,7 @@ import { readIndexerStatus } from "../store/index/checkpoint.ts";
 import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { renderApiLlmsText } from "../web/llms.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
 
@@ -93,8 +99,20 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   ];
   addReadRoutes(server, reads, { run: read, cache });
   addEndpointRoutes(server.app, endpoints);
-  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...serviceRoutes];
-  addOpenApiRoutes(server.app, buildOpenApiDocument(describeIndexingApi(), routes));
+  const info = describeIndexingApi();
+  const routes = [
+    ...reads.map(describeRead),
+    ...endpoints.map(describeEndpoint),
+    ...serviceRoutes,
+    describeDocumentRoute("/llms.txt", "getLlms", "Index of the API, for language models", "text/plain", {
+      200: { type: "string" },
+    }),
+  ];
+  addStaticDocument(server.app, "/llms.txt", () => ({
+    content: renderApiLlmsText(info, routes),
+    contentType: "text/plain",
+  }));
+  addOpenApiRoutes(server.app, buildOpenApiDocument(info, routes));
   return {
     async close() {
       shutdown.abort();

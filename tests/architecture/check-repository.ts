@@ -1,4 +1,5 @@
 // All rules of the repository, and a function that runs them.
+import { ownCommand } from "./rules/own-command.ts";
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
 import { documentLinks } from "./rules/document-links.ts";
@@ -27,6 +28,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   faults: documentedErrors,
   logLines,
   words,
+  ownCommand,
 };
 
 /** One line per violation: file and line, what is wrong, the rule. */

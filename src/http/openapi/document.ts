@@ -3,13 +3,20 @@ import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { RouteDescription } from "./route-description.ts";
 
-export type ApiInfo = { readonly title: string; readonly version: string; readonly description: string };
+export type ApiInfo = {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** How an agent uses the API, in a few sentences. */
+  readonly "x-guidance"?: string;
+};
 
 export type OpenApiOperation = {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
+  readonly security?: readonly [];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
   readonly [extension: `x-${string}`]: unknown;
@@ -116,12 +123,15 @@ function errorResponse(status: string, description: string): OpenApiResponse {
 }
 
 function describeOperation(route: RouteDescription, schemas: SchemaRegistry): OpenApiOperation {
-  const { operationId, summary, tag, parameters, body, extensions = {} } = route;
+  const { operationId, summary, tag, parameters, body, extensions = {}, errorStatuses, responses } = route;
+  // An empty list states that neither a payment nor a signature is needed.
+  const isFree = responses[402] === undefined && !errorStatuses.includes(401);
   return {
     operationId,
     summary,
     tags: [tag],
     parameters: parameters.map(describeParameter),
+    ...(isFree ? { security: [] as const } : {}),
     ...(body === null
       ? {}
       : {

@@ -1,4 +1,6 @@
 // Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
+import { createResourcesEndpoint } from "./resources-endpoint.ts";
+import { renderGuidance } from "../../web/llms.ts";
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
@@ -141,7 +143,8 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   const { endpoint, devBypass, registry } = options;
   const offering = validateOffering(options.offering);
   const documents = createPortfolioDocuments(offering, endpoint);
-  addEndpointRoutes(app, [endpoint]);
+  const resources = createResourcesEndpoint(offering);
+  addEndpointRoutes(app, [endpoint, resources]);
   for (const { path, render } of documents) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
@@ -164,12 +167,18 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   );
   const routes = [
     describeEndpoint(endpoint),
+    describeEndpoint(resources),
     ...documents.map(({ path, operationId, description, type, schema }) =>
       describeDocumentRoute(path, operationId, description, type, { 200: schema }),
     ),
     health,
     ...serviceRoutes.filter(({ path }) => path !== "/health"),
   ];
-  const title = { title: offering.name, version: API_VERSION, description: offering.description };
-  addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
+  const info = {
+    title: offering.name,
+    version: API_VERSION,
+    description: offering.description,
+    "x-guidance": renderGuidance(offering),
+  };
+  addOpenApiRoutes(app, buildOpenApiDocument(info, routes));
 }

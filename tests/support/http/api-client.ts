@@ -41,7 +41,7 @@ export async function openApiClient(url: string): Promise<ApiClient> {
         ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
       });
       const text = await received.text();
-      const isJson = received.headers.get("content-type")?.startsWith("application/json") === true;
+      const isJson = isJsonType(received.headers.get("content-type"));
       const response: ApiResponse = {
         status: received.status,
         headers: received.headers,
@@ -136,4 +136,9 @@ function resolveResponse(
 
 function encodePointerPart(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** JSON itself, and formats written in it, such as application/linkset+json. */
+export function isJsonType(contentType: string | null): boolean {
+  return /^application\/([\w.]+\+)?json\b/.test(contentType ?? "");
 }
