@@ -29,8 +29,11 @@ import { addReadinessRoute, type Readiness } from "./status-routes.ts";
 
 // Fast path: serve cached responses before Fastify runs.
 
-/** The cached response to exactly this URL, if it is still valid. */
-export type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+/** The cached response to exactly this request, if it is still valid. */
+export type CachedResponseLookup = (
+  url: string,
+  request: Pick<IncomingMessage, "headers">,
+) => SerializedResponse | undefined;
 
 export type FastPathOptions = {
   readonly guard: RequestGuard;
@@ -46,7 +49,7 @@ function sendCachedResponse(
   { guard, observeRequest, isShuttingDown }: FastPathOptions,
 ): boolean {
   if (incoming.method !== "GET") return false;
-  const response = lookup(incoming.url ?? "");
+  const response = lookup(incoming.url ?? "", incoming);
   if (!response) return false;
   const startedMs = performance.now();
   if (guard.check(incoming) !== null) return false;

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { BLOCK_MAX } from "../../schema/reads/read.ts";
+import { minBlockParameters } from "../routes/min-block.ts";
 
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";
@@ -20,6 +21,8 @@ export type RouteDescription = {
   readonly extensions?: Endpoint["extensions"];
   /** Whether responses name the indexed block that they reflect. */
   readonly hasIndexHead: boolean;
+  /** Whether it takes x-min-block and min_block. */
+  readonly hasMinBlock: boolean;
   /** Whether responses may have an ETag, so that a client may get 304. */
   readonly hasEtag: boolean;
 };
@@ -54,18 +57,20 @@ export function describeRead(read: Read): RouteDescription {
       ...parameters,
       ...(unversioned === true ? [] : [blockParameter]),
       ...(provenance ? [includeParameter] : []),
+      ...minBlockParameters,
     ],
     body: null,
     responses: { 200: { type: JSON_TYPE, schema: responseSchema } },
     errorStatuses: read.notFoundMessage === null ? [] : [404],
     hasIndexHead: true,
+    hasMinBlock: true,
     hasEtag: true,
   };
 }
 
 export function describeEndpoint(endpoint: Endpoint): RouteDescription {
   const { method, path, operationId, summary, tag, parameters, body, responses } = endpoint;
-  const { errorStatuses = [], responseHeaders = {}, extensions = {} } = endpoint;
+  const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
     method,
@@ -73,7 +78,7 @@ export function describeEndpoint(endpoint: Endpoint): RouteDescription {
     operationId,
     summary,
     tag,
-    parameters,
+    parameters: [...parameters, ...(readsIndex ? minBlockParameters : [])],
     body,
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
@@ -82,6 +87,7 @@ export function describeEndpoint(endpoint: Endpoint): RouteDescription {
     responseHeaders,
     extensions,
     hasIndexHead: false,
+    hasMinBlock: readsIndex,
     // Paid routes never respond 304.
     hasEtag: method === "GET" && responses[402] === undefined,
   };
@@ -108,6 +114,7 @@ export function describeServiceRoute(
     ),
     errorStatuses: [],
     hasIndexHead: false,
+    hasMinBlock: false,
     hasEtag: false,
   };
 }

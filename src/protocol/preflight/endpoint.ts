@@ -7,6 +7,7 @@ import type { Endpoint } from "../../schema/endpoint.ts";
 import { addressParameter, closedObject, nullable, uintParameter } from "../../schema/parameter.ts";
 import type { AsOf } from "../../schema/reads/read.ts";
 import {
+  assertBlockReached,
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
@@ -115,15 +116,17 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         description: "Read as of this block; default: the newest indexed block.",
       },
     ],
+    readsIndex: true,
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     responses: { 200: preflightResponseSchema },
-    async handle({ values, body, client }) {
+    async handle({ values, body, client, minBlock }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(values.block as string);
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client },
         (head, rows) => {
+          assertBlockReached(minBlock, head.number);
           assertBlockReadable(asOf, head, { recent: false });
           const rules = toRules(toFirstRecord(rows) ?? {});
           return {

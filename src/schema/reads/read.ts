@@ -93,6 +93,29 @@ export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { rece
   if (problem !== null) throw new Fault("INPUT_INVALID", problem);
 }
 
+/** The block that the index must have reached; null takes what there is. */
+export type MinBlock = bigint | null;
+
+/** After which time a block that is just being indexed is there. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** Rejects what was read before the index had the block. Numbers count, whatever the fork (D196). */
+export function assertBlockReached(minBlock: MinBlock, head: bigint): void {
+  if (minBlock !== null && head < minBlock) throw createBlockNotIndexedFault(minBlock, head);
+}
+
+export function createBlockNotIndexedFault(minBlock: bigint, head: bigint | null, reason = ""): Fault {
+  const at = head === null ? "has not reached" : `is at block ${head} and has not reached`;
+  return new Fault(
+    "BLOCK_NOT_INDEXED",
+    `${reason}The index ${at} block ${minBlock}; try again in a moment.`,
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      headers: head === null ? {} : { "x-block-number": head.toString() },
+    },
+  );
+}
+
 /** The block to read at; null is the latest indexed one. */
 export type AsOf = bigint | null;
 
