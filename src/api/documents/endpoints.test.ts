@@ -93,6 +93,33 @@ describe("publishing", () => {
     ]);
   });
 
+  it("takes the labels of a quote document from itself where they are not given beside it", async () => {
+    const agent = `0x${"Cd".repeat(20)}`;
+    const own = { request_id: "own-1", merchant_id: 7, service_numeric_id: "9", service_id: "", agent };
+    const request = await publish("QuoteRequest", {
+      quote_request_json: JSON.stringify(own),
+      merchant_id: "8",
+    });
+    const expected = {
+      request_id: "own-1",
+      service_numeric_id: "9",
+      service_id: null,
+      agent: agent.toLowerCase(),
+    };
+    expect(request.body).toMatchObject({ ...expected, merchant_id: "8" });
+    const { request_hash } = request.body as { request_hash: string };
+    const text = JSON.stringify({ request_hash, request_id: "own-1", merchant_id: "x", agent: 5 });
+    const response = await publish("QuoteResponse", { quote_response_json: text });
+    // What is no label there is the publisher's business.
+    const labels = { request_hash, request_id: "own-1", merchant_id: null, agent: null };
+    expect(response.body).toMatchObject(labels);
+    const elsewhere = JSON.stringify({ request_hash: hashOf("elsewhere"), merchant_id: 2 ** 60 });
+    const { body } = await publish("QuoteResponse", { quote_response_json: elsewhere });
+    expect(body).toMatchObject({ request_hash: null, merchant_id: null });
+    const catalog = await publish("Catalog", { catalog_json: '{"merchant_id":"7"}' });
+    expect(catalog.body).toMatchObject({ merchant_id: null });
+  });
+
   it("requires only the text; absent labels are null", async () => {
     const { body } = await publish("Catalog", { catalog_json: '{"only":"text"}', merchant_id: null });
     expect(body).toMatchObject({ merchant_id: null, service_id: null });

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
-import { BLOCK_MAX } from "../../schema/reads/read.ts";
+import { BLOCK_MAX, includableParts } from "../../schema/reads/read.ts";
 import { minBlockParameters } from "../routes/min-block.ts";
 
 export type RouteDescription = {
@@ -37,13 +37,22 @@ const blockParameter: Parameter = {
   description: "Read as of this block; default: the latest indexed block.",
 };
 
-const includeParameter: Parameter = {
-  name: "include",
-  in: "query",
-  required: false,
-  kind: enumParameter(["provenance"]),
-  description: "Adds to each record the transaction and block of its last change.",
-};
+function describeInclude(read: Read): Parameter {
+  const parts = includableParts(read);
+  // Two parts at most: every order is listed.
+  const values = parts.length > 1 ? [...parts, parts.join(","), [...parts].reverse().join(",")] : parts;
+  const provenance = "Adds to each record the transaction and block of the event that block_number names";
+  return {
+    name: "include",
+    in: "query",
+    required: false,
+    kind: enumParameter(values),
+    description:
+      parts.length > 1
+        ? `${provenance} (provenance), or what its execution requires and proved (requirements).`
+        : `${provenance}.`,
+  };
+}
 
 export function describeRead(read: Read): RouteDescription {
   const { path, operationId, summary, tag, parameters, responseSchema, provenance, unversioned } = read;
@@ -56,7 +65,7 @@ export function describeRead(read: Read): RouteDescription {
     parameters: [
       ...parameters,
       ...(unversioned === true ? [] : [blockParameter]),
-      ...(provenance ? [includeParameter] : []),
+      ...(provenance ? [describeInclude(read)] : []),
       ...minBlockParameters,
     ],
     body: null,

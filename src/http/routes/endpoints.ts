@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
-import { parseStrictJson } from "../../lib/json.ts";
+import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
@@ -172,10 +172,21 @@ function readRequest(
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   let body: unknown;
   if (validateBody !== null) {
-    body = parseStrictJson(rawBody, "The body");
+    body = dropEmptyOptionals(parseStrictJson(rawBody, "The body"), endpoint.body);
     validateBody(body);
   }
   return { values, rawBody, body, headers, client: request.client, minBlock };
+}
+
+/** Forms and some clients send "" for a field that is not filled in: in an optional field it is none (D198). */
+function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
+  if (!isJsonObject(body)) return body;
+  const required = (schema?.required ?? []) as readonly string[];
+  const optional = Object.keys(schema?.properties ?? {}).filter((key) => !required.includes(key));
+  if (!optional.some((key) => body[key] === "")) return body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([key, value]) => value !== "" || !optional.includes(key)),
+  );
 }
 
 function readHead({ url, headers }: FastifyRequest): RequestHead {

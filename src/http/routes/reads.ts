@@ -8,6 +8,7 @@ import {
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
+  includableParts,
   type MinBlock,
   type RunRead,
 } from "../../schema/reads/read.ts";
@@ -42,7 +43,7 @@ export function addReadRoutes(
       const minBlock = readMinBlock(request.headers, query);
       // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
       const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
-      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
+      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
       const respond = () =>
         cache.getOrCreate({ route: read.path, canonicalKey, url }, () =>
           createResponse(read, input, { request, reply, run, minBlock }),
@@ -113,13 +114,25 @@ function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedRe
 function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
   const values = readParameters(read.parameters, request, query);
   const block = isKnown(read, "block") ? query.get("block") : undefined;
-  const include = isKnown(read, "include") ? query.get("include") : undefined;
-  if (include !== undefined && include !== "provenance") {
-    throw new Fault("INPUT_INVALID", "include must be provenance.");
-  }
+  const included = readIncluded(read, query);
   return {
     values,
     asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
-    provenance: include === "provenance",
+    provenance: included.includes("provenance"),
+    requirements: included.includes("requirements"),
   };
+}
+
+function readIncluded(read: Read, query: ReadonlyMap<string, string>): readonly string[] {
+  const include = isKnown(read, "include") ? query.get("include") : undefined;
+  if (include === undefined) return [];
+  const known = includableParts(read);
+  const given = include.split(",");
+  if (given.every((part) => known.includes(part)) && new Set(given).size === given.length) return given;
+  throw new Fault(
+    "INPUT_INVALID",
+    known.length === 1
+      ? `include must be ${known[0]}.`
+      : `include must be of ${known.join(", ")}, separated by commas, each at most once.`,
+  );
 }

@@ -124,6 +124,8 @@ export type ReadInput = {
   readonly values: ParameterValues;
   readonly asOf: AsOf;
   readonly provenance: boolean;
+  /** Whether records show what execution requires, for reads that have it. */
+  readonly requirements?: boolean;
 };
 
 /**
@@ -150,6 +152,8 @@ export type Read = {
   readonly parameters: readonly Parameter[];
   /** Whether every record comes from a log of the chain, so that `include` applies. */
   readonly provenance: boolean;
+  /** Whether `include=requirements` applies too. */
+  readonly requirements?: boolean;
   /** Whether its rows belong to no block: it has no parameter `block`, and ignores it like any unknown key. */
   readonly unversioned?: boolean;
   /** Whether it reads rollups with history only back to the finalized block. */
@@ -161,3 +165,8 @@ export type Read = {
   readonly notFoundMessage: string | null;
   readonly plan: (input: ReadInput) => ReadPlan;
 };
+
+/** What `include` may name. */
+export function includableParts({ provenance, requirements = false }: Read): readonly string[] {
+  return [...(provenance ? ["provenance"] : []), ...(requirements ? ["requirements"] : [])];
+}
