@@ -37,7 +37,6 @@ const rpc = createRpc({
   log: benchLog,
   onCall: () => {
     requests += 1;
-    listing: null,
   },
 });
 /** Every payment that was carried out, from the chain itself. */

@@ -1,5 +1,7 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
+
 import { readVersion } from "../config/settings.ts";
+import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
 import {
   describeDocumentRoute,
@@ -22,7 +24,7 @@ import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
-import { readIndexerStatus } from "../store/index/checkpoint.ts";
+import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -48,6 +50,8 @@ type ServeApiOptions = {
   readonly isIndexReady?: () => Promise<boolean>;
   /** Default: 64 MiB. 0 disables the cache. */
   readonly cacheBytesMax?: number;
+  /** Limits of requests with x-min-block or min_block. */
+  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
 };
 
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
@@ -61,9 +65,19 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
+  const waiters = new BlockWaiters({
+    ...options.blockWaits,
+    readHead: async () => {
+      const checkpoint = await readCheckpoint(database);
+      // A request that waited for this head must not get a cached response from before it.
+      if (checkpoint) cache.observeHead(checkpoint.block.hash);
+      return checkpoint && BigInt(checkpoint.block.number);
+    },
+  });
   const read: typeof index.read = (statement, use) =>
     index.read(statement, (head, rows) => {
       cache.observeHead(head.hash);
+      waiters.observeHead(head.number);
       return use(head, rows);
     });
   const invalidateTables = (tables: readonly string[]) => {
@@ -73,7 +87,11 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
   const watcher = watchChanges(database, {
-    onChange: (tables) => (tables === null ? cache.invalidateAll() : invalidateTables(tables)),
+    onChange: (tables) => {
+      if (tables !== null) return invalidateTables(tables);
+      cache.invalidateAll();
+      waiters.onChange();
+    },
     onDisconnect: () => cache.disable(),
     log,
     signal: shutdown.signal,
@@ -97,8 +115,10 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     createPreflightEndpoint({ run: read }),
     ...(writeService?.endpoints ?? []),
   ];
-  addReadRoutes(server, reads, { run: read, cache });
-  addEndpointRoutes(server.app, endpoints);
+  addReadRoutes(server, reads, { run: read, cache, waiters });
+  addEndpointRoutes(server.app, endpoints, { waiters });
+  // The server waits for requests in flight, which would wait for their block.
+  server.app.addHook("preClose", async () => waiters.close());
   const info = describeIndexingApi();
   const routes = [
     ...reads.map(describeRead),

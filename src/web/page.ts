@@ -1,7 +1,8 @@
 // Self-contained pages, with a policy that allows exactly their own style and script; and who gets one instead of JSON.
-import { FAVICON_PATH } from "./icon.ts";
+
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
+import { FAVICON_PATH } from "./icon.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
 

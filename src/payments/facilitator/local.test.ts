@@ -167,7 +167,14 @@ describe("the endpoints", () => {
     const found = all.find((each) => each.path === path);
     if (!found) throw new Error(`there is no ${path}`);
     return (body: unknown) =>
-      found.handle({ values: {}, rawBody: Buffer.alloc(0), body, headers: {}, client: "192.0.2.1" });
+      found.handle({
+        values: {},
+        rawBody: Buffer.alloc(0),
+        body,
+        headers: {},
+        client: "192.0.2.1",
+        minBlock: null,
+      });
   };
   const request = (paymentPayload: PaymentPayload, changed: Partial<PaymentRequirements> = {}) => ({
     x402Version: 2,

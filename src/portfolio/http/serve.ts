@@ -1,6 +1,5 @@
 // Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
-import { createResourcesEndpoint } from "./resources-endpoint.ts";
-import { renderGuidance } from "../../web/llms.ts";
+
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
@@ -22,6 +21,7 @@ import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/parameter.ts";
+import { renderGuidance } from "../../web/llms.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
 import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
@@ -31,6 +31,7 @@ import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } fr
 import { createPortfolioDocuments } from "./documents.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
+import { createResourcesEndpoint } from "./resources-endpoint.ts";
 
 /** A paywall, or for development a gate that lets every request through. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
