@@ -4,7 +4,7 @@ import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { registerAgent } from "@sextant/simulator/transactions/agents";
 import { openWorld } from "@sextant/simulator/world";
-import type { ServerReady } from "./api/server-child.ts";
+import type { ServerReady } from "./api/cpu-time.ts";
 import { openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import { type Bench, type BenchReport, type Measurement, quantilesOf } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
