@@ -23,6 +23,7 @@ import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import type { Read } from "../schema/reads/read.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
 import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
@@ -98,19 +99,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   });
   const writeService =
     options.writes && openWriteService(options.writes, { database, log, onChange: invalidateTables });
-  const { isIndexReady } = options;
-  const expiryLoop =
-    options.writes && isIndexReady
-      ? runExpiryLoop({
-          database,
-          tables,
-          unreferredDays: options.writes.config.unreferredDays,
-          storedBytesMax: options.writes.config.storedBytesMax,
-          isIndexReady,
-          log,
-          signal: shutdown.signal,
-        })
-      : undefined;
+  const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
     ...(writeService?.endpoints ?? []),
@@ -119,6 +108,30 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   addEndpointRoutes(server.app, endpoints, { waiters });
   // The server waits for requests in flight, which would wait for their block.
   server.app.addHook("preClose", async () => waiters.close());
+  addDocuments(server, reads, endpoints);
+  return {
+    async close() {
+      shutdown.abort();
+      await watcher;
+      await expiryLoop;
+      await readers.quick.close();
+      await readers.slow.close();
+      writeService?.close();
+    },
+  };
+}
+
+/** Nothing expires unless the API takes writes and can tell when the index is complete. */
+function startExpiryLoop(
+  { database, log, writes, isIndexReady }: ServeApiOptions,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  if (!writes || !isIndexReady) return undefined;
+  const { unreferredDays, storedBytesMax } = writes.config;
+  return runExpiryLoop({ database, tables, unreferredDays, storedBytesMax, isIndexReady, log, signal });
+}
+
+function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: readonly Endpoint[]): void {
   const info = describeIndexingApi();
   const routes = [
     ...reads.map(describeRead),
@@ -133,16 +146,6 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     contentType: "text/plain",
   }));
   addOpenApiRoutes(server.app, buildOpenApiDocument(info, routes));
-  return {
-    async close() {
-      shutdown.abort();
-      await watcher;
-      await expiryLoop;
-      await readers.quick.close();
-      await readers.slow.close();
-      writeService?.close();
-    },
-  };
 }
 
 // The indexer reports every second; 30 missed reports mean that it is gone.
