@@ -15,10 +15,18 @@ import {
   replaceRuns,
   writeResults,
 } from "./harness/results.ts";
+import { lagBench } from "./lag.ts";
 import { portfolioBench } from "./portfolio.ts";
 import { reconcileBench } from "./reconcile.ts";
 
-const BENCHES: readonly Bench[] = [backfillBench, apiBench, portfolioBench, reconcileBench, growthBench];
+const BENCHES: readonly Bench[] = [
+  backfillBench,
+  apiBench,
+  portfolioBench,
+  reconcileBench,
+  lagBench,
+  growthBench,
+];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;

@@ -37,6 +37,7 @@ export function openBenchGate(
       description: "A snapshot.",
       mimeType: "application/json",
       resourceOrigin: "https://sold.example",
+      listing: null,
     },
     store: openRecordStore(database),
     facilitator: createLocalFacilitator({

@@ -17,7 +17,8 @@ type Fields = Readonly<Record<string, string>>;
 /** Requests every route once, in an order in which written records can be read; throws where a request fails. */
 export async function requestAllExamples(send: SendExampleRequest): Promise<readonly ApiExample[]> {
   const api = new ExampleRecorder(send);
-  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs"]) await api.read(path);
+  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"])
+    await api.read(path);
   const agent = await api.read("/agents/{agentId}", { agentId: "1" });
   await api.read("/agents", {}, `?owner=${agent.owner}&limit=2`);
   const openIntent = await findUnsettledIntent(api);

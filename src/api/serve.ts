@@ -1,9 +1,16 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
+
 import { readVersion } from "../config/settings.ts";
+import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
-import { describeEndpoint, describeRead, serviceRoutes } from "../http/openapi/route-description.ts";
+import {
+  describeDocumentRoute,
+  describeEndpoint,
+  describeRead,
+  serviceRoutes,
+} from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
-import { addOpenApiRoutes } from "../http/routes/documents.ts";
+import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpServer } from "../http/server.ts";
@@ -16,11 +23,13 @@ import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
+import type { Read } from "../schema/reads/read.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
-import { readIndexerStatus } from "../store/index/checkpoint.ts";
+import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { renderApiLlmsText } from "../web/llms.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
 
@@ -42,6 +51,8 @@ type ServeApiOptions = {
   readonly isIndexReady?: () => Promise<boolean>;
   /** Default: 64 MiB. 0 disables the cache. */
   readonly cacheBytesMax?: number;
+  /** Limits of requests with x-min-block or min_block. */
+  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
 };
 
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
@@ -55,9 +66,19 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
+  const waiters = new BlockWaiters({
+    ...options.blockWaits,
+    readHead: async () => {
+      const checkpoint = await readCheckpoint(database);
+      // A request that waited for this head must not get a cached response from before it.
+      if (checkpoint) cache.observeHead(checkpoint.block.hash);
+      return checkpoint && BigInt(checkpoint.block.number);
+    },
+  });
   const read: typeof index.read = (statement, use) =>
     index.read(statement, (head, rows) => {
       cache.observeHead(head.hash);
+      waiters.observeHead(head.number);
       return use(head, rows);
     });
   const invalidateTables = (tables: readonly string[]) => {
@@ -67,34 +88,27 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
   const watcher = watchChanges(database, {
-    onChange: (tables) => (tables === null ? cache.invalidateAll() : invalidateTables(tables)),
+    onChange: (tables) => {
+      if (tables !== null) return invalidateTables(tables);
+      cache.invalidateAll();
+      waiters.onChange();
+    },
     onDisconnect: () => cache.disable(),
     log,
     signal: shutdown.signal,
   });
   const writeService =
     options.writes && openWriteService(options.writes, { database, log, onChange: invalidateTables });
-  const { isIndexReady } = options;
-  const expiryLoop =
-    options.writes && isIndexReady
-      ? runExpiryLoop({
-          database,
-          tables,
-          unreferredDays: options.writes.config.unreferredDays,
-          storedBytesMax: options.writes.config.storedBytesMax,
-          isIndexReady,
-          log,
-          signal: shutdown.signal,
-        })
-      : undefined;
+  const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
     ...(writeService?.endpoints ?? []),
   ];
-  addReadRoutes(server, reads, { run: read, cache });
-  addEndpointRoutes(server.app, endpoints);
-  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint), ...serviceRoutes];
-  addOpenApiRoutes(server.app, buildOpenApiDocument(describeIndexingApi(), routes));
+  addReadRoutes(server, reads, { run: read, cache, waiters });
+  addEndpointRoutes(server.app, endpoints, { waiters });
+  // The server waits for requests in flight, which would wait for their block.
+  server.app.addHook("preClose", async () => waiters.close());
+  addDocuments(server, reads, endpoints);
   return {
     async close() {
       shutdown.abort();
@@ -105,6 +119,33 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       writeService?.close();
     },
   };
+}
+
+/** Nothing expires unless the API takes writes and can tell when the index is complete. */
+function startExpiryLoop(
+  { database, log, writes, isIndexReady }: ServeApiOptions,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  if (!writes || !isIndexReady) return undefined;
+  const { unreferredDays, storedBytesMax } = writes.config;
+  return runExpiryLoop({ database, tables, unreferredDays, storedBytesMax, isIndexReady, log, signal });
+}
+
+function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: readonly Endpoint[]): void {
+  const info = describeIndexingApi();
+  const routes = [
+    ...reads.map(describeRead),
+    ...endpoints.map(describeEndpoint),
+    ...serviceRoutes,
+    describeDocumentRoute("/llms.txt", "getLlms", "Index of the API, for language models", "text/plain", {
+      200: { type: "string" },
+    }),
+  ];
+  addStaticDocument(server.app, "/llms.txt", () => ({
+    content: renderApiLlmsText(info, routes),
+    contentType: "text/plain",
+  }));
+  addOpenApiRoutes(server.app, buildOpenApiDocument(info, routes));
 }
 
 // The indexer reports every second; 30 missed reports mean that it is gone.

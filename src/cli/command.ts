@@ -51,6 +51,9 @@ const GLOBAL_OPTIONS: Record<string, CommandOption> = {
   debug: { type: "boolean", description: "show stack traces when a command fails" },
 };
 
+/** How to start it. Only this is ours everywhere: outside the clone npx would run another author's package. */
+const PROGRAM = "node bin/sextant.mjs";
+
 export function parseArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
@@ -60,7 +63,7 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
   if (!command) {
     throw new Fault(
       "USAGE_INVALID",
-      `Unknown command "${name}"; run \`sextant --help\` to list the commands.`,
+      `Unknown command "${name}"; run \`${PROGRAM} --help\` to list the commands.`,
     );
   }
   const options = parseOptions(command, rest);
@@ -87,7 +90,7 @@ function parseOptions({ name, options }: Command, argv: readonly string[]): Comm
   } catch (cause) {
     // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
     const [problem] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];
-    const hint = `run \`sextant ${name} --help\` to list its options.`;
+    const hint = `run \`${PROGRAM} ${name} --help\` to list its options.`;
     throw new Fault("USAGE_INVALID", `${problem ?? "The options are invalid"}; ${hint}`, { cause });
   }
 }
@@ -112,12 +115,12 @@ function formatOverview(commands: readonly Command[]): string {
   return [
     "Sextant: wallet snapshots for AI agents, paid with x402, and an indexing API of an agent commerce protocol.",
     "",
-    "Usage: sextant <command> [options]",
+    `Usage: ${PROGRAM} <command> [options]`,
     "",
     ...rows,
     "",
-    "Run `sextant <command> --help` for the options of a command. Configuration comes from environment",
-    "variables and a .env file in the working directory: see .env.example.",
+    `Run \`${PROGRAM} <command> --help\` for the options of a command. Configuration comes from`,
+    "environment variables and a .env file in the working directory: see .env.example.",
     "",
   ].join("\n");
 }
@@ -129,7 +132,7 @@ function formatCommandHelp({ name, description, options }: Command): string {
   }));
   const width = Math.max(...entries.map(({ left }) => left.length));
   const rows = entries.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
-  return [`Usage: sextant ${name} [options]`, "", description, "", ...rows, ""].join("\n");
+  return [`Usage: ${PROGRAM} ${name} [options]`, "", description, "", ...rows, ""].join("\n");
 }
 
 /** The environment in which options that replace a variable have done so. */

@@ -25,7 +25,7 @@ describe("help", () => {
   it.each(COMMANDS)("describes %s", async (name) => {
     const { code, out } = await runSextantInProcess([name, "--help"]);
     expect(code).toBe(0);
-    expect(out).toMatch(new RegExp(`^Usage: sextant ${name} \\[options\\]\n\n[A-Z].*\n`));
+    expect(out).toMatch(new RegExp(`^Usage: node bin/sextant\\.mjs ${name} \\[options\\]\n\n[A-Z].*\n`));
     expect(out).toContain("--debug");
   });
 
@@ -38,20 +38,26 @@ describe("help", () => {
 
 describe("an invalid start is rejected in one sentence without a stack", () => {
   const cases: [string, string[], Record<string, string>, number, RegExp][] = [
-    ["an unknown command", ["fly"], {}, 64, /^sextant: Unknown command "fly"; run `sextant --help` .*\n$/],
+    [
+      "an unknown command",
+      ["fly"],
+      {},
+      64,
+      /^sextant: Unknown command "fly"; run `node bin\/sextant\.mjs --help` .*\n$/,
+    ],
     [
       "an unknown option",
       ["api", "--fly"],
       {},
       64,
-      /^sextant: Unknown option '--fly'; run `sextant api --help` .*\n$/,
+      /^sextant: Unknown option '--fly'; run `node bin\/sextant\.mjs api --help` .*\n$/,
     ],
     [
       "a stray argument",
       ["api", "fly"],
       {},
       64,
-      /^sextant: Unexpected argument 'fly'.*; run `sextant api --help` .*\n$/,
+      /^sextant: Unexpected argument 'fly'.*; run `node bin\/sextant\.mjs api --help` .*\n$/,
     ],
     [
       "a malformed variable",

@@ -58,7 +58,7 @@ export function sendErrorResponse(reply: FastifyReply, requestId: string, fault:
   if (fault.retryAfterSeconds !== null) reply.header("retry-after", String(fault.retryAfterSeconds));
   return reply
     .code(fault.status)
-    .headers(errorHeaders(fault))
+    .headers({ ...errorHeaders(fault), ...fault.headers })
     .header("x-request-id", requestId)
     .send(errorBody(fault));
 }

@@ -8,6 +8,7 @@ const response: SerializedResponse = {
   status: 200,
   body: Buffer.alloc(1_000),
   etag: '"a"',
+  indexedBlock: null,
   headers: [],
 };
 const create = async () => response;

@@ -9,6 +9,7 @@ const responseOf = (text: string): SerializedResponse => ({
   status: 200,
   body: Buffer.from(text),
   etag: text,
+  indexedBlock: null,
   headers: [],
 });
 

@@ -11,6 +11,8 @@ export type SerializedResponse = {
   readonly body: Buffer;
   /** Null for a response that never becomes a 304, such as a paid one. */
   readonly etag: string | null;
+  /** The indexed block that it reflects; null for what is not read from the index. */
+  readonly indexedBlock: bigint | null;
   /** Names and values in turn: everything except the headers that differ per request. */
   readonly headers: readonly string[];
 };
@@ -24,6 +26,7 @@ type ResponseParts = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Derives the ETag from the body. */
   readonly computeEtag?: boolean;
+  readonly indexedBlock?: bigint;
 };
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -40,7 +43,8 @@ export function serializeResponse(parts: ResponseParts): SerializedResponse {
   const headers: string[] = [];
   for (const [name, value] of DEFAULT_ENTRIES) if (own[name] === undefined) headers.push(name, value);
   for (const name in own) headers.push(name, own[name] ?? "");
-  return { route, status, body: bytes, etag: own.etag ?? null, headers };
+  const { indexedBlock = null } = parts;
+  return { route, status, body: bytes, etag: own.etag ?? null, indexedBlock, headers };
 }
 
 function toBytes(body: unknown): Buffer {

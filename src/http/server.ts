@@ -196,8 +196,11 @@ function urlOf(app: FastifyInstance): string {
   return `http://${host}:${address.port}`;
 }
 
-/** The cached response to exactly this URL, if it is still valid. */
-type CachedResponseLookup = (url: string) => SerializedResponse | undefined;
+/** The cached response to exactly this request, if it is still valid. */
+type CachedResponseLookup = (
+  url: string,
+  request: Pick<IncomingMessage, "headers">,
+) => SerializedResponse | undefined;
 
 type FastPathOptions = {
   readonly guard: RequestGuard;
@@ -216,7 +219,7 @@ function sendCachedResponse(
   { guard, observeRequest, isShuttingDown }: FastPathOptions,
 ): boolean {
   if (incoming.method !== "GET") return false;
-  const response = lookup(incoming.url ?? "");
+  const response = lookup(incoming.url ?? "", incoming);
   if (!response) return false;
   const startedMs = performance.now();
   if (guard.check(incoming) !== null) return false;

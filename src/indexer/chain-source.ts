@@ -58,6 +58,10 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
     /** Headers by number, in the given order, neighbours linked; rejects, retryably, where the node lacks one. */
     readHeaders: (numbers: readonly number[], signal: AbortSignal) =>
       readConfirmedHeaders(rpc, numbers, signal),
+    /** Rejects, retryably, where the node does not know the block by its hash: it may have made the hash up. */
+    confirmHeader: async (header: BlockHeader, signal: AbortSignal): Promise<void> => {
+      await readHeaderByHash(rpc, header.hash, { signal });
+    },
     readBlockLogs: (header: BlockHeader, signal: AbortSignal) =>
       readCrossCheckedBlockLogs(rpc, header, filters, { bloom: facts.logsBloom, signal }),
     /** The logs of final blocks, in order and without gaps. */

@@ -19,7 +19,7 @@ export async function stepTowards(
   context: IndexingContext,
   position: Checkpoint,
   head: BlockHeader,
-  finalized: number,
+  finalized: Promise<number>,
   signal: AbortSignal,
 ): Promise<SyncStep> {
   const { block } = position;
@@ -28,6 +28,10 @@ export async function stepTowards(
     if (await isIndexed(context.store, head)) return { kind: "synced" };
     // The head itself may be orphaned by now: then the chain still has our block, and another head will follow.
     return (await rollBackToCommonAncestor(context, position, head.number, signal)) ?? { kind: "synced" };
+  }
+  // The usual case: the next block, whose header is here already.
+  if (head.number === block.number + 1 && head.parentHash === block.hash) {
+    return { kind: "written", written: await writeHead(context, head, finalized, signal) };
   }
   const count = Math.min(BLOCKS_PER_STEP_MAX, head.number - block.number);
   const numbers = Array.from({ length: count }, (_, index) => block.number + 1 + index);
@@ -40,13 +44,29 @@ export async function stepTowards(
       `The node returned headers of two branches at block ${block.number}.`,
     );
   }
-  return { kind: "written", written: await writeBlocks(context, headers, finalized, signal) };
+  return { kind: "written", written: await writeBlocks(context, headers, () => finalized, signal) };
 }
 
+/** Nothing is written unless the node also knows the head by its hash, which is read beside its logs. */
+async function writeHead(
+  context: IndexingContext,
+  head: BlockHeader,
+  finalized: Promise<number>,
+  signal: AbortSignal,
+): Promise<WrittenBatch> {
+  const confirmed = context.chain.confirmHeader(head, signal);
+  const [written] = await Promise.all([
+    writeBlocks(context, [head], () => confirmed.then(() => finalized), signal),
+    confirmed,
+  ]);
+  return written;
+}
+
+/** What `readFinalized` waits for is awaited before anything is written. */
 async function writeBlocks(
   { chain, addDetails, fold, store }: IndexingContext,
   headers: readonly BlockHeader[],
-  finalized: number,
+  readFinalized: () => Promise<number>,
   signal: AbortSignal,
 ): Promise<WrittenBatch> {
   const perBlock = await Promise.all(headers.map((header) => chain.readBlockLogs(header, signal)));
@@ -59,6 +79,7 @@ async function writeBlocks(
   }));
   const tip = blocks.at(-1);
   if (!tip) throw new Error("empty batch");
+  const finalized = await readFinalized();
   const started = performance.now();
   const folded = await store.fold({ tip, blocks, logs, finalized }, fold, null);
   await folded.write();

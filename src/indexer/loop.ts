@@ -111,22 +111,35 @@ async function writeStartBlock(
 async function follow(context: IndexingContext, options: IndexChainOptions): Promise<void> {
   for await (const head of context.chain.followHeads(options.signal)) {
     options.report.onHead(head);
-    const finalized = await context.chain.readFinalized(options.signal);
-    const isNearHead = await syncTo(context, head, finalized.number, options);
+    // Read beside the block itself, which needs it only when it is written.
+    const finalized = context.chain.readFinalized(options.signal).then(({ number }) => number);
+    // A step that awaits it gets the failure; one that fails earlier does not await it.
+    finalized.catch(() => undefined);
+    const isNearHead = await syncTo(context, head, finalized, options);
     if (!isNearHead || options.signal.aborted) return;
   }
+}
+
+/** No finalized block is above the head, so that near it nothing has to be awaited. */
+async function isFarBehind(
+  { block }: Checkpoint,
+  head: BlockHeader,
+  finalized: Promise<number>,
+): Promise<boolean> {
+  const near = block.number + BLOCKS_PER_STEP_MAX;
+  return near < head.number && near < (await finalized);
 }
 
 /** False when so many blocks became final meanwhile that a backfill reads them faster. */
 async function syncTo(
   context: IndexingContext,
   head: BlockHeader,
-  finalized: number,
+  finalized: Promise<number>,
   options: IndexChainOptions,
 ): Promise<boolean> {
   while (!options.signal.aborted) {
     const position = await context.store.readCheckpoint();
-    if (!position || position.block.number + BLOCKS_PER_STEP_MAX < finalized) return false;
+    if (!position || (await isFarBehind(position, head, finalized))) return false;
     const step = await stepTowards(context, position, head, finalized, options.signal);
     if (step.kind === "written") options.report.onBatchWritten(step.written, "live");
     else if (step.kind === "rolledBack") options.report.onRollback(step.to, step.depth);

@@ -241,6 +241,13 @@ export const FAULTS = {
     exit: 69,
     description: "The index is not ready or no longer reliable.",
   },
+  BLOCK_NOT_INDEXED: {
+    status: 503,
+    retry: true,
+    exit: 69,
+    description:
+      "The index has not reached the block that x-min-block or min_block asks for; x-block-number says which it has.",
+  },
   INDEX_EMPTY: { status: 503, retry: true, exit: 69, description: "Nothing is indexed yet." },
   REORG_TOO_DEEP: {
     status: 503,
@@ -282,16 +289,23 @@ export class Fault extends Error {
   readonly code: FaultCode;
   /** When to try again, where that is known: the Retry-After of the response. */
   readonly retryAfterSeconds: number | null;
+  /** What else the response says in headers, for programs. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: FaultCode,
     message: string,
-    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+    options: {
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      headers?: Readonly<Record<string, string>>;
+    } = {},
   ) {
     super(message, options);
     this.name = "Fault";
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

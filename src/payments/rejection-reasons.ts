@@ -9,6 +9,10 @@ export const PAYER_REJECTED = "payer_refused_after_revert";
 export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
 export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
 export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
+/** Valid by our clock and too early by the chain's, whose newest block is older. */
+export const NOT_VALID_YET_ON_CHAIN = "authorization_not_valid_yet_on_chain";
+/** Valid by our clock and too late by the chain's. */
+export const EXPIRED_ON_CHAIN = "authorization_expired_on_chain";
 export const WRONG_SIGNATURE = "invalid_exact_evm_signature";
 
 /** The nonce is used as of a block that a reorg can still undo; once that block is final, the reason is NONCE_USED. */
@@ -58,7 +62,21 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       message:
         "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
     },
-    [SIMULATION_FAILED]: { decided: "before-send" },
+    [SIMULATION_FAILED]: {
+      decided: "before-send",
+      message:
+        "The token rejects the transfer when it is simulated; check the payer's balance, the times and the nonce of the payment, and whether the token is paused.",
+    },
+    [NOT_VALID_YET_ON_CHAIN]: {
+      decided: "before-send",
+      message:
+        "The payment is not valid yet on chain: the newest block is not later than its validAfter. Wait for a block, or sign with an earlier validAfter.",
+    },
+    [EXPIRED_ON_CHAIN]: {
+      decided: "before-send",
+      message:
+        "The payment has expired on chain: the newest block is not earlier than its validBefore. Sign a new one.",
+    },
     invalid_exact_evm_payload_authorization_valid_before: {
       decided: "before-send",
       message: "The payment has expired, or would before it is carried out.",

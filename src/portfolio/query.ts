@@ -14,7 +14,7 @@ export type PortfolioParameters = {
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
-const DEFAULTS = ["base", "ethereum"];
+export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
@@ -22,8 +22,8 @@ const TEXT_LENGTH_MAX = 500;
 
 /** Parameters for a service of these chains; a default chain that is not served is dropped from the defaults. */
 export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
-  const servedDefaults = DEFAULTS.filter((slug) => served.includes(slug));
-  const defaults = servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULTS.length);
+  const servedDefaults = DEFAULT_CHAINS.filter((slug) => served.includes(slug));
+  const defaults = servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
   const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [

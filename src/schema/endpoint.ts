@@ -1,6 +1,7 @@
 // An endpoint that is not a plain read of the index: method, path, body, and handler.
 import type { JsonSchema } from "./column.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
+import type { MinBlock } from "./reads/read.ts";
 
 export type EndpointRequest = {
   /** Parsed path and query parameters by name. */
@@ -13,6 +14,8 @@ export type EndpointRequest = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The client, as limits per client count it. */
   readonly client: string;
+  /** Only with `readsIndex`: what is read must not be older. */
+  readonly minBlock: MinBlock;
 };
 
 /** A request before its parameters and body are parsed. */
@@ -35,6 +38,8 @@ export type Endpoint = {
   readonly summary: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
+  /** Whether it reads the index: it then takes x-min-block and min_block, and runs once the index has that block. */
+  readonly readsIndex?: boolean;
   /** JSON Schema 2020-12 of the body; null without one. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
   /** Largest body in bytes, if a few kilobytes are not enough; the server's limit applies too. */

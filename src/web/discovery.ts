@@ -1,4 +1,4 @@
-// Discovery documents for directories and agents: the offering in the three formats they read.
+// Discovery documents for directories and agents: the offering in the formats they read.
 import type { JsonSchema } from "../schema/column.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
@@ -21,25 +21,64 @@ export function buildX402Discovery({ routes }: Offering) {
 
 /** `/.well-known/x402`. */
 export function buildX402Resources({ origin, routes }: Offering) {
-  return { version: 1, resources: routes.map(({ path }) => origin + path) };
+  return {
+    version: 1,
+    resources: routes.map(({ path }) => origin + path),
+    methods: Object.fromEntries(routes.map(({ path, method }) => [origin + path, [method]])),
+  };
 }
 
+type ResourcesPage = {
+  /** Only resources of this type; undefined is every type. */
+  readonly type: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+};
+
 /** `/discovery/resources`. */
-export function buildDiscoveryResources({ origin, routes, termsSinceMs }: Offering) {
-  const items = routes.map(({ path, description, tags, terms }) => ({
+export function buildDiscoveryResources(
+  { origin, name, routes, termsSinceMs }: Offering,
+  { type, limit, offset }: ResourcesPage,
+) {
+  const all = routes.map(({ path, description, mimeType, tags, terms, extensions }) => ({
     resource: origin + path,
     type: "http",
     x402Version: X402_VERSION,
     accepts: [terms] satisfies PaymentTerms[],
     lastUpdated: new Date(termsSinceMs).toISOString(),
+    description,
+    mimeType,
+    serviceName: name,
+    tags,
+    extensions,
     metadata: { description, tags },
   }));
+  const matching = all.filter((item) => type === undefined || item.type === type);
   return {
     x402Version: X402_VERSION,
-    items,
-    pagination: { limit: items.length, offset: 0, total: items.length },
+    items: matching.slice(offset, offset + limit),
+    pagination: { limit, offset, total: matching.length },
   };
 }
+
+/** `/.well-known/api-catalog` (RFC 9727): where the description, the documentation and the status of the API are. */
+export function buildApiCatalog({ origin }: Pick<Offering, "origin">) {
+  const link = (path: string, type: string) => ({ href: origin + path, type });
+  return {
+    linkset: [
+      {
+        anchor: `${origin}/`,
+        "service-desc": [link("/openapi.json", "application/json")],
+        "service-doc": [link("/docs", "text/html"), link("/llms-full.txt", "text/plain")],
+        "service-meta": [link("/.well-known/x402.json", "application/json")],
+        status: [link("/ready", "application/json")],
+      },
+    ],
+  };
+}
+
+/** RFC 9727 names the profile by which a client recognises a catalogue. */
+export const API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /** The OpenAPI extension that states the price of an operation. */
 export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
@@ -87,6 +126,7 @@ const termsSchema: JsonSchema = {
 export const paymentRequiredSchema: JsonSchema = {
   title: "PaymentRequired",
   ...openObject({
+    x402Version: { type: "integer", const: X402_VERSION },
     error: { ...text, description: "A sentence that says what is wrong." },
     accepts: { ...arrayOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
   }),
@@ -108,7 +148,17 @@ export const x402ResourcesSchema: JsonSchema = {
   ...openObject({
     version: { type: "integer", const: 1 },
     resources: arrayOf({ type: "string", format: "uri" }),
+    methods: {
+      type: "object",
+      additionalProperties: arrayOf(text),
+      description: "The methods of each resource, by its URL.",
+    },
   }),
+};
+
+export const apiCatalogSchema: JsonSchema = {
+  title: "ApiCatalog",
+  ...openObject({ linkset: arrayOf({ type: "object" }) }),
 };
 
 export const discoveryResourcesSchema: JsonSchema = {
@@ -123,9 +173,14 @@ export const discoveryResourcesSchema: JsonSchema = {
           x402Version: whole,
           accepts: arrayOf(termsSchema),
           lastUpdated: { type: "string", format: "date-time" },
+          description: text,
+          mimeType: text,
+          serviceName: text,
+          tags: arrayOf(text),
+          extensions: { type: "object" },
           metadata: openObject({ description: text, tags: arrayOf(text) }),
         },
-        ["metadata"],
+        ["description", "mimeType", "serviceName", "tags", "extensions", "metadata"],
       ),
     ),
     pagination: openObject({ limit: whole, offset: whole, total: whole }),

@@ -107,3 +107,15 @@ export const exampleSnapshot = {
   ],
   provider: "rpc",
 };
+
+/** The beginning of the example, for directories: short enough for a header. */
+export const exampleExcerpt = {
+  address: exampleSnapshot.address,
+  timestamp: exampleSnapshot.timestamp,
+  chains: exampleSnapshot.chains,
+  summary: { totalValueUsd: exampleSnapshot.summary.totalValueUsd },
+  tokens: exampleSnapshot.tokens
+    .slice(0, 1)
+    .map(({ chain, symbol, balance, valueUsd }) => ({ chain, symbol, balance, valueUsd })),
+  provider: exampleSnapshot.provider,
+};

@@ -107,9 +107,64 @@ function formatErrorTable(codes: readonly FaultCode[]): string {
   return formatMarkdownTable(["status", "x-error-code", "retry", "description"], rows);
 }
 
+/** How an agent uses the service, in a few sentences, for the OpenAPI document. */
+export function renderGuidance({ description, routes }: Offering): string {
+  const paid = routes.map(
+    ({ method, path, priceUsd, description, terms }) =>
+      `${method} ${path} costs $${priceUsd} per request, paid with x402 version 2 on ${terms.network}: ${description}`,
+  );
+  return [
+    description,
+    ...paid,
+    "Send the request without a payment to get 402 with the terms in the header PAYMENT-REQUIRED. Sign them (EIP-3009, no gas needed) and send the same request with the header PAYMENT-SIGNATURE; an x402 client does both.",
+    "After 429, 503 or a timeout send the same signature again: you pay once, and only for a delivered response.",
+    "Everything else is free. /llms-full.txt explains each step, field and error.",
+  ].join("\n\n");
+}
+
 export type DocumentLink = { readonly path: string; readonly title: string; readonly description: string };
 
 export type LinkGroup = { readonly title: string; readonly links: readonly DocumentLink[] };
+
+/** The index of an API without paid routes. Links are relative: this API does not know its public address. */
+export function renderApiLlmsText(
+  { title, description }: { readonly title: string; readonly description: string },
+  routes: readonly DescribedRoute[],
+): string {
+  const tags = [...new Set(routes.map(({ tag }) => tag))];
+  // The page of the API has an anchor per operation; a path with parameters is no link.
+  const sections = tags.flatMap((tag) => [
+    `## ${tag}`,
+    "",
+    ...routes
+      .filter((route) => route.tag === tag)
+      .map(
+        ({ method, path, operationId, summary }) =>
+          `- [${method} ${path}](/docs#${operationId}): ${summary}.`,
+      ),
+    "",
+  ]);
+  return [
+    `# ${title}`,
+    "",
+    `> ${description}`,
+    "",
+    "## Documentation",
+    "",
+    "- [OpenAPI](/openapi.json): Every route with its parameters and responses.",
+    "- [API page](/docs): The same as a page, with a form to try it.",
+    "",
+    ...sections,
+  ].join("\n");
+}
+
+type DescribedRoute = {
+  readonly method: string;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: string;
+};
 
 export function renderLlmsText(
   { name, description: summary, origin, routes }: Offering,

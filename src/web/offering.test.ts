@@ -8,6 +8,8 @@ const route: PaidRoute = {
   description: "A thing.",
   priceUsd: "0.01",
   tags: ["a"],
+  mimeType: "application/json",
+  extensions: {},
   terms: {
     scheme: "exact",
     network: "eip155:1",

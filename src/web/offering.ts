@@ -23,7 +23,10 @@ export type PaidRoute = {
   /** Plain decimal text, such as `0.01`. */
   readonly priceUsd: string;
   readonly tags: readonly string[];
+  readonly mimeType: string;
   readonly terms: PaymentTerms;
+  /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
+  readonly extensions: Readonly<Record<string, unknown>>;
 };
 
 export type Offering = {

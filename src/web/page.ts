@@ -1,6 +1,8 @@
 // Self-contained pages, with a policy that allows exactly their own style and script; and who gets one instead of JSON.
+
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
+import { FAVICON_PATH } from "./icon.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
 
@@ -21,7 +23,7 @@ export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlP
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
 <style>${style}</style>
 </head>
 <body>
@@ -36,8 +38,8 @@ ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
   const policy = [
     "default-src 'none'",
     `style-src '${cspSourceHash(style)}'`,
-    // The empty icon, so that browsers do not request one.
-    "img-src data:",
+    // The icon.
+    "img-src 'self'",
     ...(script === null ? [] : [`script-src '${cspSourceHash(script)}'`, "connect-src 'self'"]),
     "base-uri 'none'",
     "form-action 'self'",

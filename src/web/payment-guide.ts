@@ -65,7 +65,7 @@ ${method} ${path}?${query}
 Accept: application/json
 \`\`\`
 
-The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"error": "…", "accepts": […]}\` with the same \`accepts\`. An invalid query gets 400 here, before anything is paid.
+The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alphabet, padded) of this JSON in UTF-8. The body is \`{"x402Version": 2, "error": "…", "accepts": […]}\` with the same \`accepts\`. An invalid query gets 400 here, before anything is paid.
 
 ${formatMarkdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
 
@@ -99,7 +99,8 @@ ${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.n
 - 409 means that this signature belongs to another request. A payment is bound to method, path and query: \`address\`, \`chains\` and every other parameter.
 - After 500 nothing was charged. The same signature may be sent again while it is valid, a few times a minute.
 - You pay only for a delivered response: 400, 402, 409 and 500 cost nothing. After 503 the transfer may have happened already; the same signature returns its response and is not charged again.
-- \`HEAD\` is priced like \`GET\`.`;
+- \`HEAD\` is priced like \`GET\`: without a payment it returns the same 402 without a body, with one it buys, and \`GET\` with the same payment returns the body.
+- \`X-PAYMENT\` is version 1 of x402 and is not accepted.`;
 }
 
 export function formatMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

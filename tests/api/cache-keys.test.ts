@@ -1,6 +1,7 @@
 // Cache keys contain only known parameters, so that unknown ones cannot bypass the cache.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/write-service.ts";
+import { BlockWaiters } from "../../src/http/block-waiters.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import { addReadRoutes } from "../../src/http/routes/reads.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
@@ -36,7 +37,8 @@ beforeAll(async () => {
     requestMsMax: 10_000,
     checkReadiness: ready,
   });
-  addReadRoutes(server, reads, { run, cache });
+  const waiters = new BlockWaiters({ readHead: async () => 7n });
+  addReadRoutes(server, reads, { run, cache, waiters });
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
 });
 
@@ -83,6 +85,13 @@ describe("a cached response", () => {
       expect(await statementsFor(unknown, address)).toBe(0);
     },
   );
+
+  it.each(lists)("of %s is shared by requests that wait for different blocks", async (_path, address) => {
+    await statementsFor([""], address);
+    expect(
+      await statementsFor(["min_block=0", "min_block=6", "min_block=7", "x=1&min_block=3"], address),
+    ).toBe(0);
+  });
 
   it("is separate per block for versioned lists", async () => {
     expect(await statementsFor(["block=1", "block=2", "block=1"], "/intents?")).toBe(2);

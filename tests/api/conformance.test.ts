@@ -33,13 +33,15 @@ function specifiedTypes(text: string): string[] {
   return [word, ...(text.includes("or null") ? ["null"] : [])].sort();
 }
 
-// Part of a record only on request (D61).
+// Part of a record only on request (D61, D200): the schema allows them and requires none.
 const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
+const REQUIREMENTS = ["requirements", "result_hash", "trace_hash", "attestation_id"];
+const ON_REQUEST = [...PROVENANCE, ...REQUIREMENTS];
 
 function expectRecord(name: string, schema: JsonSchema, additions: readonly string[] = []): void {
   const specified = specification.records[name] ?? {};
   const fields = schemas.fieldsOf(schema);
-  const optional = Object.keys(fields).filter((key) => PROVENANCE.includes(key) && !(key in specified));
+  const optional = Object.keys(fields).filter((key) => ON_REQUEST.includes(key) && !(key in specified));
   expect(Object.keys(fields).filter((key) => !optional.includes(key))).toEqual([
     ...Object.keys(specified),
     ...additions,
@@ -109,9 +111,10 @@ describe("records", () => {
     const specified = specification.named("Intent", "Fill object: ");
     const [fill] = (schemas.fieldsOf(schemas.responseSchema("GET", "/intents/{id}")).fill?.anyOf ??
       []) as JsonSchema[];
-    expect(Object.keys(schemas.fieldsOf(fill ?? {}))).toEqual(specified);
-    for (const field of Object.values(schemas.fieldsOf(fill ?? {})))
-      expect(schemas.typesOf(field)).toEqual(["string"]);
+    const fields = schemas.fieldsOf(fill ?? {});
+    expect(Object.keys(fields).filter((key) => !REQUIREMENTS.includes(key))).toEqual(specified);
+    expect(schemas.followed(fill).required).toEqual(specified);
+    for (const key of specified) expect(schemas.typesOf(fields[key])).toEqual(["string"]);
   });
 
   it("Intent metadata", () => {

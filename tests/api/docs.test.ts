@@ -33,12 +33,31 @@ const sections = readFileSync("docs/api.md", "utf8")
   .map((text) => ({ title: text.slice(0, text.indexOf("\n")), text }));
 
 // Shown in part, as plain text.
-const PARTIAL = ["GET /metrics", "GET /openapi.json", "GET /docs"];
+const PARTIAL = ["GET /metrics", "GET /openapi.json", "GET /docs", "GET /llms.txt"];
 
 /** What is between a line of ```json and one of ```. */
 function jsonIn(text: string): string {
   return text.split("\n```json\n")[1]?.split("\n```")[0] ?? "";
 }
+
+describe("/llms.txt", () => {
+  it("follows llmstxt.org and links every operation to its place on the page", async () => {
+    const text = await (await fetch(`${api.url}/llms.txt`)).text();
+    const page = await (await fetch(`${api.url}/docs`)).text();
+    const lines = text.split("\n");
+    expect(lines[0]).toBe("# Sextant indexing API");
+    expect(lines[2]).toMatch(/^> \S/);
+    const links = lines.flatMap((line) => [...line.matchAll(/^- \[([^\]]+)\]\(([^)]+)\): \S.*\.$/g)]);
+    expect(links.length).toBe(lines.filter((line) => line.startsWith("- ")).length);
+    const operations = links.filter(([, , target = ""]) => target.startsWith("/docs#"));
+    expect(operations.map(([, title]) => title?.replace(/:(\w+)/g, "{$1}")).sort()).toEqual(
+      operationsOf(client.document)
+        .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+        .sort(),
+    );
+    for (const [, , target = ""] of operations) expect(page).toContain(`id="${target.split("#")[1]}"`);
+  });
+});
 
 describe("docs/api.md (written by npm run docs:api)", () => {
   it("has an example of every route", () => {

@@ -279,7 +279,8 @@ describe("preflight", () => {
     [{ value: "-1" }, /^value must be a whole number/],
     [{ value: "1".repeat(79) }, /^value must be a whole number from 0 to 2\^256 - 1/],
     [{ value: 1 }, /^value must be a string\.$/],
-    [{ value: undefined }, /^value is required\.$/],
+    [{ account: undefined }, /^account is required\.$/],
+    [{ account: "" }, /^account must be an address/],
     [{ data: "0x0" }, /^data must be 0x-prefixed hex with whole bytes\.$/],
   ])("rejects %o", async (wrong, sentence) => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x", ...wrong };
@@ -287,6 +288,18 @@ describe("preflight", () => {
     expect(response.status).toBe(400);
     expect((response.body as { error: string }).error).toMatch(sentence);
   });
+
+  it.each([{}, { value: "", data: "" }, { value: "0" }, { data: "0x", session_key: "" }])(
+    "takes no value and no data for 0 and 0x: %o",
+    async (given) => {
+      const call = async (body: object) =>
+        (await world.client.call("/preflight", { method: "POST", body })).text;
+      const transaction = { account: SOMEONE, target: TOKEN };
+      const whole = await call({ ...transaction, value: "0", data: "0x" });
+      expect(whole).toContain('"allowed":');
+      expect(await call({ ...transaction, ...given })).toBe(whole);
+    },
+  );
 
   it("rejects a block that is not indexed", async () => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x" };

@@ -43,6 +43,54 @@ describe("intents", () => {
     expect(later.metadata).toMatchObject({ intent_id, execution_data: "0x1234", execution_target: null });
   });
 
+  it("carry what their execution requires and proved when asked to, now and then", async () => {
+    const rows = await stage.rows(
+      "select i.*, f.block_number as filled_at, p.result_hash, p.trace_hash, p.attestation_id from intents i" +
+        " join fills f using (intent_id) join fill_proofs p using (intent_id) where i.valid_to is null limit 5",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      const path = `/intents/${row.intent_id}`;
+      // Another test writes metadata past the API, which then may be cached or not.
+      const { metadata: _, ...plain } = await stage.body(path);
+      const full = await stage.body(`${path}?include=requirements`);
+      const { fill, requirements, metadata: _same, ...rest } = full;
+      const { execution_target, data_hash, required_attestation_subject } = row;
+      const { required_attestation_schema, metadata_uri_hash } = row;
+      const expected = {
+        ...{ execution_target, data_hash, required_attestation_subject },
+        ...{ required_attestation_schema, metadata_uri_hash },
+      };
+      expect(requirements).toEqual(expected);
+      const { result_hash, trace_hash, attestation_id } = row;
+      expect(fill).toEqual({ ...(plain.fill as object), result_hash, trace_hash, attestation_id });
+      // Without it the record is exactly the specified one.
+      expect({ ...rest, fill: plain.fill }).toEqual(plain);
+      expectShape(plain.fill, FILL_SHAPE);
+      const before = await stage.body(`${path}?include=requirements&block=${Number(row.filled_at) - 1}`);
+      expect(before).toMatchObject({ requirements: expected, fill: null });
+      for (const both of ["requirements,provenance", "provenance,requirements"]) {
+        const record = await stage.body(`${path}?include=${both}`);
+        expect(record).toMatchObject({ requirements: expected, tx_hash: row.tx_hash });
+      }
+    }
+    const { records } = await stage.page("/intents?status=filled&include=requirements", "intents");
+    for (const { fill, requirements } of records) {
+      expect([Object.keys(requirements as object).length, Object.keys(fill as object).length]).toEqual([
+        5, 8,
+      ]);
+    }
+    for (const wrong of [
+      "requirement",
+      "requirements,",
+      "requirements,requirements",
+      "provenance%20requirements",
+    ]) {
+      expect((await stage.get(`/intents?include=${wrong}`)).status).toBe(400);
+    }
+    expect((await stage.get("/agents/1?include=requirements")).status).toBe(400);
+  });
+
   it("are filtered by state in any letter case, without expired ones among the open", async () => {
     const { block_timestamp } = await stage.first("select block_timestamp from checkpoint");
     const expected = await stage.rows(

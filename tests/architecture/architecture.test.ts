@@ -267,4 +267,25 @@ describe("planted", () => {
       "package.json:1 names scripts/gone.ts, which does not exist [documents]",
     ]);
   });
+
+  it.each([
+    "npx sextant api",
+    "KEY=0x1 npx --yes sextant facilitator",
+    "npx --no sextant api",
+    "npm exec --no -- sextant api",
+    "pnpm dlx sextant",
+    "npm install -g sextant",
+  ])("a command that runs another author's package: %s", (command) => {
+    expect(violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` })).toContain(
+      "docs/a.md:3 runs another author's package outside the clone; write node bin/sextant.mjs [ownCommand]",
+    );
+  });
+
+  it.each(["node bin/sextant.mjs api", "npx vitest run src", "`sextant api` is a process"])(
+    "no complaint about %s",
+    (command) => {
+      const found = violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` });
+      expect(found.filter((line) => line.includes("ownCommand"))).toEqual([]);
+    },
+  );
 });

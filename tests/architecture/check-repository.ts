@@ -1,4 +1,5 @@
 // All rules of the repository, and a function that runs them.
+
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
 import { documentLinks } from "./rules/document-links.ts";
@@ -10,6 +11,7 @@ import { importCycles } from "./rules/import-cycles.ts";
 import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
 import { logLines } from "./rules/log-lines.ts";
+import { ownCommand } from "./rules/own-command.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -27,6 +29,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   faults: documentedErrors,
   logLines,
   words,
+  ownCommand,
 };
 
 /** One line per violation: file and line, what is wrong, the rule. */

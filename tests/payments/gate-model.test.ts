@@ -40,6 +40,7 @@ const offer: PaymentOffer = {
   description: "A snapshot.",
   mimeType: "application/json",
   resourceOrigin: "https://sold.example",
+  listing: null,
 };
 
 type Death = "never" | "at work" | "requested" | "sent";

@@ -312,7 +312,11 @@ describe("statuses of GET /portfolio", () => {
       resource: { url: `${service.url}/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum` },
       accepts: [{ scheme: "exact", network: "eip155:31337", amount: TEST_PRICE.toString(), asset, payTo }],
     });
-    expect(response.body).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/), accepts: required.accepts });
+    expect(response.body).toEqual({
+      x402Version: 2,
+      error: expect.stringMatching(/^[A-Z].*\.$/),
+      accepts: required.accepts,
+    });
     expect(response.headers.get("x-error-code")).toBe("PAYMENT_REQUIRED");
     expect(response.headers.get("cache-control")).toBe("no-store");
   });

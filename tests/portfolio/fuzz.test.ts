@@ -45,7 +45,7 @@ async function expectValidResponse({ url, check }: Target, request: HostileReque
   expect(response.status, where).toBeLessThan(500);
   check(method, target, response);
   if (response.status < 400 || method === "HEAD") return response.status;
-  const keys = response.status === 402 ? ["error", "accepts"] : ["error"];
+  const keys = response.status === 402 ? ["x402Version", "error", "accepts"] : ["error"];
   expect(Object.keys(response.body as object), where).toEqual(keys);
   expect((response.body as { error: unknown }).error, where).toMatch(/^[A-Z\w].*\.$/s);
   expect(response.headers.get("x-error-code"), where).toMatch(/^[A-Z_]+$/);
@@ -139,7 +139,9 @@ describe("the portfolio service", () => {
   it("charges only for a valid payment", { timeout: 60_000 }, async () => {
     const payer = await stage.paid.payer();
     const { payload } = await signPaymentFor(service.url + TARGET, payer, stage.paid.asset);
-    const requests = oddPayments(payload as unknown as Record<string, unknown>).map((header) => ({
+    // The gate never reads the Bazaar extension, whose many paths would take the place of those it does read.
+    const { bazaar: _, ...extensions } = payload.extensions ?? {};
+    const requests = oddPayments({ ...payload, extensions }).map((header) => ({
       method: "GET",
       target: TARGET,
       // A client cannot send other characters in a header.

@@ -42,6 +42,8 @@ type ServiceProcessOptions = {
   readonly database?: Database;
   readonly bypass?: boolean;
   readonly requestMsMax?: number;
+  /** Another process settles, instead of this one. */
+  readonly facilitatorUrl?: string;
   /** Each chain is read from the node of the other, as with a wrong configuration. */
   readonly nodesMixedUp?: boolean;
 };
@@ -95,7 +97,7 @@ async function serveProcess(
   options: ServiceProcessOptions,
 ): Promise<PortfolioService> {
   const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
-  const config = readConfig(environmentOf(paid, bypass), {
+  const config = readConfig(environmentOf(paid, bypass, options.facilitatorUrl), {
     ...paymentSettings,
     ...portfolioSettings,
     ...paywallSettings,
@@ -176,7 +178,11 @@ async function stageMarket(market: LocalMarket): Promise<StagedMarket> {
   return staged;
 }
 
-function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Record<string, string> {
+function environmentOf(
+  { chain, asset, payTo }: PaidStage,
+  bypass: boolean,
+  facilitatorUrl: string | undefined,
+): Record<string, string> {
   return {
     PAYMENT_NETWORK: `eip155:${chain.chainId}`,
     PAYMENT_RPC_URL: chain.rpcUrl,
@@ -184,7 +190,9 @@ function environmentOf({ chain, asset, payTo }: PaidStage, bypass: boolean): Rec
     PAYMENT_ASSET_NAME: "USD Coin",
     PAYMENT_ASSET_VERSION: "2",
     PAY_TO: payTo,
-    FACILITATOR_PRIVATE_KEY: chain.accounts.facilitator.privateKey,
+    ...(facilitatorUrl === undefined
+      ? { FACILITATOR_PRIVATE_KEY: chain.accounts.facilitator.privateKey }
+      : { FACILITATOR_URL: facilitatorUrl }),
     ...(bypass ? { X402_DEV_BYPASS: "true" } : {}),
   };
 }

@@ -31,6 +31,7 @@ const NOTHING: EndpointRequest = {
   body: undefined,
   headers: {},
   client: "192.0.2.1",
+  minBlock: null,
 };
 
 function call(operationId: string, given: Partial<EndpointRequest>): Promise<EndpointResponse> {
@@ -90,6 +91,33 @@ describe("publishing", () => {
       ["size_bytes", 3],
       ["uri", `https://index.example/v1/quote-responses/${hashOf("[2]")}`],
     ]);
+  });
+
+  it("takes the labels of a quote document from itself where they are not given beside it", async () => {
+    const agent = `0x${"Cd".repeat(20)}`;
+    const own = { request_id: "own-1", merchant_id: 7, service_numeric_id: "9", service_id: "", agent };
+    const request = await publish("QuoteRequest", {
+      quote_request_json: JSON.stringify(own),
+      merchant_id: "8",
+    });
+    const expected = {
+      request_id: "own-1",
+      service_numeric_id: "9",
+      service_id: null,
+      agent: agent.toLowerCase(),
+    };
+    expect(request.body).toMatchObject({ ...expected, merchant_id: "8" });
+    const { request_hash } = request.body as { request_hash: string };
+    const text = JSON.stringify({ request_hash, request_id: "own-1", merchant_id: "x", agent: 5 });
+    const response = await publish("QuoteResponse", { quote_response_json: text });
+    // What is no label there is the publisher's business.
+    const labels = { request_hash, request_id: "own-1", merchant_id: null, agent: null };
+    expect(response.body).toMatchObject(labels);
+    const elsewhere = JSON.stringify({ request_hash: hashOf("elsewhere"), merchant_id: 2 ** 60 });
+    const { body } = await publish("QuoteResponse", { quote_response_json: elsewhere });
+    expect(body).toMatchObject({ request_hash: null, merchant_id: null });
+    const catalog = await publish("Catalog", { catalog_json: '{"merchant_id":"7"}' });
+    expect(catalog.body).toMatchObject({ merchant_id: null });
   });
 
   it("requires only the text; absent labels are null", async () => {

@@ -1,6 +1,8 @@
 // Endpoints of hosted documents: publish a text, fetch the same bytes by hash, read its metadata.
+
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
 import {
@@ -16,6 +18,7 @@ import {
   DOCUMENT_KINDS,
   DOCUMENT_LABELS,
   type DocumentKind,
+  type DocumentText,
   expectedHashField,
   parseDocumentText,
 } from "./kinds.ts";
@@ -181,6 +184,7 @@ async function publishDocument(
   const body = request.body as Readonly<Record<string, unknown>>;
   const document = parseDocumentText(body[kind.textKey], kind.textKey);
   const labels = readLabels(kind, body);
+  const ownLabels = readLabelsOfDocument(kind, document);
   assertExpectedHash(body.expected_hash, document.hash);
   const existing = await findDocument(store, kind, document.hash);
   if (existing && !existing.is_due) return existing;
@@ -192,7 +196,7 @@ async function publishDocument(
     const bytes = countStoredBytes(request.rawBody);
     await rows.charge(bytes);
     if (current) await renewDocumentExpiry(rows, kind, document.hash);
-    else await insertNewDocument(rows, kind, { document, labels, bytes });
+    else await insertNewDocument(rows, kind, { document, labels, bytes }, ownLabels);
     const stored = await findDocument(rows, kind, document.hash);
     if (!stored) throw new Error(`the stored ${kind.noun} is missing`);
     return stored;
@@ -203,17 +207,43 @@ async function insertNewDocument(
   rows: StatementRunner,
   kind: DocumentKind,
   given: NewDocument,
+  ownLabels: DocumentLabels,
 ): Promise<void> {
   const { request_hash: requestHash } = given.labels;
-  if (kind.kind === "quote_response" && requestHash !== undefined) {
-    const request = await findDocument(
-      rows,
-      { kind: "quote_request" },
-      parseHash(requestHash, "request_hash"),
-    );
-    if (!request) throw new Fault("NOT_FOUND", "No hosted quote request has this request_hash.");
+  if (requestHash !== undefined && !(await isHostedRequest(rows, requestHash))) {
+    throw new Fault("NOT_FOUND", "No hosted quote request has this request_hash.");
   }
-  await insertDocument(rows, kind, given);
+  const { request_hash: ownHash, ...own } = ownLabels;
+  // A document may name a request that is hosted elsewhere; then there is nothing to link.
+  const link =
+    requestHash === undefined && ownHash !== undefined && (await isHostedRequest(rows, ownHash))
+      ? { request_hash: ownHash }
+      : {};
+  await insertDocument(rows, kind, { ...given, labels: { ...own, ...link, ...given.labels } });
+}
+
+async function isHostedRequest(rows: StatementRunner, requestHash: string): Promise<boolean> {
+  const hash = parseHash(requestHash, "request_hash");
+  return (await findDocument(rows, { kind: "quote_request" }, hash)) !== null;
+}
+
+/** What a quote document itself says under the names of its labels; what is no such label there is left out. */
+function readLabelsOfDocument({ kind, labels }: DocumentKind, { text }: DocumentText): DocumentLabels {
+  const content: unknown = kind === "catalog" ? null : JSON.parse(text);
+  if (!isJsonObject(content)) return {};
+  return Object.fromEntries(
+    labels.flatMap((label) => {
+      const value = content[label];
+      try {
+        const said = Number.isSafeInteger(value) ? String(value) : value;
+        return said === undefined || said === "" ? [] : [[label, DOCUMENT_LABELS[label].parse(said, label)]];
+      } catch (error) {
+        // The document is the publisher's business (D76): only labels beside it must be valid.
+        if (error instanceof Fault) return [];
+        throw error;
+      }
+    }),
+  );
 }
 
 function readLabels({ labels }: DocumentKind, body: Readonly<Record<string, unknown>>): DocumentLabels {

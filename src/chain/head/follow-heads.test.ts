@@ -176,6 +176,33 @@ describe("heads by socket", () => {
     expect(connections).toBe(3);
   });
 
+  it("keep their connection through a time without blocks", async () => {
+    const chain = await startChain();
+    const options = { wsUrls: [new Secret(chain.wsUrl)], silenceMsMin: 100 };
+    const { heads, logged } = follow(chain.rpcUrl, options);
+    await until(() => heads.length === 1, "the first head");
+    await pause(1_000);
+    expect(logged()).not.toContain("Head subscription ended");
+    await chain.mine();
+    await until(() => heads.at(-1)?.number === 1, "head 1");
+  });
+
+  it("that a socket does not announce end its connection, and are polled for", async () => {
+    const chain = await startChain();
+    let connections = 0;
+    const url = await startSocket(() => {
+      connections += 1;
+    });
+    const { heads, logged } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)], silenceMsMin: 100 });
+    await until(() => connections === 1 && heads.length === 1, "the first head");
+    await pause(300);
+    expect(connections).toBe(1);
+    await chain.mine();
+    await until(() => heads.at(-1)?.number === 1, "head 1");
+    await until(() => logged().includes("silent for too long"), "the end of the connection");
+    await until(() => connections === 2, "the next connection");
+  });
+
   it("that run ahead of our providers are waited for", async () => {
     const chain = await startChain();
     let pushed = false;

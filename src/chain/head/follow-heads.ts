@@ -7,18 +7,20 @@ import type { BlockHeader } from "../../schema/chain-log.ts";
 import { readHeader } from "../headers.ts";
 import { RpcError } from "../rpc/errors.ts";
 import type { Rpc } from "../rpc/types.ts";
-import { subscribeToHeads } from "./head-subscription.ts";
+import { subscribeToHeads, type WatchUnannouncedHeads } from "./head-subscription.ts";
 
 export type FollowHeadsOptions = {
   readonly wsUrls?: readonly Secret<string>[];
   readonly pollMsMin: number;
   readonly pollMsMax: number;
+  /** How late a socket may be, at least. */
+  readonly silenceMsMin?: number;
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly clock?: Clock;
 };
 
-// A chain may skip a few of its blocks; a socket that is silent for longer counts as dead.
+// A socket may be this late with a head that polling has found already; after that it counts as dead.
 const SILENCE_POLLS = 5;
 const SILENCE_MS_MIN = 5_000;
 
@@ -36,7 +38,7 @@ export async function* followHeads(
 ): AsyncGenerator<BlockHeader, void, void> {
   const { log, wsUrls = [] } = options;
   const clock = options.clock ?? systemClock;
-  const silenceMsMax = Math.max(SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
+  const silenceMsMax = Math.max(options.silenceMsMin ?? SILENCE_MS_MIN, options.pollMsMax * SILENCE_POLLS);
   const stopping = new AbortController();
   const { signal } = stopping;
   const stop = () => stopping.abort(options.signal.reason);
@@ -47,8 +49,16 @@ export async function* followHeads(
   const poller = new HeadPoller(rpc, heads, { ...options, clock, silenceMsMax, signal });
   const background = [poller.run().catch((error) => heads.fail(error))];
   if (wsUrls.length > 0) {
-    const { onPush: onHead } = poller;
-    const subscription = subscribeToHeads({ urls: wsUrls, silenceMsMax, clock, log, signal, onHead });
+    const { onPush: onHead, watchUnannounced } = poller;
+    const subscription = subscribeToHeads({
+      urls: wsUrls,
+      silenceMsMax,
+      clock,
+      log,
+      signal,
+      onHead,
+      watchUnannounced,
+    });
     background.push(subscription.catch((error) => heads.fail(error)));
   }
 
@@ -79,6 +89,7 @@ class HeadPoller {
   #pushedNumber = 0;
   #lastPushAtMs = Number.NEGATIVE_INFINITY;
   #endWait: () => void = () => undefined;
+  readonly #unannouncedListeners = new Set<() => void>();
 
   constructor(rpc: Rpc, heads: LatestValue<BlockHeader>, options: HeadPollerOptions) {
     this.#rpc = rpc;
@@ -92,6 +103,11 @@ class HeadPoller {
     this.#endWait();
   };
 
+  readonly watchUnannounced: WatchUnannouncedHeads = (listener) => {
+    this.#unannouncedListeners.add(listener);
+    return () => this.#unannouncedListeners.delete(listener);
+  };
+
   async run(): Promise<void> {
     const { signal, clock, log, pollMsMin, pollMsMax, silenceMsMax } = this.#options;
     let pollMs = pollMsMin;
@@ -101,6 +117,7 @@ class HeadPoller {
       try {
         const header = await readHeader(this.#rpc, "latest", { signal });
         pollMs = header.hash === latest?.hash ? Math.min(pollMsMax, Math.ceil(pollMs * 1.5)) : pollMsMin;
+        if (latest !== null && header.number > latest.number) this.#reportUnannounced(header);
         latest = header;
         this.#heads.put(header);
       } catch (error) {
@@ -117,6 +134,11 @@ class HeadPoller {
       const isPushed = clock.nowMs() - this.#lastPushAtMs < silenceMsMax && (latest?.number ?? 0) >= pushed;
       if (this.#pushedNumber === pushed) await this.#waitForNextPoll(isPushed ? silenceMsMax : pollMs);
     }
+  }
+
+  #reportUnannounced({ number }: BlockHeader): void {
+    if (number <= this.#pushedNumber) return;
+    for (const listener of this.#unannouncedListeners) listener();
   }
 
   async #waitForNextPoll(ms: number): Promise<void> {

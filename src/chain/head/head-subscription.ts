@@ -6,8 +6,13 @@ import { createRemoteEndpoint, type RemoteEndpoint } from "../../lib/remote-endp
 import type { Secret } from "../../lib/secret.ts";
 import { readObject, readQuantity } from "../rpc/hex-values.ts";
 
+/** Calls `listener` for each head that polling found and no socket announced; returns what ends that. */
+export type WatchUnannouncedHeads = (listener: () => void) => () => void;
+
 type SubscriptionOptions = {
+  /** How long after a head that polling found a socket may have announced none. */
   readonly silenceMsMax: number;
+  readonly watchUnannounced: WatchUnannouncedHeads;
   readonly signal: AbortSignal;
   /** Gets the block number of each pushed head. */
   readonly onHead: (number: number) => void;
@@ -53,7 +58,7 @@ export async function subscribeToHeads(options: HeadSubscriptionOptions): Promis
 /** One connection, until it ends: how many heads it pushed, and why it ended. */
 function runSubscription(
   endpoint: RemoteEndpoint,
-  { silenceMsMax, signal, onHead }: SubscriptionOptions,
+  { silenceMsMax, watchUnannounced, signal, onHead }: SubscriptionOptions,
 ): Promise<{ readonly heads: number; readonly reason: string }> {
   let heads = 0;
   return new Promise((resolve) => {
@@ -66,12 +71,17 @@ function runSubscription(
     });
     const end = (reason: string) => {
       clearTimeout(silence);
+      unwatch();
       signal.removeEventListener("abort", stop);
       socket.terminate();
       resolve({ heads, reason });
     };
     const stop = () => end("stopped");
-    const silence = setTimeout(() => end("silent for too long"), silenceMsMax);
+    // A chain without new blocks is silent too: only a head that others have shows that the socket is dead.
+    let silence: NodeJS.Timeout | undefined;
+    const unwatch = watchUnannounced(() => {
+      silence ??= setTimeout(() => end("silent for too long"), silenceMsMax);
+    });
     signal.addEventListener("abort", stop, { once: true });
     socket.on("open", () => {
       socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
@@ -81,7 +91,8 @@ function runSubscription(
         const number = parseNotification(String(message));
         if (number === null) return;
         heads += 1;
-        silence.refresh();
+        clearTimeout(silence);
+        silence = undefined;
         onHead(number);
       } catch (error) {
         end(error instanceof Error ? error.message : "unreadable message");

@@ -23,7 +23,7 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
   if (to === undefined) {
     throw new Fault(
       "USAGE_INVALID",
-      "--to is required: sextant move --to postgres://user:password@host/database.",
+      "--to is required: node bin/sextant.mjs move --to postgres://user:password@host/database.",
     );
   }
   const source = await openConfiguredDatabase(config, log, "move");

@@ -65,6 +65,8 @@ describe("the OpenAPI document", () => {
       ["id", "path", true],
       ["block", "query", false],
       ["include", "query", false],
+      ["min_block", "query", false],
+      ["x-min-block", "header", false],
     ]);
     expect(Object.keys(get?.responses ?? {})).toEqual(["200", "304", "400", "404", "429", "503", "default"]);
     const { post } = document.paths["/things"] ?? {};

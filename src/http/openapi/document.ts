@@ -3,13 +3,20 @@ import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { RouteDescription } from "./route-description.ts";
 
-export type ApiInfo = { readonly title: string; readonly version: string; readonly description: string };
+export type ApiInfo = {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** How an agent uses the API, in a few sentences. */
+  readonly "x-guidance"?: string;
+};
 
 export type OpenApiOperation = {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
+  readonly security?: readonly [];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
   readonly [extension: `x-${string}`]: unknown;
@@ -106,22 +113,29 @@ const ERRORS: Readonly<Record<string, string>> = {
   default: "Any other error; see x-error-code.",
 };
 
-function errorResponse(status: string, description: string): OpenApiResponse {
+function errorResponse(
+  status: string,
+  description: string,
+  moreHeaders: Readonly<Record<string, JsonSchema>> = {},
+): OpenApiResponse {
   const retryHeaders = status === "429" ? ["retry-after"] : [];
   return {
     description,
-    headers: headerReferences("x-request-id", "x-error-code", ...retryHeaders),
+    headers: { ...headerReferences("x-request-id", "x-error-code", ...retryHeaders), ...moreHeaders },
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
 }
 
 function describeOperation(route: RouteDescription, schemas: SchemaRegistry): OpenApiOperation {
-  const { operationId, summary, tag, parameters, body, extensions = {} } = route;
+  const { operationId, summary, tag, parameters, body, extensions = {}, errorStatuses, responses } = route;
+  // An empty list states that neither a payment nor a signature is needed.
+  const isFree = responses[402] === undefined && !errorStatuses.includes(401);
   return {
     operationId,
     summary,
     tags: [tag],
     parameters: parameters.map(describeParameter),
+    ...(isFree ? { security: [] as const } : {}),
     ...(body === null
       ? {}
       : {
@@ -169,8 +183,21 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: "Service unavailable.",
 };
 
+// Only where the header or the key can be given; elsewhere no 503 has these headers.
+const UNAVAILABLE_OR_BEHIND = errorResponse(
+  "503",
+  "Service unavailable, or (BLOCK_NOT_INDEXED) the block of x-min-block or min_block is not indexed yet.",
+  {
+    "retry-after": { ...header("Seconds to wait before retrying."), required: false },
+    "x-block-number": {
+      ...header("With BLOCK_NOT_INDEXED: the number of the latest indexed block."),
+      required: false,
+    },
+  },
+);
+
 function describeErrors(route: RouteDescription): Record<string, OpenApiResponse> {
-  const { parameters, body, errorStatuses, responses } = route;
+  const { parameters, body, errorStatuses, responses, hasMinBlock } = route;
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
     ...errorStatuses.map(String),
@@ -180,7 +207,12 @@ function describeErrors(route: RouteDescription): Record<string, OpenApiResponse
     "default",
   ];
   return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+    statuses.map((status) => [
+      status,
+      hasMinBlock && status === "503"
+        ? UNAVAILABLE_OR_BEHIND
+        : { $ref: `#/components/responses/Error${status}` },
+    ]),
   );
 }
 

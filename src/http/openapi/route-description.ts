@@ -2,7 +2,8 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
-import { BLOCK_MAX, type Read } from "../../schema/reads/read.ts";
+import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
+import { minBlockParameters } from "../routes/min-block.ts";
 
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";
@@ -19,6 +20,8 @@ export type RouteDescription = {
   readonly extensions?: Endpoint["extensions"];
   /** Whether responses name the indexed block that they reflect. */
   readonly hasIndexHead: boolean;
+  /** Whether it takes x-min-block and min_block. */
+  readonly hasMinBlock: boolean;
   /** Whether responses may have an ETag, so that a client may get 304. */
   readonly hasEtag: boolean;
 };
@@ -33,13 +36,22 @@ const blockParameter: Parameter = {
   description: "Read as of this block; default: the latest indexed block.",
 };
 
-const includeParameter: Parameter = {
-  name: "include",
-  in: "query",
-  required: false,
-  kind: enumParameter(["provenance"]),
-  description: "Adds to each record the transaction and block of its last change.",
-};
+function describeInclude(read: Read): Parameter {
+  const parts = includableParts(read);
+  // Two parts at most: every order is listed.
+  const values = parts.length > 1 ? [...parts, parts.join(","), [...parts].reverse().join(",")] : parts;
+  const provenance = "Adds to each record the transaction and block of the event that block_number names";
+  return {
+    name: "include",
+    in: "query",
+    required: false,
+    kind: enumParameter(values),
+    description:
+      parts.length > 1
+        ? `${provenance} (provenance), or what its execution requires and proved (requirements).`
+        : `${provenance}.`,
+  };
+}
 
 export function describeRead(read: Read): RouteDescription {
   const { path, operationId, summary, tag, parameters, responseSchema, provenance, unversioned } = read;
@@ -52,19 +64,21 @@ export function describeRead(read: Read): RouteDescription {
     parameters: [
       ...parameters,
       ...(unversioned === true ? [] : [blockParameter]),
-      ...(provenance ? [includeParameter] : []),
+      ...(provenance ? [describeInclude(read)] : []),
+      ...minBlockParameters,
     ],
     body: null,
     responses: { 200: { type: JSON_TYPE, schema: responseSchema } },
     errorStatuses: read.notFoundMessage === null ? [] : [404],
     hasIndexHead: true,
+    hasMinBlock: true,
     hasEtag: true,
   };
 }
 
 export function describeEndpoint(endpoint: Endpoint): RouteDescription {
   const { method, path, operationId, summary, tag, parameters, body, responses } = endpoint;
-  const { errorStatuses = [], responseHeaders = {}, extensions = {} } = endpoint;
+  const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
     method,
@@ -72,7 +86,7 @@ export function describeEndpoint(endpoint: Endpoint): RouteDescription {
     operationId,
     summary,
     tag,
-    parameters,
+    parameters: [...parameters, ...(readsIndex ? minBlockParameters : [])],
     body,
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
@@ -81,6 +95,7 @@ export function describeEndpoint(endpoint: Endpoint): RouteDescription {
     responseHeaders,
     extensions,
     hasIndexHead: false,
+    hasMinBlock: readsIndex,
     // Paid routes never respond 304.
     hasEtag: method === "GET" && responses[402] === undefined,
   };
@@ -107,6 +122,7 @@ export function describeServiceRoute(
     ),
     errorStatuses: [],
     hasIndexHead: false,
+    hasMinBlock: false,
     hasEtag: false,
   };
 }

@@ -6,7 +6,8 @@ import type { OpenApiDocument } from "../openapi/document.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";
 
 export type StaticDocument = {
-  readonly text: string;
+  /** Text in UTF-8, or bytes of another kind. */
+  readonly content: string | Buffer;
   readonly contentType: string;
   /** What a page may load and run; absent for anything else. */
   readonly contentSecurityPolicy?: string;
@@ -14,9 +15,9 @@ export type StaticDocument = {
 
 export function addOpenApiRoutes(app: FastifyInstance, document: OpenApiDocument): void {
   const { html, contentSecurityPolicy } = renderDocsPage(document);
-  const text = JSON.stringify(document);
-  addStaticDocument(app, "/openapi.json", () => ({ text, contentType: "application/json" }));
-  addStaticDocument(app, "/docs", () => ({ text: html, contentType: "text/html", contentSecurityPolicy }));
+  const content = JSON.stringify(document);
+  addStaticDocument(app, "/openapi.json", () => ({ content, contentType: "application/json" }));
+  addStaticDocument(app, "/docs", () => ({ content: html, contentType: "text/html", contentSecurityPolicy }));
 }
 
 /** Renders at the first request, then sends the same bytes. */
@@ -29,13 +30,13 @@ export function addStaticDocument(app: FastifyInstance, path: string, render: ()
 }
 
 function serializeDocument(route: string, document: StaticDocument): SerializedResponse {
-  const { text, contentType, contentSecurityPolicy } = document;
-  const body = Buffer.from(text);
+  const { content, contentType, contentSecurityPolicy } = document;
+  const body = Buffer.from(content);
   return serializeResponse({
     route,
     body,
     headers: {
-      "content-type": `${contentType}; charset=utf-8`,
+      "content-type": typeof content === "string" ? `${contentType}; charset=utf-8` : contentType,
       "cache-control": "no-cache",
       etag: `"${createHash("sha256").update(body).digest("base64url")}"`,
       ...(contentSecurityPolicy === undefined ? {} : { "content-security-policy": contentSecurityPolicy }),

@@ -175,6 +175,15 @@ describe("a body", () => {
     expect(seen).toEqual([]);
   });
 
+  it("takes an empty string in an optional field for none, and in a required one for wrong", async () => {
+    const { url, seen } = await start({});
+    const sent = { account: ACCOUNT, amount: "", note: "", plan: "", other: "" };
+    expect((await post(url, JSON.stringify(sent))).status).toBe(201);
+    expect(seen[0]?.body).toEqual({ account: ACCOUNT, other: "" });
+    expect(seen[0]?.rawBody.toString()).toBe(JSON.stringify(sent));
+    expect((await post(url, JSON.stringify({ account: "" }))).status).toBe(400);
+  });
+
   it("is optional for an endpoint without a body", async () => {
     const { url, seen } = await start({ body: null });
     expect((await fetch(`${url}/things/7`, { method: "POST" })).status).toBe(201);

@@ -1,24 +1,40 @@
 // Registers endpoints as routes: parses parameters and a strict JSON body, calls the endpoint, sends its response.
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
-import { parseStrictJson } from "../../lib/json.ts";
+import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
+import type { BlockWaiters } from "../block-waiters.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { serializeResponse } from "../response.ts";
+import { readMinBlock, withMinBlock } from "./min-block.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 
 // Enough for every body of a few fields. Endpoints that need more declare it: each byte costs time to read and check.
 const BODY_BYTES_DEFAULT = 4_096;
 
-type CompiledEndpoint = { readonly endpoint: Endpoint; readonly validateBody: BodyValidator | null };
+type CompiledEndpoint = {
+  readonly endpoint: Endpoint;
+  readonly validateBody: BodyValidator | null;
+  /** Null for an endpoint that does not read the index. */
+  readonly waiters: BlockWaiters | null;
+};
 
-/** Throws if a body schema does not compile. The routes exist once the app is ready. */
-export function addEndpointRoutes(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
+/**
+ * Throws if a body schema does not compile. The routes exist once the app is ready. Endpoints that read the index need
+ * `waiters`.
+ */
+export function addEndpointRoutes(
+  app: FastifyInstance,
+  endpoints: readonly Endpoint[],
+  options: { readonly waiters?: BlockWaiters } = {},
+): void {
   const compiled = endpoints.map(
     (endpoint): CompiledEndpoint => ({
       endpoint,
+      waiters: endpoint.readsIndex === true ? assertDefined(options.waiters, "the list of waiters") : null,
       validateBody: endpoint.body === null ? null : compileBodySchema(endpoint.body),
     }),
   );
@@ -48,13 +64,18 @@ export function addEndpointRoutes(app: FastifyInstance, endpoints: readonly Endp
 
 async function respond(
   app: FastifyInstance,
-  { endpoint, validateBody }: CompiledEndpoint,
+  { endpoint, validateBody, waiters }: CompiledEndpoint,
   request: FastifyRequest,
 ): Promise<EndpointResponse> {
   const head = readHead(request);
   const early = endpoint.preHandler?.(head) ?? null;
   if (early !== null) return early;
-  const work = endpoint.handle(readRequest(endpoint, validateBody, request, head));
+  const input = readRequest(endpoint, validateBody, request, head);
+  const { minBlock } = input;
+  const work =
+    waiters === null || minBlock === null
+      ? endpoint.handle(input)
+      : withMinBlock(waiters, { request, minBlock }, () => endpoint.handle(input));
   const onTimeout = endpoint.onTimeout?.(head) ?? null;
   return onTimeout === null ? withRequestTimeout(app, work) : withRequestTimeout(app, work, () => onTimeout);
 }
@@ -75,14 +96,27 @@ function readRequest(
   request: FastifyRequest,
   { headers }: RequestHead,
 ): EndpointRequest {
-  const values = readParameters(endpoint.parameters, request, readQuery(request.url));
+  const query = readQuery(request.url);
+  const values = readParameters(endpoint.parameters, request, query);
+  const minBlock = endpoint.readsIndex === true ? readMinBlock(headers, query) : null;
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   let body: unknown;
   if (validateBody !== null) {
-    body = parseStrictJson(rawBody, "The body");
+    body = dropEmptyOptionals(parseStrictJson(rawBody, "The body"), endpoint.body);
     validateBody(body);
   }
-  return { values, rawBody, body, headers, client: request.client };
+  return { values, rawBody, body, headers, client: request.client, minBlock };
+}
+
+/** Forms and some clients send "" for a field that is not filled in: in an optional field it is none (D198). */
+function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
+  if (!isJsonObject(body)) return body;
+  const required = (schema?.required ?? []) as readonly string[];
+  const optional = Object.keys(schema?.properties ?? {}).filter((key) => !required.includes(key));
+  if (!optional.some((key) => body[key] === "")) return body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([key, value]) => value !== "" || !optional.includes(key)),
+  );
 }
 
 function readHead({ url, headers }: FastifyRequest): RequestHead {

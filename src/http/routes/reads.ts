@@ -1,45 +1,66 @@
 // Registers reads of the index as GET routes: parameters in, one statement, a cached response with its ETag out.
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import {
+  assertBlockReached,
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
   type IndexHead,
+  includableParts,
+  type MinBlock,
   type Read,
   type ReadInput,
   type RunRead,
 } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
+import type { BlockWaiters } from "../block-waiters.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpServer } from "../server.ts";
+import { MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "./min-block.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 
 type ReadRouteOptions = {
   readonly run: RunRead;
   readonly cache: ResponseCache;
+  readonly waiters: BlockWaiters;
 };
 
 export function addReadRoutes(
   server: HttpServer,
   reads: readonly Read[],
-  { cache, run }: ReadRouteOptions,
+  { cache, run, waiters }: ReadRouteOptions,
 ): void {
-  // Most requests end there; the routes serve what is not cached.
-  server.serveFromCache((url) => cache.getByUrl(url));
+  // Most requests end there; the routes serve what is not cached, and compare blocks.
+  server.serveFromCache((url, { headers }) =>
+    headers[MIN_BLOCK_HEADER] === undefined ? cache.getByUrl(url) : undefined,
+  );
   for (const read of reads) {
     server.app.get(read.path, (request, reply) => {
       const query = readQuery(request.url);
       const input = readInput(read, request, query);
-      // Unknown keys are ignored, and must not fill the cache either.
+      const minBlock = readMinBlock(request.headers, query);
+      // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
       const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
-      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance}`;
-      const work = cache.getOrCreate({ route: read.path, canonicalKey, url }, () =>
-        createResponse(read, input, { request, reply, run }),
-      );
+      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
+      const respond = () =>
+        cache.getOrCreate({ route: read.path, canonicalKey, url }, () =>
+          createResponse(read, input, { request, reply, run, minBlock }),
+        );
+      // Most requests wait for no block, and need no promise more.
+      const work =
+        minBlock === null
+          ? respond()
+          : withMinBlock(waiters, { request, minBlock }, async () => {
+              const response = await respond();
+              // It may be cached, or made for another request, at an earlier block.
+              assertBlockReached(minBlock, response.indexedBlock ?? 0n);
+              return response;
+            });
       return withRequestTimeout(server.app, work).then((response) => reply.sendSerialized(response));
     });
   }
@@ -51,15 +72,22 @@ function isKnown(read: Read, key: string): boolean {
   return read.parameters.some(({ name }) => name === key);
 }
 
-type ReadContext = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly run: RunRead };
+type ReadContext = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly run: RunRead;
+  readonly minBlock: MinBlock;
+};
 
 function createResponse(
   read: Read,
   input: ReadInput,
-  { request, reply, run }: ReadContext,
+  { request, reply, run, minBlock }: ReadContext,
 ): Promise<SerializedResponse> {
   const plan = read.plan(input);
   return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, rows) => {
+    // Before everything else: an earlier block may lack the record, or the block to read at.
+    assertBlockReached(minBlock, head.number);
     try {
       assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
       const body = plan.assemble(rows);
@@ -82,19 +110,32 @@ function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedRe
     body,
     headers: { "cache-control": "no-cache", ...formatHeadHeaders(head) },
     computeEtag: true,
+    indexedBlock: head.number,
   });
 }
 
 function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
   const values = readParameters(read.parameters, request, query);
   const block = isKnown(read, "block") ? query.get("block") : undefined;
-  const include = isKnown(read, "include") ? query.get("include") : undefined;
-  if (include !== undefined && include !== "provenance") {
-    throw new Fault("INPUT_INVALID", "include must be provenance.");
-  }
+  const included = readIncluded(read, query);
   return {
     values,
     asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
-    provenance: include === "provenance",
+    provenance: included.includes("provenance"),
+    requirements: included.includes("requirements"),
   };
+}
+
+function readIncluded(read: Read, query: ReadonlyMap<string, string>): readonly string[] {
+  const include = isKnown(read, "include") ? query.get("include") : undefined;
+  if (include === undefined) return [];
+  const known = includableParts(read);
+  const given = include.split(",");
+  if (given.every((part) => known.includes(part)) && new Set(given).size === given.length) return given;
+  throw new Fault(
+    "INPUT_INVALID",
+    known.length === 1
+      ? `include must be ${known[0]}.`
+      : `include must be of ${known.join(", ")}, separated by commas, each at most once.`,
+  );
 }

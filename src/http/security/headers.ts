@@ -14,7 +14,7 @@ export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
   // Listed beside the star: some clients read the star as a literal header name.
   "access-control-expose-headers":
-    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Error-Code, X-Request-Id",
+    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Error-Code, X-Indexed-Block, X-Request-Id",
 };
 
 // One day; browsers cap it themselves.
@@ -28,7 +28,8 @@ export function sendPreflightResponse(reply: FastifyReply, methods: readonly str
     .headers({
       allow: allowed,
       "access-control-allow-methods": allowed,
-      "access-control-allow-headers": "*, Content-Type, PAYMENT-SIGNATURE, Access-Control-Expose-Headers",
+      "access-control-allow-headers":
+        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Access-Control-Expose-Headers",
       "access-control-max-age": PREFLIGHT_SECONDS,
     })
     .send();

@@ -167,7 +167,14 @@ describe("the endpoints", () => {
     const found = all.find((each) => each.path === path);
     if (!found) throw new Error(`there is no ${path}`);
     return (body: unknown) =>
-      found.handle({ values: {}, rawBody: Buffer.alloc(0), body, headers: {}, client: "192.0.2.1" });
+      found.handle({
+        values: {},
+        rawBody: Buffer.alloc(0),
+        body,
+        headers: {},
+        client: "192.0.2.1",
+        minBlock: null,
+      });
   };
   const request = (paymentPayload: PaymentPayload, changed: Partial<PaymentRequirements> = {}) => ({
     x402Version: 2,
@@ -280,5 +287,59 @@ describe("the endpoints", () => {
       });
     }
     expect(await stage.transfersFrom(payer.address)).toEqual([]);
+  });
+});
+
+describe("a chain whose clock stands still", () => {
+  /** A payment that is valid by our clock from now on, and by the chain's clock not before its next block. */
+  async function signFromNewestBlock(payer: PrivateKeyAccount) {
+    const { timestamp } = await stage.node.getBlock();
+    const now = BigInt(Math.floor(Date.now() / 1_000));
+    // Blocks of a busy chain may be ahead of our clock.
+    const validAfter = timestamp < now ? timestamp : now;
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    const authorization = { ...Object(payload.payload.authorization), validAfter: validAfter.toString() };
+    const { from, to, value, validBefore, nonce } = authorization as Record<string, string>;
+    const signature = await payer.signTypedData({
+      domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset },
+      types: {
+        TransferWithAuthorization: [
+          { name: "from", type: "address" },
+          { name: "to", type: "address" },
+          { name: "value", type: "uint256" },
+          { name: "validAfter", type: "uint256" },
+          { name: "validBefore", type: "uint256" },
+          { name: "nonce", type: "bytes32" },
+        ],
+      },
+      primaryType: "TransferWithAuthorization",
+      message: {
+        from: from as Hex,
+        to: to as Hex,
+        value: BigInt(value ?? 0),
+        validAfter,
+        validBefore: BigInt(validBefore ?? 0),
+        nonce: nonce as Hex,
+      },
+    });
+    return { ...payload, payload: { authorization, signature } } as PaymentPayload;
+  }
+
+  it("is named as the cause, and the same payment is valid after the next block", async () => {
+    const payer = await stage.payer();
+    const payload = await signFromNewestBlock(payer);
+    const facilitator = openTestFacilitator(stage, { privateKey: stage.chain.accounts.attestor.privateKey });
+    expect(await requestVerify(facilitator, payload, terms())).toEqual({
+      kind: "rejected",
+      reason: "authorization_not_valid_yet_on_chain",
+    });
+    const header = Buffer.from(JSON.stringify(payload)).toString("base64");
+    const response = await fetchWithPayment(paid, header);
+    expect(response.status).toBe(402);
+    expect(await response.json()).toMatchObject({ error: expect.stringMatching(/newest block.*validAfter/) });
+    await stage.chain.request("evm_increaseTime", [2]);
+    await stage.chain.mine();
+    expect(await requestVerify(facilitator, payload, terms())).toEqual({ kind: "valid" });
+    expect((await fetchWithPayment(paid, header)).status).toBe(200);
   });
 });

@@ -8,7 +8,12 @@ import type { Abi, PublicClient } from "viem";
 import { encodeForeignCall } from "../../lib/abi/foreign-call.ts";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { SIMULATION_FAILED, TRANSACTION_FAILED } from "../rejection-reasons.ts";
+import {
+  EXPIRED_ON_CHAIN,
+  NOT_VALID_YET_ON_CHAIN,
+  SIMULATION_FAILED,
+  TRANSACTION_FAILED,
+} from "../rejection-reasons.ts";
 import type { FeeLimits } from "./broadcast/fees.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
@@ -63,9 +68,11 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
   const facilitator = new x402Facilitator().register(network, scheme);
   return {
     verify: (payload, terms) =>
-      tracker.run({ accepts: ({ isValid }) => isValid, hooks: null }, () =>
-        facilitator.verify(payload, terms),
-      ),
+      tracker.run({ accepts: ({ isValid }) => isValid, hooks: null }, async () => {
+        const verdict = await facilitator.verify(payload, terms);
+        if (verdict.isValid || verdict.invalidReason !== SIMULATION_FAILED) return verdict;
+        return { ...verdict, invalidReason: await nameSimulationFailure(options, payload) };
+      }),
     broadcast: (payload, terms, hooks) =>
       tracker.run(
         { accepts: ({ success, transaction }) => success || transaction !== "", hooks },
@@ -73,12 +80,29 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
           const result = await facilitator.settle(payload, terms);
           // The library has one code for a revert on chain and one in simulation; only we know which it was.
           const isUnsent = result.errorReason === TRANSACTION_FAILED && !tracker.hasSent();
-          return isUnsent ? { ...result, errorReason: SIMULATION_FAILED } : result;
+          const isSimulated = isUnsent || result.errorReason === SIMULATION_FAILED;
+          if (!isSimulated) return result;
+          return { ...result, errorReason: await nameSimulationFailure(options, payload) };
         },
       ),
     getSupported: async () =>
       facilitator.getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
   };
+}
+
+/**
+ * Why a simulation failed whose signature, balance and nonce the library found in order. It compares the times of the
+ * payment with our clock; the token compares them with the chain's, which may be behind or ahead.
+ */
+async function nameSimulationFailure(
+  { client, tracker }: TransferSchemeOptions,
+  { payload }: PaymentPayload,
+): Promise<string> {
+  const { timestamp } = await tracker.track(client.getBlock({ blockTag: "latest" }));
+  const { validAfter, validBefore } = payload.authorization as { validAfter: string; validBefore: string };
+  if (timestamp <= BigInt(validAfter)) return NOT_VALID_YET_ON_CHAIN;
+  if (timestamp >= BigInt(validBefore)) return EXPIRED_ON_CHAIN;
+  return SIMULATION_FAILED;
 }
 
 function signerOf({ address, client, queue, tracker, limitsFor, confirmationMs }: TransferSchemeOptions) {

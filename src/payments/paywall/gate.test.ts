@@ -57,7 +57,11 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
         { scheme: "exact", network: TEST_NETWORK, amount: "10000", asset: stage.asset, payTo: stage.payTo },
       ],
     });
-    expect(await response.json()).toEqual({ error: required.error, accepts: required.accepts });
+    expect(await response.json()).toEqual({
+      x402Version: 2,
+      error: required.error,
+      accepts: required.accepts,
+    });
     expect(String(response.headers.get("payment-required")).length).toBeLessThan(8_000);
   });
 

@@ -5,6 +5,7 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { describeService, listingExtensions, type ResourceListing } from "./listing.ts";
 import { type PaidResource, resourceUrl } from "./paid-request.ts";
 
 export type PaymentOffer = {
@@ -22,6 +23,8 @@ export type PaymentOffer = {
   readonly mimeType: string;
   /** Where clients reach us, from configuration: anyone can write anything into a Host header. */
   readonly resourceOrigin: string;
+  /** What directories show; null lists the resource nowhere. */
+  readonly listing: ResourceListing | null;
 };
 
 /** The part of an offer that a payment must match. */
@@ -72,9 +75,13 @@ function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: st
       url: resourceUrl(offer.resourceOrigin, resource),
       description: offer.description,
       mimeType: offer.mimeType,
+      ...describeService(offer),
     },
     accepts: [paymentRequirementsFor(offer)],
-    extensions: { [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false) },
+    extensions: {
+      ...listingExtensions(offer),
+      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
+    },
   };
 }
 
@@ -92,7 +99,7 @@ export function paymentRequiredResponse(
   return {
     status: 402,
     headers: { "payment-required": header, "cache-control": "no-store", "x-error-code": "PAYMENT_REQUIRED" },
-    body: { error: reason, accepts: required.accepts },
+    body: { x402Version: required.x402Version, error: reason, accepts: required.accepts },
   };
 }
 

@@ -55,6 +55,12 @@ describe("a payment header", () => {
     );
   });
 
+  it("of version 1 is named as such, with what to do", () => {
+    expect(read({ x402Version: 1, scheme: "exact", network: "base", payload: valid().payload })).toEqual({
+      unsupported: expect.stringMatching(/is of x402 version 1, and only version 2 .* PAYMENT-REQUIRED\.$/),
+    });
+  });
+
   it("never fails with anything but a sentence of ours", () => {
     fc.assert(
       fc.property(

@@ -58,6 +58,10 @@ const SIGNATURE_BYTES_MAX = 4_096;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const HEADER = "The PAYMENT-SIGNATURE header";
 
+/** To a client of version 1, which pays with another header. */
+export const VERSION_1_MESSAGE =
+  "X-PAYMENT is a header of x402 version 1, and this service speaks version 2: sign the terms in the header PAYMENT-REQUIRED and send them as PAYMENT-SIGNATURE.";
+
 export function parsePaymentHeader(
   header: string,
   terms: Pick<OfferTerms, "network" | "asset">,
@@ -80,7 +84,11 @@ export function parsePayment(
   const envelope = record(value, "");
   const { x402Version } = envelope;
   if (!Number.isInteger(x402Version)) throw invalid(what, "must have an x402Version.");
-  if (x402Version !== 2) return { unsupported: "Only payments of x402 version 2 are accepted." };
+  if (x402Version !== 2) {
+    return {
+      unsupported: `The payment is of x402 version ${x402Version}, and only version 2 is accepted: sign the terms in the header PAYMENT-REQUIRED.`,
+    };
+  }
   const accepted = record(envelope.accepted, "accepted");
   const payload = record(envelope.payload, "payload");
   if (text(accepted, "scheme") !== "exact") return { unsupported: 'Only the scheme "exact" is accepted.' };

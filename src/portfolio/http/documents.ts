@@ -7,10 +7,11 @@ import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import {
-  buildDiscoveryResources,
+  API_CATALOG_TYPE,
+  apiCatalogSchema,
+  buildApiCatalog,
   buildX402Discovery,
   buildX402Resources,
-  discoveryResourcesSchema,
   x402DiscoverySchema,
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
@@ -24,21 +25,17 @@ import {
 } from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
 import { renderFrontPage } from "../../web/page.ts";
+import { type SiteFile, siteFiles } from "../../web/site-files.ts";
+import { RESOURCES_PATH } from "./resources-endpoint.ts";
 
-type PortfolioDocument = DocumentLink & {
-  readonly operationId: string;
-  readonly type: string;
-  readonly schema: JsonSchema;
-  readonly group: "Documentation" | "Discovery" | "Optional";
-  readonly render: () => StaticDocument;
-};
+type ListedDocument = DocumentLink & { readonly group: "Documentation" | "Discovery" | "Optional" };
 
-type ListedDocument = DocumentLink & Pick<PortfolioDocument, "group">;
+type PortfolioDocument = SiteFile & ListedDocument;
 
 const text = { type: "string" };
 
-// Documents that every server has; they are only listed here.
-const SHARED_DOCUMENTS: readonly ListedDocument[] = [
+// Served elsewhere, and only listed here.
+const OTHER_DOCUMENTS: readonly ListedDocument[] = [
   {
     path: "/openapi.json",
     title: "OpenAPI",
@@ -50,6 +47,12 @@ const SHARED_DOCUMENTS: readonly ListedDocument[] = [
     title: "API page",
     description: "The same as a page, with a form to try it.",
     group: "Documentation",
+  },
+  {
+    path: RESOURCES_PATH,
+    title: "Resources",
+    description: "Paid resources with full terms, as x402 directories list them.",
+    group: "Discovery",
   },
   { path: "/health", title: "Health", description: "Whether the process is running.", group: "Optional" },
   {
@@ -82,17 +85,14 @@ const FAULT_CODES: readonly FaultCode[] = [
   "TIMED_OUT",
 ];
 
-export function createPortfolioDocuments(
-  offering: Offering,
-  endpoint: Endpoint,
-): readonly PortfolioDocument[] {
+export function createPortfolioDocuments(offering: Offering, endpoint: Endpoint): readonly SiteFile[] {
   // The front page and llms.txt list all documents, so they read the list when they are rendered.
-  const listed = () => [...documents, ...SHARED_DOCUMENTS];
+  const listed = () => [...documents, ...OTHER_DOCUMENTS];
   const documents: readonly PortfolioDocument[] = [
     ...createTextDocuments(offering, endpoint, listed),
     ...createDiscoveryDocuments(offering),
   ];
-  return documents;
+  return [...documents, ...siteFiles];
 }
 
 function createTextDocuments(
@@ -100,7 +100,7 @@ function createTextDocuments(
   endpoint: Endpoint,
   listed: () => readonly ListedDocument[],
 ): readonly PortfolioDocument[] {
-  const plain = (value: string): StaticDocument => ({ text: value, contentType: "text/plain" });
+  const plain = (value: string): StaticDocument => ({ content: value, contentType: "text/plain" });
   return [
     {
       path: "/",
@@ -113,7 +113,7 @@ function createTextDocuments(
       render: () => {
         const others = listed().filter(({ path }) => path !== "/");
         const { html, contentSecurityPolicy } = renderFrontPage(offering, others);
-        return { text: html, contentType: "text/html", contentSecurityPolicy };
+        return { content: html, contentType: "text/html", contentSecurityPolicy };
       },
     },
     {
@@ -140,9 +140,9 @@ function createTextDocuments(
 }
 
 function createDiscoveryDocuments(offering: Offering): readonly PortfolioDocument[] {
-  const json = (value: unknown): StaticDocument => ({
-    text: JSON.stringify(value),
-    contentType: "application/json",
+  const json = (value: unknown, contentType = "application/json"): StaticDocument => ({
+    content: JSON.stringify(value),
+    contentType,
   });
   return [
     {
@@ -158,7 +158,7 @@ function createDiscoveryDocuments(offering: Offering): readonly PortfolioDocumen
     {
       path: "/.well-known/x402",
       title: "x402",
-      description: "The URLs of the paid resources.",
+      description: "The URLs of the paid resources with their methods.",
       operationId: "getX402Resources",
       type: "application/json",
       schema: x402ResourcesSchema,
@@ -166,14 +166,14 @@ function createDiscoveryDocuments(offering: Offering): readonly PortfolioDocumen
       render: () => json(buildX402Resources(offering)),
     },
     {
-      path: "/discovery/resources",
-      title: "Resources",
-      description: "Paid resources with full terms, as x402 directories list them.",
-      operationId: "getDiscoveryResources",
-      type: "application/json",
-      schema: discoveryResourcesSchema,
+      path: "/.well-known/api-catalog",
+      title: "API catalogue",
+      description: "Links to the description, the documentation and the status (RFC 9727).",
+      operationId: "getApiCatalog",
+      type: "application/linkset+json",
+      schema: apiCatalogSchema,
       group: "Discovery",
-      render: () => json(buildDiscoveryResources(offering)),
+      render: () => json(buildApiCatalog(offering), API_CATALOG_TYPE),
     },
   ];
 }

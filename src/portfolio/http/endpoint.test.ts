@@ -40,10 +40,23 @@ describe("without payment", () => {
     const required = decodeHeader(response.headers.get("payment-required"));
     expect(required.resource).toMatchObject({ url: "https://sextant.example/portfolio" });
     const body = (await response.json()) as Record<string, unknown>;
-    expect(Object.keys(body)).toEqual(["error", "accepts"]);
+    expect(Object.keys(body)).toEqual(["x402Version", "error", "accepts"]);
     expect(body.accepts).toEqual(required.accepts);
     expect(response.headers.get("vary")).toBe("accept");
   });
+
+  it.each(["", "?address=0x70997970c51812dc3a010c7d01b50e0d17dc79c8"])(
+    "a payment of version 1 with %o gets the terms and what to do",
+    async (query) => {
+      const { get } = await start();
+      const response = await get(query, { "x-payment": "eyJ4NDAyVmVyc2lvbiI6MX0=" });
+      expect(response.status).toBe(402);
+      const required = decodeHeader(response.headers.get("payment-required"));
+      const sentence = /^X-PAYMENT is .*version 1.*version 2: .*PAYMENT-REQUIRED.*PAYMENT-SIGNATURE\.$/;
+      expect(required.error).toMatch(sentence);
+      expect(await response.json()).toMatchObject({ x402Version: 2, error: expect.stringMatching(sentence) });
+    },
+  );
 
   it("HEAD gets the same terms", async () => {
     const { get } = await start();

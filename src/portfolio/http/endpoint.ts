@@ -2,6 +2,7 @@
 
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
+import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
 import { toErrorResponse } from "../../payments/paywall/responses.ts";
 import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject, type Parameter } from "../../schema/parameter.ts";
@@ -25,6 +26,7 @@ type PortfolioEndpointOptions = {
 };
 
 const SIGNATURE = "payment-signature";
+const VERSION_1_SIGNATURE = "x-payment";
 
 const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
 
@@ -76,6 +78,9 @@ export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endp
     async handle({ values, headers }) {
       const request = query.parse(values);
       const resource: PaidResource = { method, path, query: canonicalQuery(request) };
+      if (!free && headers[SIGNATURE] === undefined) {
+        return varyByAccept(gate.challenge(resource, findUnpaidReason(headers)));
+      }
       const response = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
         const snapshot = await snapshots.read(request, signal);
         return { status: 200, body: request.spam === "exclude" ? excludeSpam(snapshot) : snapshot };
@@ -98,9 +103,15 @@ function respondUnpaid(options: PortfolioEndpointOptions, head: RequestHead): En
   if (head.headers[SIGNATURE] !== undefined) return null;
   const page = respondWithPage(options, head);
   if (page === null && head.query !== "") return null;
-  const terms = gate.challenge({ method: route.method, path: route.path, query: {} });
+  const resource = { method: route.method, path: route.path, query: {} };
+  const terms = gate.challenge(resource, findUnpaidReason(head.headers));
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
+}
+
+/** Why a request counts as unpaid, where it is not that it simply has no payment. */
+function findUnpaidReason(headers: RequestHead["headers"]): string | undefined {
+  return headers[VERSION_1_SIGNATURE] === undefined ? undefined : VERSION_1_MESSAGE;
 }
 
 /** The pay page for a client that prefers HTML, otherwise null. */

@@ -23,12 +23,13 @@ import {
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
 import { createBypassGate, createGate } from "../../payments/paywall/gate.ts";
+import { withListing } from "../../payments/paywall/listing.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { PORTFOLIO_DESCRIPTION } from "./offering.ts";
+import { PORTFOLIO_DESCRIPTION, PORTFOLIO_LISTING } from "./offering.ts";
 import type { PortfolioGate } from "./serve.ts";
 
 type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
@@ -120,7 +121,7 @@ function openGate(
   const gate = createGate({
     offer,
     store: openRecordStore(options.database),
-    facilitator: openFacilitator(config, token, options),
+    facilitator: openFacilitator(config, token, offer, options),
     lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
@@ -155,6 +156,7 @@ function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () =
     maxTimeoutSeconds: TIMEOUT_SECONDS,
     description: PORTFOLIO_DESCRIPTION,
     mimeType: "application/json",
+    listing: PORTFOLIO_LISTING,
     get resourceOrigin() {
       return config.portfolioPublicUrl ?? listenUrl();
     },
@@ -164,14 +166,13 @@ function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () =
 function openFacilitator(
   config: PaywallConfig,
   token: PaymentToken,
+  offer: PaymentOffer,
   { database, log, onCall }: PortfolioPaywallOptions,
 ): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
-    return createRemoteFacilitator({
-      url: facilitatorUrl.reveal().replace(/\/+$/, ""),
-      timeoutMs: REMOTE_TIMEOUT_MS,
-    });
+    const url = facilitatorUrl.reveal().replace(/\/+$/, "");
+    return withListing(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offer);
   }
   if (privateKey === null) throw facilitatorMissing();
   return openLocalFacilitator(config, token, { urls, privateKey, database, log, onCall });

@@ -1,4 +1,5 @@
 // The documents of the portfolio service: consistent with each other and independent of request headers.
+import type { PaymentRequired } from "@x402/core/types";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -6,10 +7,17 @@ import {
   TEST_OFFER,
   type TestPortfolioWeb,
 } from "../../../tests/support/http/test-portfolio-web.ts";
+import { decodeBase64Header } from "../../../tests/support/payments/paid-client.ts";
 import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { FAULTS } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
-import { discoveryResourcesSchema, x402DiscoverySchema, x402ResourcesSchema } from "../../web/discovery.ts";
+import {
+  apiCatalogSchema,
+  discoveryResourcesSchema,
+  paymentRequiredSchema,
+  x402DiscoverySchema,
+  x402ResourcesSchema,
+} from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
@@ -57,20 +65,116 @@ describe("the documents of directories", () => {
   it("list URLs below the configured origin", async () => {
     const document = (await (await get("/.well-known/x402")).json()) as { resources: string[] };
     expect(problems(x402ResourcesSchema, document)).toBeNull();
-    expect(document).toEqual({ version: 1, resources: [`${ORIGIN}/portfolio`] });
+    expect(document).toEqual({
+      version: 1,
+      resources: [`${ORIGIN}/portfolio`],
+      methods: { [`${ORIGIN}/portfolio`]: ["GET"] },
+    });
     for (const resource of document.resources) expect(new URL(resource).origin).toBe(ORIGIN);
   });
 
   it("contain the same terms as a 402 response", async () => {
     const document = (await (await get("/discovery/resources")).json()) as {
-      items: { resource: string; accepts: unknown[]; lastUpdated: string }[];
+      items: {
+        resource: string;
+        accepts: unknown[];
+        lastUpdated: string;
+        extensions: Record<string, unknown>;
+      }[];
     };
     expect(problems(discoveryResourcesSchema, document)).toBeNull();
     const [item] = document.items;
-    const challenge = (await (await get("/portfolio")).json()) as { accepts: unknown[] };
+    const response = await get("/portfolio");
+    const challenge = (await response.json()) as { accepts: unknown[] };
+    expect(problems(paymentRequiredSchema, challenge)).toBeNull();
     expect(item?.accepts).toEqual(challenge.accepts);
+    const required = decodeBase64Header<PaymentRequired>(response, "payment-required");
+    expect(required.x402Version).toBe(2);
+    expect(item?.extensions.bazaar).toEqual(required.extensions?.bazaar);
     expect(new URL(item?.resource ?? "").href).toBe(`${ORIGIN}/portfolio`);
     expect(item?.lastUpdated).toBe("2026-01-01T00:00:00.000Z");
+  });
+});
+
+describe("/discovery/resources", () => {
+  type Page = { items: unknown[]; pagination: unknown };
+  const page = async (query: string) => (await (await get(`/discovery/resources${query}`)).json()) as Page;
+
+  it.each([
+    ["", 1, { limit: 100, offset: 0, total: 1 }],
+    ["?type=http&limit=1", 1, { limit: 1, offset: 0, total: 1 }],
+    ["?type=mcp", 0, { limit: 100, offset: 0, total: 0 }],
+    ["?offset=1", 0, { limit: 100, offset: 1, total: 1 }],
+    ["?limit=5&offset=7", 0, { limit: 5, offset: 7, total: 1 }],
+    // Filters of other directories, which one resource needs not.
+    ["?network=eip155:1&unknown=x", 1, { limit: 100, offset: 0, total: 1 }],
+  ])("%o lists %i", async (query, count, pagination) => {
+    const listed = await page(query);
+    expect(listed.items.length).toBe(count);
+    expect(listed.pagination).toEqual(pagination);
+  });
+
+  it.each(["limit=0", "limit=101", "limit=-1", "limit=1.5", "offset=x", "offset=1000001", "limit=1&limit=2"])(
+    "rejects %o",
+    async (query) => {
+      const response = await get(`/discovery/resources?${query}`);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({ error: expect.stringMatching(/limit|offset|twice/) });
+    },
+  );
+
+  it("has an etag of its page", async () => {
+    const etag = (await get("/discovery/resources")).headers.get("etag") ?? "";
+    expect((await get("/discovery/resources", { "if-none-match": etag })).status).toBe(304);
+    expect((await get("/discovery/resources?type=mcp", { "if-none-match": etag })).status).toBe(200);
+  });
+});
+
+describe("/.well-known/api-catalog", () => {
+  it("links to existing documents, as RFC 9727 describes", async () => {
+    const response = await get("/.well-known/api-catalog");
+    expect(response.headers.get("content-type")).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"; charset=utf-8',
+    );
+    const document = (await response.json()) as { linkset: Record<string, unknown>[] };
+    expect(problems(apiCatalogSchema, document)).toBeNull();
+    const [{ anchor, ...relations } = {}] = document.linkset;
+    expect(anchor).toBe(`${ORIGIN}/`);
+    expect(Object.keys(relations)).toEqual(["service-desc", "service-doc", "service-meta", "status"]);
+    for (const { href, type } of Object.values(relations).flat() as { href: string; type: string }[]) {
+      expect(href.startsWith(ORIGIN)).toBe(true);
+      const linked = await get(href.slice(ORIGIN.length));
+      expect([href, linked.status]).toEqual([href, 200]);
+      expect(linked.headers.get("content-type")?.split(";")[0]).toBe(type);
+    }
+  });
+});
+
+describe("files that clients look for", () => {
+  it("are robots.txt, and an icon as SVG and as ICO", async () => {
+    const robots = await get("/robots.txt");
+    expect(await robots.text()).toBe("User-agent: *\nAllow: /\nDisallow: /metrics\n");
+    const svg = await get("/favicon.svg");
+    expect(svg.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
+    expect(await svg.text()).toMatch(
+      /^<svg xmlns="[^"]+" viewBox="0 0 32 32"><path d="M[-\d. LAM]+" .*<\/svg>\n$/,
+    );
+    const ico = await get("/favicon.ico");
+    expect(ico.headers.get("content-type")).toBe("image/x-icon");
+    const bytes = Buffer.from(await ico.arrayBuffer());
+    // One image of 32 × 32 pixels with 32 bits, which fills the file.
+    expect([...bytes.subarray(0, 14)]).toEqual([0, 0, 1, 0, 1, 0, 32, 32, 0, 0, 1, 0, 32, 0]);
+    expect(bytes.readUInt32LE(14) + bytes.readUInt32LE(18)).toBe(bytes.length);
+    const opacities = Array.from({ length: 32 * 32 }, (_, pixel) => bytes[62 + pixel * 4 + 3] ?? 0);
+    const drawn = opacities.filter((opacity) => opacity > 0).length;
+    expect(drawn).toBeGreaterThan(150);
+    expect(drawn).toBeLessThan(600);
+  });
+
+  it("include the icon that the pages name and their policy allows", async () => {
+    const response = await get("/", { accept: "text/html" });
+    expect(await response.text()).toContain('<link rel="icon" type="image/svg+xml" href="/favicon.svg">');
+    expect(response.headers.get("content-security-policy")).toContain("img-src 'self'");
   });
 });
 
@@ -97,6 +201,14 @@ describe("/openapi.json", () => {
       ["spam", "query"],
       ["PAYMENT-SIGNATURE", "header"],
     ]);
+  });
+
+  it("tells agents how to use the service, and which routes are free", async () => {
+    const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
+    expect(document.info["x-guidance"]).toMatch(/GET \/portfolio costs \$0\.01.*PAYMENT-SIGNATURE/s);
+    for (const [path, { get: operation }] of Object.entries(document.paths)) {
+      expect([path, operation?.security]).toEqual([path, path === "/portfolio" ? undefined : []]);
+    }
   });
 
   it("describes exactly the existing routes", async () => {

@@ -1,4 +1,5 @@
 // Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
+
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
@@ -20,6 +21,7 @@ import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/parameter.ts";
+import { renderGuidance } from "../../web/llms.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
 import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
@@ -29,6 +31,7 @@ import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } fr
 import { createPortfolioDocuments } from "./documents.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
+import { createResourcesEndpoint } from "./resources-endpoint.ts";
 
 /** A paywall, or for development a gate that lets every request through. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
@@ -141,7 +144,8 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   const { endpoint, devBypass, registry } = options;
   const offering = validateOffering(options.offering);
   const documents = createPortfolioDocuments(offering, endpoint);
-  addEndpointRoutes(app, [endpoint]);
+  const resources = createResourcesEndpoint(offering);
+  addEndpointRoutes(app, [endpoint, resources]);
   for (const { path, render } of documents) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
@@ -164,12 +168,18 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   );
   const routes = [
     describeEndpoint(endpoint),
+    describeEndpoint(resources),
     ...documents.map(({ path, operationId, description, type, schema }) =>
       describeDocumentRoute(path, operationId, description, type, { 200: schema }),
     ),
     health,
     ...serviceRoutes.filter(({ path }) => path !== "/health"),
   ];
-  const title = { title: offering.name, version: API_VERSION, description: offering.description };
-  addOpenApiRoutes(app, buildOpenApiDocument(title, routes));
+  const info = {
+    title: offering.name,
+    version: API_VERSION,
+    description: offering.description,
+    "x-guidance": renderGuidance(offering),
+  };
+  addOpenApiRoutes(app, buildOpenApiDocument(info, routes));
 }

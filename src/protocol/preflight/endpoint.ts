@@ -13,6 +13,7 @@ import {
 } from "../../schema/parameter.ts";
 import {
   type AsOf,
+  assertBlockReached,
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
@@ -93,15 +94,19 @@ const BODY = {
   properties: {
     account: { ...addressParameter.json, description: "Account that would send the transaction." },
     target: { ...addressParameter.json, description: "Target of the transaction." },
-    value: { ...uintParameter().json, description: "Native coin sent along, in wei." },
-    data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$", description: "Calldata; 0x for none." },
+    value: { ...uintParameter().json, description: "Native coin sent along, in wei; 0 if absent." },
+    data: {
+      type: "string",
+      pattern: "^0x([0-9a-fA-F]{2})*$",
+      description: "Calldata; 0x, which is none, if absent.",
+    },
     session_key: {
       ...addressParameter.json,
       description:
         "Session key that would sign the call; the rules of a PolicyAccount for session keys then apply as well.",
     },
   },
-  required: ["account", "target", "value", "data"],
+  required: ["account", "target"],
 };
 
 export function createPreflightEndpoint(options: { readonly run: RunRead }): Endpoint {
@@ -120,15 +125,17 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         description: "Read as of this block; default: the newest indexed block.",
       },
     ],
+    readsIndex: true,
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     responses: { 200: preflightResponseSchema },
-    async handle({ values, body, client }) {
+    async handle({ values, body, client, minBlock }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client },
         (head, rows) => {
+          assertBlockReached(minBlock, head.number);
           assertBlockReadable(asOf, head, { recent: false });
           const rules = toRules(toFirstRecord(rows) ?? {});
           return {
@@ -146,8 +153,8 @@ function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTra
   return {
     account: parseAddress(body.account, "account"),
     target: parseAddress(body.target, "target"),
-    value: parseUint(body.value, "value"),
-    data: parseBytes(body.data, "data", DATA_BYTES_MAX),
+    value: parseUint(body.value ?? "0", "value"),
+    data: parseBytes(body.data ?? "0x", "data", DATA_BYTES_MAX),
     sessionKey: body.session_key === undefined ? null : parseAddress(body.session_key, "session_key"),
   };
 }

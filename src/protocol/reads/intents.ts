@@ -1,4 +1,5 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
+import { bytes32, type JsonSchema, uint256 } from "../../schema/column.ts";
 import { closedObject, enumParameter, nullable, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
@@ -9,10 +10,11 @@ import {
   defineDerivedRecord,
   defineRecord,
   defineRecordRead,
+  type Field,
   isValidAt,
 } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import { bids, fills, intents } from "../domains/intents.ts";
+import { bids, fillProofs, fills, intents } from "../domains/intents.ts";
 
 const FILL = closedObject({
   solver: { type: "string" },
@@ -21,6 +23,61 @@ const FILL = closedObject({
   tx_hash: { type: "string" },
   block_number: { type: "string" },
 });
+
+const FILL_SQL =
+  "'solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text";
+const PROOF_SQL =
+  "'result_hash', fp.result_hash, 'trace_hash', fp.trace_hash, 'attestation_id', fp.attestation_id::text";
+
+function fillField(properties: string, json: JsonSchema): Field {
+  return computedField(
+    `case when f.intent_id is null then null else json_build_object(${properties}) end`,
+    nullable(json),
+  );
+}
+
+const WITH_REQUIREMENTS = { description: "With include=requirements." };
+
+// As the specification shows it, and optionally what the solver proved.
+const FILL_WITH_PROOF = {
+  ...FILL,
+  properties: {
+    ...(FILL.properties as Readonly<Record<string, JsonSchema>>),
+    result_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
+    trace_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
+    attestation_id: { ...nullable(uint256.json), ...WITH_REQUIREMENTS },
+  },
+};
+
+const REQUIREMENT_COLUMNS = [
+  "execution_target",
+  "data_hash",
+  "required_attestation_subject",
+  "required_attestation_schema",
+  "metadata_uri_hash",
+] as const;
+
+// What IntentBook checks at the fill, so that a solver needs no access to the chain.
+const requirements = {
+  fields: {
+    fill: fillField(`${FILL_SQL}, ${PROOF_SQL}`, FILL_WITH_PROOF),
+    requirements: computedField(
+      `json_build_object(${REQUIREMENT_COLUMNS.map((name) => `'${name}', t.${name}`).join(", ")})`,
+      {
+        ...closedObject(
+          Object.fromEntries(
+            Object.entries(columnFields(intents, REQUIREMENT_COLUMNS)).map(([name, { json }]) => [
+              name,
+              json,
+            ]),
+          ),
+        ),
+        ...WITH_REQUIREMENTS,
+      },
+    ),
+  },
+  joins: [{ table: fillProofs, alias: "fp", on: "fp.intent_id = t.intent_id" }],
+};
 
 const INTENT_STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
 
@@ -44,10 +101,7 @@ const fields = {
     json: { type: "string", enum: INTENT_STATUSES },
   },
   ...columnFields(intents, ["block_number"]),
-  fill: computedField(
-    "case when f.intent_id is null then null else json_build_object('solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text) end",
-    nullable(FILL),
-  ),
+  fill: fillField(FILL_SQL, FILL),
 };
 
 const METADATA_KEYS = [
@@ -72,12 +126,13 @@ const metadata = computedField(
 
 const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 
-const intent = defineRecord({ name: "Intent", table: intents, joins, fields });
+const intent = defineRecord({ name: "Intent", table: intents, joins, fields, requirements });
 const intentWithMetadata = defineRecord({
   name: "IntentWithMetadata",
   table: intents,
   joins,
   fields: { ...fields, metadata },
+  requirements,
 });
 
 const OPEN_NOW = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h.block_timestamp`;

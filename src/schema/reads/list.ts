@@ -16,6 +16,7 @@ import {
 } from "./pagination.ts";
 import type { AsOf, Read, ReadCost, ReadInput, ReadPlan, ResultRow, ResultRows } from "./read.ts";
 import {
+  describeColumns,
   isValidAt,
   type PageSelection,
   type RecordShape,
@@ -152,6 +153,7 @@ export function defineList(path: string, shape: RecordShape, options: ListOption
       ...pageParameters,
     ],
     provenance: true,
+    requirements: shape.requirements !== undefined,
     responseSchema: pageSchema(key, options.itemSchema ?? recordJsonSchema(shape), options.extraFieldSchemas),
     notFoundMessage: null,
     plan: (input) => planList(input, shape, options, selectPage),
@@ -225,15 +227,11 @@ function createPageSelector(
   shape: RecordShape,
   options: Pick<PageSelection, "ordering" | "keys">,
 ): SelectPage {
-  type Compiled = Map<string, ReturnType<typeof compileSql>>;
-  const compiled: { plain: Compiled; withProvenance: Compiled } = {
-    plain: new Map(),
-    withProvenance: new Map(),
-  };
+  const compiled = new Map<string, ReturnType<typeof compileSql>>();
   return (input, where, { limit, offset }) => {
     const conditions = where.text;
-    const known = input.provenance ? compiled.withProvenance : compiled.plain;
-    const fill = input.asOf === null ? known.get(conditions) : undefined;
+    const key = `${describeColumns(input)} ${conditions}`;
+    const fill = input.asOf === null ? compiled.get(key) : undefined;
     if (fill) return fill(...where.values, limit, offset);
     const statement = selectRecords(shape, input, conditions === "" ? [] : [where], {
       ...options,
@@ -242,7 +240,7 @@ function createPageSelector(
     });
     // Only a statement without values of its own can be refilled from the conditions and the page.
     const isRefillable = statement.values.length === where.values.length + 2;
-    if (input.asOf === null && isRefillable) known.set(conditions, compileSql(statement));
+    if (input.asOf === null && isRefillable) compiled.set(key, compileSql(statement));
     return statement;
   };
 }

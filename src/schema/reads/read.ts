@@ -45,6 +45,29 @@ export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { rece
   if (problem !== null) throw new Fault("INPUT_INVALID", problem);
 }
 
+/** The block that the index must have reached; null takes what there is. */
+export type MinBlock = bigint | null;
+
+/** After which time a block that is just being indexed is there. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** Rejects what was read before the index had the block. Numbers count, whatever the fork (D196). */
+export function assertBlockReached(minBlock: MinBlock, head: bigint): void {
+  if (minBlock !== null && head < minBlock) throw createBlockNotIndexedFault(minBlock, head);
+}
+
+export function createBlockNotIndexedFault(minBlock: bigint, head: bigint | null, reason = ""): Fault {
+  const at = head === null ? "has not reached" : `is at block ${head} and has not reached`;
+  return new Fault(
+    "BLOCK_NOT_INDEXED",
+    `${reason}The index ${at} block ${minBlock}; try again in a moment.`,
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      headers: head === null ? {} : { "x-block-number": head.toString() },
+    },
+  );
+}
+
 /** The block to read at; null is the latest indexed one. */
 export type AsOf = bigint | null;
 
@@ -53,6 +76,8 @@ export type ReadInput = {
   readonly values: ParameterValues;
   readonly asOf: AsOf;
   readonly provenance: boolean;
+  /** Whether records show what execution requires, for reads that have it. */
+  readonly requirements?: boolean;
 };
 
 /**
@@ -79,6 +104,8 @@ export type Read = {
   readonly parameters: readonly Parameter[];
   /** Whether every record comes from a log of the chain, so that `include` applies. */
   readonly provenance: boolean;
+  /** Whether `include=requirements` applies too. */
+  readonly requirements?: boolean;
   /** Whether its rows belong to no block: it has no parameter `block`, and ignores it like any unknown key. */
   readonly unversioned?: boolean;
   /** Whether it reads rollups with history only back to the finalized block. */
@@ -90,6 +117,11 @@ export type Read = {
   readonly notFoundMessage: string | null;
   readonly plan: (input: ReadInput) => ReadPlan;
 };
+
+/** What `include` may name. */
+export function includableParts({ provenance, requirements = false }: Read): readonly string[] {
+  return [...(provenance ? ["provenance"] : []), ...(requirements ? ["requirements"] : [])];
+}
 
 /** The rows of a statement. Cells in the order of the columns: numbers as text, booleans, JSON as objects. */
 export type ResultRows = {

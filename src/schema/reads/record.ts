@@ -6,11 +6,16 @@ import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from ".
 import type { Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, toFirstRecord } from "./read.ts";
 
-type Field = {
+export type Field = {
   readonly sql: (asOf: AsOf) => SqlText;
   readonly json: JsonSchema;
   /** For a value whose length outsiders decide: its length in bytes, known without reading the value. */
   readonly bytes?: string;
+};
+
+type RecordExtension = {
+  readonly fields: Readonly<Record<string, Field>>;
+  readonly joins: RecordShape["joins"];
 };
 
 /** The main rows of a record have the alias `t`; joined rows have their own. */
@@ -20,6 +25,8 @@ export type RecordShape = {
   readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
+  /** With include=requirements: fields in addition to those above, or in their place, and the rows they need. */
+  readonly requirements?: RecordExtension;
   /** The columns of each index of the main rows; empty if they come from more than one table. */
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
@@ -33,13 +40,18 @@ export function defineRecord(declared: {
   table: Pick<Table, "name" | "indexes">;
   joins?: readonly { table: AnyTable; alias: string; on: string }[];
   fields: Readonly<Record<string, Field>>;
+  requirements?: {
+    fields: Readonly<Record<string, Field>>;
+    joins: readonly { table: AnyTable; alias: string; on: string }[];
+  };
 }): RecordShape {
-  const { name, table, joins = [], fields } = declared;
+  const { name, table, joins = [], fields, requirements } = declared;
   return {
     name,
     source: (asOf) => ({ from: sql`${rawSql(table.name)}`, where: [isValidAt("t", asOf)] }),
     joins: joins as RecordShape["joins"],
     fields,
+    ...(requirements && { requirements: requirements as RecordExtension }),
     indexes: table.indexes,
     hasProvenance: true,
   };
@@ -97,6 +109,14 @@ const PROVENANCE_FIELDS: Readonly<Record<string, Field>> = {
   block_timestamp: computedField("p.timestamp", { type: "string" }),
 };
 
+/** What of a request decides which columns of which versions are selected. */
+type RecordInput = Pick<ReadInput, "asOf" | "provenance" | "requirements">;
+
+/** The same text for requests whose statements select the same columns. */
+export function describeColumns({ provenance, requirements = false }: RecordInput): string {
+  return `${provenance} ${requirements}`;
+}
+
 /** The parts of a statement that depend neither on conditions nor on the page. */
 type SelectParts = {
   readonly fields: SqlText;
@@ -104,12 +124,17 @@ type SelectParts = {
   readonly source: ReturnType<RecordShape["source"]>;
 };
 
-function selectParts(shape: RecordShape, asOf: AsOf, provenance: boolean): SelectParts {
-  const fields = provenance ? { ...shape.fields, ...PROVENANCE_FIELDS } : shape.fields;
+function selectParts(shape: RecordShape, { asOf, provenance, requirements }: RecordInput): SelectParts {
+  const extension = requirements === true ? shape.requirements : undefined;
+  const fields = {
+    ...shape.fields,
+    ...extension?.fields,
+    ...(provenance ? PROVENANCE_FIELDS : {}),
+  };
   const selected = Object.entries(fields).map(
     ([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`,
   );
-  const joins = shape.joins.map(
+  const joins = [...shape.joins, ...(extension?.joins ?? [])].map(
     ({ table, alias, on }) =>
       sql` left join ${rawSql(table.name)} ${rawSql(alias)} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`,
   );
@@ -139,12 +164,11 @@ export type PageSelection = {
 /** select … from … where …; with a page, its rows are chosen before the joins, so that skipped rows join nothing. */
 export function selectRecords(
   shape: RecordShape,
-  input: Pick<ReadInput, "asOf" | "provenance">,
+  input: RecordInput,
   where: readonly SqlText[],
   page: PageSelection | null = null,
 ): SqlText {
-  const { asOf, provenance } = input;
-  const { fields, joins, source } = selectParts(shape, asOf, provenance);
+  const { fields, joins, source } = selectParts(shape, input);
   const conditions = joinSql([sql`true`, ...source.where, ...where], " and ");
   if (page === null) return sql`select ${fields} from ${source.from} t${joins} where ${conditions}`;
   const keys = page.keys.map((expression, index) => sql`${expression} as ${rawSql(`_${index}`)}`);
@@ -168,8 +192,9 @@ function recordBytes({ fields }: RecordShape): string | null {
 
 export function recordJsonSchema(shape: RecordShape): JsonSchema {
   const fields = Object.entries(shape.fields);
+  const extended = { ...shape.fields, ...shape.requirements?.fields };
   const properties = Object.fromEntries([
-    ...fields.map(([key, field]) => [key, field.json]),
+    ...Object.entries(extended).map(([key, field]) => [key, field.json]),
     ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
       key,
       {
@@ -187,9 +212,6 @@ export function recordJsonSchema(shape: RecordShape): JsonSchema {
   };
 }
 
-const LATEST = { asOf: null, provenance: false };
-const LATEST_WITH_PROVENANCE = { asOf: null, provenance: true };
-
 /** One record by the parameter in its path. */
 export function defineRecordRead(
   path: string,
@@ -205,10 +227,16 @@ export function defineRecordRead(
   },
 ): Read {
   const { operationId, summary, tag, parameter, kind, column, notFoundMessage } = options;
-  const select = (input: Pick<ReadInput, "asOf" | "provenance">, value: SqlValue) =>
+  const select = (input: RecordInput, value: SqlValue) =>
     selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
-  const selectLatest = compileSql(select(LATEST, null));
-  const selectLatestWithProvenance = compileSql(select(LATEST_WITH_PROVENANCE, null));
+  // Statements at the latest block, compiled once.
+  const compiled = new Map<string, ReturnType<typeof compileSql>>();
+  const selectLatest = (input: RecordInput): ReturnType<typeof compileSql> => {
+    const key = describeColumns(input);
+    const known = compiled.get(key) ?? compileSql(select(input, null));
+    compiled.set(key, known);
+    return known;
+  };
   return {
     path,
     operationId,
@@ -224,12 +252,12 @@ export function defineRecordRead(
       },
     ],
     provenance: true,
+    requirements: shape.requirements !== undefined,
     responseSchema: recordJsonSchema(shape),
     notFoundMessage,
-    plan({ values, asOf, provenance }) {
-      const value = values[parameter] ?? null;
-      const latest = provenance ? selectLatestWithProvenance : selectLatest;
-      const statement = asOf === null ? latest(value) : select({ asOf, provenance }, value);
+    plan(input) {
+      const value = input.values[parameter] ?? null;
+      const statement = input.asOf === null ? selectLatest(input)(value) : select(input, value);
       return { sql: statement, cost: "quick", assemble: toFirstRecord };
     },
   };

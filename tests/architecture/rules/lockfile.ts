@@ -4,6 +4,9 @@ import type { RepositoryRule, Violation } from "../repository.ts";
 const LOCKFILE = "package-lock.json";
 const MANIFEST = /^(?:(?:contracts|packages\/[^/]+)\/)?package\.json$/;
 
+// A version, or an exact version of a package under another name.
+const EXACT = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
+
 type Locked = {
   packages: Record<string, { os?: string[]; cpu?: string[]; optionalDependencies?: Record<string, string> }>;
 };
@@ -29,7 +32,7 @@ export const lockfileRules: RepositoryRule = (repository) => {
       const manifest = JSON.parse(repository.text(file)) as Manifest;
       return ["dependencies", "devDependencies", "optionalDependencies"]
         .flatMap((section) => Object.entries(manifest[section] ?? {}))
-        .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        .filter(([, version]) => !EXACT.test(version))
         .map(([name, version]) => problem(file, `${name} must be pinned exactly, not ${version}`));
     });
   return [...addresses, ...platforms, ...loose];

@@ -1,7 +1,7 @@
 // Sends raw requests and bytes that no ordinary client would send.
 import { type Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import type { ApiResponse } from "./api-client.ts";
+import { type ApiResponse, isJsonType } from "./api-client.ts";
 import type { HostileRequest } from "./hostile-requests.ts";
 
 /** Sends exactly the given request, without the normalization of fetch, and reads the whole response. */
@@ -21,7 +21,7 @@ export function sendRaw(
         incoming.on("end", () => {
           const text = Buffer.concat(chunks).toString();
           const received = new Headers(incoming.headers as Record<string, string>);
-          const isJson = received.get("content-type")?.startsWith("application/json") === true && text !== "";
+          const isJson = isJsonType(received.get("content-type")) && text !== "";
           const parsed = isJson ? { body: JSON.parse(text) as unknown } : { body: undefined };
           resolve({ status: incoming.statusCode ?? 0, headers: received, text, ...parsed });
         });

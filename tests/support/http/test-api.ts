@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { writeSettings } from "../../../src/config/settings.ts";
+import type { BlockWaitersOptions } from "../../../src/http/block-waiters.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
@@ -21,10 +22,14 @@ const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
 
+type TestApiOptions = Partial<HttpServerOptions> & {
+  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
+};
+
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  options: Partial<HttpServerOptions> = {},
+  { blockWaits = {}, ...options }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
@@ -47,7 +52,7 @@ export async function startTestApi(
     onCall: null,
     listenUrl: () => url,
   };
-  const api = serveApi(server, { database, log: silentLog, writes });
+  const api = serveApi(server, { database, log: silentLog, writes, blockWaits });
   addStatusRoutes(server.app, new Registry());
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {

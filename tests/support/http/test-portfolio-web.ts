@@ -9,7 +9,7 @@ import {
 } from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
-import { createPortfolioOffering } from "../../../src/portfolio/http/offering.ts";
+import { createPortfolioOffering, PORTFOLIO_LISTING } from "../../../src/portfolio/http/offering.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import { createPortfolioParameters } from "../../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
@@ -30,6 +30,7 @@ export const TEST_OFFER: PaymentOffer = {
   description: "A snapshot of a wallet.",
   mimeType: "application/json",
   resourceOrigin: "https://sextant.example",
+  listing: PORTFOLIO_LISTING,
 };
 
 export const TEST_TRANSACTION = `0x${"c0".repeat(32)}`;

@@ -56,6 +56,7 @@ export const TEST_OFFER: PaymentOffer = {
   description: "A snapshot.",
   mimeType: "application/json",
   resourceOrigin: "https://sold.example",
+  listing: null,
 };
 
 /** Leaves a row out that would break a unique index. */

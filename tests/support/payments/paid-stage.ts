@@ -196,6 +196,7 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
     description: "A snapshot.",
     mimeType: "application/json",
     resourceOrigin: TEST_ORIGIN,
+    listing: null,
     ...given.offer,
   };
   const records = openRecordStore(parts.database);

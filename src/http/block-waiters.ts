@@ -1,0 +1,170 @@
+// Requests that wait until the index has a block: one list per process, woken by change notifications, with a poll behind.
+import { Fault } from "../lib/fault.ts";
+import { createBlockNotIndexedFault, type MinBlock, RETRY_AFTER_SECONDS } from "../schema/reads/read.ts";
+
+export type BlockWaitersOptions = {
+  /** The number of the newest indexed block; null while nothing is indexed. */
+  readonly readHead: () => Promise<bigint | null>;
+  readonly waitMsMax?: number;
+  readonly waitersMax?: number;
+  readonly waitersPerClientMax?: number;
+  readonly pollMs?: number;
+};
+
+type BlockWait = {
+  readonly minBlock: MinBlock;
+  readonly client: string;
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+};
+
+// A block and the time to index it. A client that needs longer asks again: a waiting request holds a connection.
+const WAIT_MS_MAX = 5_000;
+// Beside every other request, a few kilobytes each.
+const WAITERS_MAX = 1_000;
+// More reads than a page makes at once; one client must not take every place.
+const WAITERS_PER_CLIENT_MAX = 50;
+// Notifications arrive within milliseconds. This is for the time without a connection that listens, one query at a time.
+const POLL_MS = 250;
+
+type Waiter = { readonly minBlock: bigint; readonly wake: () => void; readonly fail: (fault: Fault) => void };
+
+export class BlockWaiters {
+  readonly #options: Required<BlockWaitersOptions>;
+  readonly #waiters = new Set<Waiter>();
+  readonly #countByClient = new Map<string, number>();
+  #head: bigint | null = null;
+  #read: "idle" | "running" | "outdated" = "idle";
+  #poll: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: BlockWaitersOptions) {
+    this.#options = {
+      waitMsMax: WAIT_MS_MAX,
+      waitersMax: WAITERS_MAX,
+      waitersPerClientMax: WAITERS_PER_CLIENT_MAX,
+      pollMs: POLL_MS,
+      ...options,
+    };
+  }
+
+  /**
+   * Runs `attempt` once the index has the block. The attempt throws BLOCK_NOT_INDEXED where what it read is older: the
+   * head known here may be ahead of it, or of a fork that was rolled back.
+   */
+  async run<T>(wait: BlockWait, attempt: () => Promise<T>): Promise<T> {
+    const { minBlock } = wait;
+    if (minBlock === null) return await attempt();
+    const untilMs = performance.now() + this.#options.waitMsMax;
+    for (let failed = false; ; failed = true) {
+      if (failed || this.#head === null || this.#head < minBlock) await this.#wait(minBlock, wait, untilMs);
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== "BLOCK_NOT_INDEXED") throw error;
+        // What was read shows that the known head is wrong.
+        if (this.#head !== null && this.#head >= minBlock) this.#head = null;
+        if (performance.now() >= untilMs) throw error;
+      }
+    }
+  }
+
+  /** A read ran at this head. */
+  observeHead(head: bigint): void {
+    if (head === this.#head) return;
+    this.#head = head;
+    for (const { minBlock, wake } of this.#waiters) if (minBlock <= head) wake();
+  }
+
+  /** The index has changed. However many wait, one query finds out how far it is. */
+  onChange(): void {
+    if (this.#waiters.size > 0) this.#readHead();
+  }
+
+  /** Ends every wait: the process shuts down. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { fail } of this.#waiters) fail(shuttingDown());
+  }
+
+  #wait(minBlock: bigint, { client, signal }: BlockWait, untilMs: number): Promise<void> {
+    const { waitersMax, waitersPerClientMax } = this.#options;
+    if (this.#isClosed) throw shuttingDown();
+    const ofClient = this.#countByClient.get(client) ?? 0;
+    if (this.#waiters.size >= waitersMax || ofClient >= waitersPerClientMax) {
+      throw this.#behind(minBlock, "Too many requests wait for a block already. ");
+    }
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => () => {
+        this.#remove(waiter, client);
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+        settle();
+      };
+      const giveUp = end(() => reject(this.#behind(minBlock)));
+      // The client is gone: the response is not read.
+      const leave = giveUp;
+      const waiter: Waiter = {
+        minBlock,
+        wake: end(resolve),
+        fail: (fault) => end(() => reject(fault))(),
+      };
+      const timer = setTimeout(giveUp, Math.max(0, untilMs - performance.now()));
+      signal.addEventListener("abort", leave, { once: true });
+      this.#add(waiter, client);
+      if (signal.aborted) leave();
+    });
+  }
+
+  #add(waiter: Waiter, client: string): void {
+    this.#waiters.add(waiter);
+    this.#countByClient.set(client, (this.#countByClient.get(client) ?? 0) + 1);
+    // Later ones need no query of their own: the change that they wait for is announced, or found by the poll.
+    if (this.#poll === undefined || this.#head === null) this.#readHead();
+    this.#poll ??= setInterval(() => this.#readHead(), this.#options.pollMs);
+  }
+
+  #remove(waiter: Waiter, client: string): void {
+    this.#waiters.delete(waiter);
+    const left = (this.#countByClient.get(client) ?? 0) - 1;
+    if (left > 0) this.#countByClient.set(client, left);
+    else this.#countByClient.delete(client);
+    if (this.#waiters.size > 0) return;
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+  }
+
+  #readHead(): void {
+    if (this.#read !== "idle") {
+      this.#read = "outdated";
+      return;
+    }
+    this.#read = "running";
+    this.#options
+      .readHead()
+      .then(
+        (head) => (head === null ? this.#wakeAll() : this.observeHead(head)),
+        // The reads themselves say what is wrong.
+        () => this.#wakeAll(),
+      )
+      .finally(() => {
+        const isOutdated = this.#read === "outdated" && this.#waiters.size > 0;
+        this.#read = "idle";
+        if (isOutdated) this.#readHead();
+      });
+  }
+
+  #wakeAll(): void {
+    for (const { wake } of this.#waiters) wake();
+  }
+
+  #behind(minBlock: bigint, reason = ""): Fault {
+    return createBlockNotIndexedFault(minBlock, this.#head, reason);
+  }
+}
+
+function shuttingDown(): Fault {
+  return new Fault("SHUTTING_DOWN", "This process is shutting down; try again in a moment.", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,122 @@
+// Clients that others wrote pay for a snapshot: the stock ones of today and of the first 2.x version, and third parties'.
+
+import { wrap } from "@faremeter/fetch";
+import { createPaymentHandler } from "@faremeter/payment-evm/exact";
+import { wrapAxiosWithPaymentFromConfig } from "@x402/axios";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import axios from "axios";
+import { Mppx } from "mppx/client";
+import { evm } from "mppx/evm/client";
+import type { Hex, PrivateKeyAccount } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ExactEvmScheme as ExactEvmSchemeOf20 } from "x402-evm-2.0/exact/client";
+import { wrapFetchWithPaymentFromConfig } from "x402-fetch-2.0";
+import {
+  createPayingFetch,
+  fetchWithPayment,
+  signPaymentFor,
+  TEST_NETWORK,
+} from "../support/payments/paid-client.ts";
+import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
+
+const CHAIN_ID = 31_337;
+const PRICE = 10_000n;
+const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+
+type Paid = { readonly status: number; readonly body: unknown; readonly receipt: string | null };
+/** Pays as a reader of the client's documentation would: an account in, a response out. */
+type PayingClient = (url: string, account: PrivateKeyAccount, asset: Hex) => Promise<Paid>;
+
+async function read(response: Response): Promise<Paid> {
+  const { status, headers } = response;
+  return { status, body: await response.json(), receipt: headers.get("payment-response") };
+}
+
+const CLIENTS: Readonly<Record<string, PayingClient>> = {
+  "@x402/fetch 2.27": async (url, account, asset) => read(await createPayingFetch(account, asset)(url)),
+
+  "@x402/fetch 2.0": async (url, account) => {
+    const client = new ExactEvmSchemeOf20(account);
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network: TEST_NETWORK, client }] });
+    // That version wants an init.
+    return read(await pay(url, { method: "GET" }));
+  },
+
+  "@x402/axios 2.11": async (url, account) => {
+    const client = new ExactEvmScheme(account);
+    const pay = wrapAxiosWithPaymentFromConfig(axios.create(), {
+      schemes: [{ network: TEST_NETWORK, client }],
+    } as Parameters<typeof wrapAxiosWithPaymentFromConfig>[1]);
+    const { status, data, headers } = await pay.get(url);
+    return { status, body: data, receipt: String(headers["payment-response"]) };
+  },
+
+  "@faremeter/fetch 0.22": async (url, account, asset) => {
+    const wallet = { chain: { id: CHAIN_ID, name: "local" }, address: account.address, account };
+    const handler = createPaymentHandler(wallet as unknown as Parameters<typeof createPaymentHandler>[0], {
+      asset: { address: asset, contractName: "USD Coin" },
+    });
+    return read(await wrap(fetch, { handlers: [handler] })(url));
+  },
+
+  "mppx 0.11": async (url, account, asset) => {
+    const method = evm.charge({ account, networks: [CHAIN_ID], currencies: [asset] });
+    const { fetch: pay } = Mppx.create({ methods: [method], polyfill: false });
+    return read(await pay(url));
+  },
+};
+
+describe("a client that pays", () => {
+  let stage: ServiceStage;
+  let service: PortfolioService;
+  beforeAll(async () => {
+    stage = await openServiceStage();
+    service = await stage.serve();
+  });
+  afterAll(() => stage?.close());
+
+  it.each(Object.entries(CLIENTS))("%s gets the snapshot and is charged once", async (_name, pay) => {
+    const { paid } = stage;
+    const account = await paid.payer();
+    const before = await paid.balance(account.address);
+    const url = `${service.url}/portfolio?address=${WALLET}&chains=base`;
+    const { status, body, receipt } = await pay(url, account, paid.asset);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ address: WALLET, chains: ["base"] });
+    expect(before - (await paid.balance(account.address))).toBe(PRICE);
+    const [transfer, ...others] = await paid.transfersFrom(account.address);
+    expect(others).toEqual([]);
+    expect(JSON.parse(Buffer.from(receipt ?? "", "base64").toString())).toMatchObject({
+      success: true,
+      network: TEST_NETWORK,
+      transaction: transfer?.transactionHash,
+    });
+  });
+
+  it("probes by HEAD, which gets the headers of GET without its body", async () => {
+    for (const query of ["", `?address=${WALLET}&chains=base`]) {
+      const url = `${service.url}/portfolio${query}`;
+      const [get, head] = [await fetch(url), await fetch(url, { method: "HEAD" })];
+      expect([head.status, await head.text()]).toEqual([402, ""]);
+      // These differ per request or per connection.
+      const changing = ["date", "x-request-id", "connection", "keep-alive"];
+      const named = ({ headers }: Response) => [...headers].filter(([name]) => !changing.includes(name));
+      expect(named(head)).toEqual(named(get));
+      expect(head.headers.get("content-length")).toBe(String((await get.text()).length));
+    }
+  });
+
+  it("pays by HEAD, and gets the body by GET with the same payment", async () => {
+    const { paid } = stage;
+    const account = await paid.payer();
+    const url = `${service.url}/portfolio?address=${WALLET}&chains=base`;
+    const { header } = await signPaymentFor(url, account, paid.asset);
+    const head = await fetchWithPayment(url, header, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const get = await fetchWithPayment(url, header);
+    expect(get.status).toBe(200);
+    expect(get.headers.get("payment-response")).toBe(head.headers.get("payment-response"));
+    expect(await get.json()).toMatchObject({ address: WALLET });
+    expect((await paid.transfersFrom(account.address)).length).toBe(1);
+  });
+});
