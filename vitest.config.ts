@@ -1,5 +1,6 @@
 // Test suites as vitest projects: `npm test` runs main, `.ci/run` runs the others after it.
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { listDeepTests } from "./scripts/testing/deep-tests.ts";
 import { RunReport } from "./scripts/testing/run-report.ts";
 import { LongestFirstSequencer } from "./scripts/testing/test-durations.ts";
 
@@ -43,7 +44,13 @@ export default defineConfig({
         exclude: [...configDefaults.exclude, CHAOS, "tests/browser/**", "tests/upgrade/**"],
       }),
       // One file at a time, after everything else: each starts several processes and measures how they fail.
-      suite("chaos", { include: [CHAOS], maxWorkers: 1, sequence: { groupOrder: 1 } }),
+      // Property and fuzz tests, of which main runs a part, run here in full.
+      suite("chaos", {
+        include: [CHAOS, ...listDeepTests()],
+        env: { TEST_DEPTH: "full" },
+        maxWorkers: 1,
+        sequence: { groupOrder: 1 },
+      }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
       // `npm run test:upgrade` checks the previous version out and sets the variable.
       ...(process.env.TEST_VERSION_BEFORE === undefined

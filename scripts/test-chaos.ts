@@ -1,4 +1,5 @@
 // `npm run test:chaos`: long runs under kills, reorgs, restarts and faulty nodes (*.chaos.test.ts).
+// Tests of which `npm test` runs a part (tests/support/test-depth.ts) run here in full.
 import { formatDurations } from "./testing/format-durations.ts";
 import { runVitest } from "./testing/run-vitest.ts";
 

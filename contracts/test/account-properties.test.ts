@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { type Address, encodeFunctionData, getAddress, type Hex, pad, slice, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import type { SessionCall } from "../hashes/session-digest.ts";
 import {
@@ -112,7 +113,7 @@ describe("spending through the account", () => {
             expect(await token.read("balanceOf", [account.address])).toBe(FUNDS - tokensGone);
           }),
       ),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });
@@ -153,7 +154,7 @@ describe("a session key", () => {
             expect(await target.read("value", [])).toBe(0n);
           }),
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 
@@ -177,7 +178,7 @@ describe("a session key", () => {
           expect(await nativeBalance(evm, sink)).toBe(BigInt(used.size));
         }),
       ),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 
@@ -203,7 +204,7 @@ describe("a session key", () => {
         const outcome = account.call(relayer, "executeWithSessionKey", sessionArgs(call, forged));
         await expect(outcome).rejects.toBeInstanceOf(RevertedError);
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
     await account.call(relayer, "executeWithSessionKey", sessionArgs(call, good));
   });

@@ -13,6 +13,7 @@ import {
   zeroAddress,
 } from "viem";
 import { describe, expect, it } from "vitest";
+import { casesOf, runsOf } from "../../tests/support/test-depth.ts";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
@@ -161,7 +162,7 @@ describe("the gas of a token", () => {
         expect(holdings).toHaveLength(Number(next));
         expect(holdings.filter(({ balance }) => balance !== gasPerToken - 2n)).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 
@@ -203,16 +204,18 @@ describe("a scan with little gas", () => {
           expect([...found]).toEqual(held);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 
   // The result's memory cost grows quadratically: without a reserve for it the scan runs out of gas at its end.
-  it.each([
-    ["held", 5_000, 10_000_000n],
-    ["held", 20_000, 30_000_000n],
-    ["reverting", 20_000, 30_000_000n],
-  ] as const)(
+  it.each(
+    casesOf<readonly ["held" | "reverting", number, bigint]>(
+      ["held", 5_000, 10_000_000n],
+      ["held", 20_000, 30_000_000n],
+      ["reverting", 20_000, 30_000_000n],
+    ),
+  )(
     "reserves enough gas for its result when every token is %s (%s tokens, %s gas)",
     async (name, count, gas) => {
       const list = Array.from({ length: count }, () => name);

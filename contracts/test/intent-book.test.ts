@@ -3,6 +3,7 @@
 import type { LocalAccount } from "@sextant/local-chain/accounts";
 import { maxUint256, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { intentDomain } from "../hashes/intent-hash.ts";
@@ -211,7 +212,7 @@ describe("strangers", () => {
             book.read("getBid", [intentId, 1n]),
           ]),
         ),
-      numRuns: 60,
+      numRuns: runsOf(60),
     });
     expect(["submitBid"]).toEqual(expect.arrayContaining([...open]));
   });

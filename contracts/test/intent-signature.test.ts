@@ -4,6 +4,7 @@ import type { LocalAccount } from "@sextant/local-chain/accounts";
 import fc from "fast-check";
 import { type Address, type Hex, hexToBigInt, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { intentBookAbi as abi, intentBookBytecode } from "../generated/intent-book.ts";
 import { type Intent, intentDigest, intentDomain } from "../hashes/intent-hash.ts";
@@ -101,7 +102,7 @@ describe("a signature", () => {
           await expectRejected([mutated, ...signature]);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 
@@ -125,7 +126,7 @@ describe("a signature", () => {
           await expectRevert(otherBook.call(payer.address, "submitIntent", forBook), abi, "InvalidSignature");
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 
@@ -150,7 +151,7 @@ describe("a signature", () => {
           await expectRejected([intent, v, s, r]);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 });
@@ -184,7 +185,7 @@ describe("a nonce", () => {
           }
         }),
       ),
-      { numRuns: 20 },
+      { numRuns: runsOf(20) },
     );
   });
 });

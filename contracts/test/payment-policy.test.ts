@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { type Address, getAddress, type Hex, keccak256, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
 import { decodeEvents, expectRevert, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
 import { amountArb, jumpArb, smallArb } from "./policy-arbitraries.ts";
@@ -228,7 +229,7 @@ describe("any sequence of payments", () => {
           }
         }),
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
   zeroHash,
 } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";
 import { revertReasonOf, startEvm } from "./evm.ts";
 import { findPermissionlessFunctions } from "./permissionless-functions.ts";
@@ -95,7 +96,7 @@ describe("spend limits", () => {
           }
         }),
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 
@@ -182,7 +183,7 @@ describe("checkTransaction", () => {
           }
         }),
       ),
-      { numRuns: 80 },
+      { numRuns: runsOf(80) },
     );
   });
 });

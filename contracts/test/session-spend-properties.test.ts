@@ -11,6 +11,7 @@ import {
   zeroAddress,
 } from "viem";
 import { describe, expect, it } from "vitest";
+import { isFullDepth, runsOf } from "../../tests/support/test-depth.ts";
 import { FUNDS, sessionArgs, sessionKey, signSession, transferData, worldAbi } from "./account-world.ts";
 import { puppetAbi } from "./actor-contracts.ts";
 import { nativeBalance, type RevertReason, revertReasonOf, startEvm } from "./evm.ts";
@@ -182,9 +183,9 @@ describe("a session key that calls any function", () => {
           }
         }),
       ),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
-    expect(forbidden).toBeGreaterThan(0);
+    if (isFullDepth()) expect(forbidden).toBeGreaterThan(0);
   });
 
   it("moves at most the limit of every token that has one, approvals included", async () => {
@@ -204,7 +205,7 @@ describe("a session key that calls any function", () => {
           }
         }),
       ),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { type Address, decodeErrorResult, encodeFunctionData, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { plainTokenAbi } from "../generated/plain-token.ts";
 import { settlementAdapterAbi as abi } from "../generated/settlement-adapter.ts";
 import { type SettlementInstruction, settlementExecutionHash } from "../hashes/settlement-hash.ts";
@@ -127,7 +128,7 @@ describe("any settlement", () => {
           ]);
         }),
       ),
-      { numRuns: 50 },
+      { numRuns: runsOf(50) },
     );
   });
 
@@ -142,7 +143,7 @@ describe("any settlement", () => {
           expect(await balances()).toEqual(before);
         }),
       ),
-      { numRuns: 80 },
+      { numRuns: runsOf(80) },
     );
   });
 
@@ -157,7 +158,7 @@ describe("any settlement", () => {
         expect(await errorOf(send(one, value))).toBe(expected);
         expect(await balances()).toEqual(before);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 
@@ -174,7 +175,7 @@ describe("any settlement", () => {
           expect(announced).toMatchObject({ eventName: "SettlementExecuted", args: { executionHash } });
         }),
       ),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     );
   });
 });

@@ -1,11 +1,12 @@
-// Owners, watchdogs and sessions that are killed or start at the same moment.
-// Fast tests of the same rules are in start.test.ts: a killed owner, a killed server, a second process on the folder.
-import { readFile } from "node:fs/promises";
+// Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment.
+// Fast tests of the same rules: a killed server and a second start on the folder in start.test.ts, an owner that stops in
+// shared.test.ts, another account in binaries.test.ts.
+import { chmod, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { isProcessAlive } from "./processes.ts";
+import { isProcessAlive, waitForProcessExit } from "./processes.ts";
 import { startEmbeddedPostgres } from "./start.ts";
 import { silentLogger as log } from "./testing/silent-log.ts";
 import {
@@ -20,9 +21,50 @@ import {
   withClient,
 } from "./testing/test-servers.ts";
 
+const isRoot = process.getuid?.() === 0;
 const copyInitialisedFolder = useInitialisedFolder();
 
 describe("startEmbeddedPostgres", () => {
+  it("stops when its process is killed, and the next start finds the committed data", async () => {
+    const folder = await copyInitialisedFolder();
+    const { child, serverPid } = await startReadyChild(folder);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(await waitForProcessExit(serverPid, 8_000)).toBe(true);
+    expect(await eventually(() => findPids(folder).length === 0)).toBe(true);
+
+    const server = await startTestServer(folder);
+    expect(await queryValue(server.connection, "SELECT writer FROM stored")).toBe(child.pid);
+  });
+
+  it("rejects a second process on the same folder, naming the first and leaving it undisturbed", async () => {
+    const folder = await copyInitialisedFolder();
+    const { child, connection } = await startReadyChild(folder);
+    const rejection = startEmbeddedPostgres({ folder, log });
+    await expect(rejection).rejects.toMatchObject({ code: "DATABASE_IN_USE" });
+    await expect(rejection).rejects.toThrow(
+      `is in use by process ${child.pid}; give this one another --data folder`,
+    );
+    expect(await queryValue(connection, "SELECT count(*)::int FROM stored")).toBe(1);
+  });
+
+  it.runIf(isRoot)("runs as an ordinary user, and rejects other users", async () => {
+    const folder = await createTestFolder();
+    await chmod(folder, 0o777);
+    const { connection, serverPid } = await startReadyChild(join(folder, "theirs"), {
+      uid: 65_534,
+      gid: 65_534,
+    });
+    expect((await stat(`/proc/${serverPid}`)).uid).toBe(65_534);
+    expect((await stat(join(folder, "theirs"))).mode & 0o777).toBe(0o700);
+    const otherUser = startServerChild(join(folder, "theirs"), { uid: 1, gid: 1 });
+    expect(await otherUser.next<ChildMessage>()).toMatchObject({
+      state: "failed",
+      code: "DATABASE_START_FAILED",
+    });
+    expect(await queryValue(connection, "SELECT count(*)::int FROM stored")).toBe(1);
+  });
+
   it("starts at once after a kill, while the watchdog of the dead process still runs", async () => {
     const folder = await copyInitialisedFolder();
     const { child } = await startReadyChild(folder);

@@ -1,25 +1,20 @@
-// The life of an embedded server: started, killed, rejected, and never left behind.
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+// The life of an embedded server: started, killed, rejected; its owner in another process is in start.chaos.test.ts.
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
-import { isProcessAlive, waitForProcessExit } from "./processes.ts";
+import { isProcessAlive } from "./processes.ts";
 import { startEmbeddedPostgres } from "./start.ts";
 import { silentLogger as log } from "./testing/silent-log.ts";
 import {
-  type ChildMessage,
   eventually,
-  findPids,
   queryValue,
-  startReadyChild,
-  startServerChild,
   startTestServer,
   useInitialisedFolder,
   withClient,
 } from "./testing/test-servers.ts";
 
-const isRoot = process.getuid?.() === 0;
 const copyInitialisedFolder = useInitialisedFolder();
 
 describe("startEmbeddedPostgres", () => {
@@ -44,18 +39,7 @@ describe("startEmbeddedPostgres", () => {
     const values = await Promise.all(settings.map((name) => queryValue(second.connection, `SHOW ${name}`)));
     expect(values).toEqual(["", "UTF8", "UTC", "on", "on"]);
     await connectByUrl(second.url);
-  });
-
-  it("stops when its process is killed, and the next start finds the committed data", async () => {
-    const folder = await copyInitialisedFolder();
-    const { child, serverPid } = await startReadyChild(folder);
-    child.kill("SIGKILL");
-    await child.exited;
-    expect(await waitForProcessExit(serverPid, 8_000)).toBe(true);
-    expect(await eventually(() => findPids(folder).length === 0)).toBe(true);
-
-    const server = await startTestServer(folder);
-    expect(await queryValue(server.connection, "SELECT writer FROM stored")).toBe(child.pid);
+    await expect(startEmbeddedPostgres({ folder, log })).rejects.toMatchObject({ code: "DATABASE_IN_USE" });
   });
 
   it("restarts a killed server, without uncommitted data", async () => {
@@ -74,34 +58,6 @@ describe("startEmbeddedPostgres", () => {
     });
     expect(await eventually(() => server.pid !== pid)).toBe(true);
     expect(await queryValue(server.connection, "SELECT string_agg(n::text, ',') FROM stored")).toBe("1");
-  });
-
-  it("rejects a second process on the same folder, naming the first and leaving it undisturbed", async () => {
-    const folder = await copyInitialisedFolder();
-    const { child, connection } = await startReadyChild(folder);
-    const rejection = startEmbeddedPostgres({ folder, log });
-    await expect(rejection).rejects.toMatchObject({ code: "DATABASE_IN_USE" });
-    await expect(rejection).rejects.toThrow(
-      `is in use by process ${child.pid}; give this one another --data folder`,
-    );
-    expect(await queryValue(connection, "SELECT count(*)::int FROM stored")).toBe(1);
-  });
-
-  it.runIf(isRoot)("runs as an ordinary user, and rejects other users", async () => {
-    const folder = await createTestFolder();
-    await chmod(folder, 0o777);
-    const { connection, serverPid } = await startReadyChild(join(folder, "theirs"), {
-      uid: 65_534,
-      gid: 65_534,
-    });
-    expect((await stat(`/proc/${serverPid}`)).uid).toBe(65_534);
-    expect((await stat(join(folder, "theirs"))).mode & 0o777).toBe(0o700);
-    const otherUser = startServerChild(join(folder, "theirs"), { uid: 1, gid: 1 });
-    expect(await otherUser.next<ChildMessage>()).toMatchObject({
-      state: "failed",
-      code: "DATABASE_START_FAILED",
-    });
-    expect(await queryValue(connection, "SELECT count(*)::int FROM stored")).toBe(1);
   });
 
   it("creates its socket elsewhere when the folder's path is too long, and removes it", async () => {

@@ -38,12 +38,16 @@ export function hashDeclarations(
 class Slice {
   readonly #read: ReadSource;
   readonly #ignored: ReadonlySet<string>;
+  readonly #tokenLists: WeakMap<ts.Statement, readonly string[]>;
   readonly #modules = new Map<string, Module>();
   readonly #included = new Map<string, Set<ts.Statement>>();
 
   constructor(read: ReadSource, ignored: ReadonlySet<string>) {
     this.#read = read;
     this.#ignored = ignored;
+    const key = [...ignored].sort().join(" ");
+    this.#tokenLists = tokenized.get(key) ?? new WeakMap();
+    tokenized.set(key, this.#tokenLists);
   }
 
   /** Adds a name of a file's top level, and what it uses. */
@@ -66,7 +70,7 @@ class Slice {
       const { source, statements, imports } = this.#module(file);
       const tokens = statements
         .filter((statement) => included.has(statement))
-        .flatMap((statement) => [...this.#tokens(statement, source)])
+        .flatMap((statement) => this.#tokensOf(statement, source))
         // Imports count by the name the other module exports, whatever they are called here.
         .map((token) => imports.get(token)?.name ?? token);
       return withoutTrailingCommas(tokens).join(" ");
@@ -81,13 +85,19 @@ class Slice {
     const included = this.#included.get(file) ?? new Set();
     if (included.has(statement)) return;
     this.#included.set(file, included.add(statement));
-    for (const token of new Set(this.#tokens(statement, module.source))) {
+    for (const token of new Set(this.#tokensOf(statement, module.source))) {
       if (module.declaring.has(token) || module.imports.has(token)) this.include(file, token);
     }
     // Code that runs at load may change anything that the module declares.
     for (const other of module.statements) {
       if (ts.isExpressionStatement(other)) this.#includeStatement(file, module, other);
     }
+  }
+
+  #tokensOf(statement: ts.Statement, source: ts.SourceFile): readonly string[] {
+    const tokens = this.#tokenLists.get(statement) ?? [...this.#tokens(statement, source)];
+    this.#tokenLists.set(statement, tokens);
+    return tokens;
   }
 
   *#tokens(node: ts.Node, source: ts.SourceFile): Generator<string> {
@@ -110,6 +120,8 @@ class Slice {
 
 /** By text: who hashes again after an edit parses only the edited file. */
 const parsed = new Map<string, Module>();
+/** The tokens of parsed statements, by the properties that are left out. */
+const tokenized = new Map<string, WeakMap<ts.Statement, readonly string[]>>();
 
 function parseModule(file: string, text: string): Module {
   const { outputText } = ts.transpileModule(text, {

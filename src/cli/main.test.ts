@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+import { casesOf } from "../../tests/support/test-depth.ts";
 import { parseArguments } from "./command.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 
@@ -186,7 +187,7 @@ describe("configuration", () => {
 });
 
 describe("a running service", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("exits with 0 on %s", async (signal) => {
+  it.each(casesOf<NodeJS.Signals>("SIGTERM", "SIGINT"))("exits with 0 on %s", async (signal) => {
     const { environment, drop } = await createDatabaseEnvironment();
     const { child, ended, waitForOutput } = startSextant(["api"], {
       environment: { ...environment, API_PORT: "0" },

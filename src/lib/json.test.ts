@@ -1,6 +1,7 @@
 // Strict JSON: everything unambiguous is read as JSON.parse reads it, everything else is rejected in a sentence.
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_TOKENS_MAX, parseStrictJson } from "./json.ts";
 
 const read = (text: string) => parseStrictJson(Buffer.from(text), "The body");
@@ -47,7 +48,7 @@ describe("strict JSON", () => {
         fc.pre(!(text.match(/-?[0-9]+/g) ?? []).some((digits) => !Number.isSafeInteger(Number(digits))));
         expect(read(text)).toEqual(JSON.parse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 

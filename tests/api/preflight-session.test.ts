@@ -23,6 +23,7 @@ import {
   type PreflightRequest,
   startPolicyChain,
 } from "../support/chain/policy-chain.ts";
+import { runsOf } from "../support/test-depth.ts";
 
 const abi = [...policyAccountAbi, ...policyModuleAbi.filter(({ type }) => type === "error")] as const;
 const ZERO: Address = "0x0000000000000000000000000000000000000000";
@@ -207,7 +208,7 @@ describe("preflight for a session key", () => {
         expect(after.allowed || !canBeHelped(after)).toBe(true);
         expect(await world.preflight(plan, `?block=${head}`)).toEqual(said);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 

@@ -18,6 +18,7 @@ import {
   type PreflightRequest,
   startPolicyChain,
 } from "../support/chain/policy-chain.ts";
+import { runsOf } from "../support/test-depth.ts";
 
 let world: PolicyChain;
 let accounts = 0;
@@ -154,7 +155,7 @@ describe("preflight", () => {
         expect((await expectAgreement(plan)).allowed).toBe(true);
         expect(await preflight(plan, `?block=${head}`)).toEqual(result);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 

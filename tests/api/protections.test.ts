@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const server of servers.values()) await (await server).close();
+  await Promise.all([...servers.values()].map(async (server) => (await server).close()));
   await index?.drop();
 });
 

@@ -1,11 +1,12 @@
 // Reads while the chain advances: pages neither lose nor repeat records, and past blocks read as they did at the time.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runsOf } from "../support/test-depth.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import { LIST_SHAPES } from "./record-shapes.ts";
 
 let stage: ApiStage;
 const STEPS = 250;
-const HEADS = 4;
+const HEADS = runsOf(4, { min: 2 });
 const STEPS_BETWEEN = 30;
 const MINUTE = 60_000;
 
@@ -29,7 +30,7 @@ describe("pages while the simulator runs", () => {
         );
       }
       let playing = true;
-      const played = stage.play(STEPS_BETWEEN * 4).finally(() => {
+      const played = stage.play(STEPS_BETWEEN * runsOf(4, { min: 1 })).finally(() => {
         playing = false;
       });
       let rounds = 0;

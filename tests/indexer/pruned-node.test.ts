@@ -12,6 +12,7 @@ import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { rebuildTestRows, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
+import { casesOf, runsOf } from "../support/test-depth.ts";
 import { type CleanIndex, digestCleanIndex } from "./clean-index.ts";
 import {
   type CallRoute,
@@ -114,17 +115,17 @@ describe("a history that is old and came through contracts", () => {
     MINUTE,
   );
 
-  it.each([
-    ["an empty result", () => "0x"],
-    [
-      "a revert",
-      () => {
-        throw new JsonRpcError(3, "execution reverted", "0x");
-      },
-    ],
-  ])(
-    "is not read from a node that returns %s for a pruned state",
-    async (_, onDroppedState) => {
+  const revert = () => {
+    throw new JsonRpcError(3, "execution reverted", "0x");
+  };
+  it.each(
+    casesOf(
+      { shows: "an empty result", onDroppedState: (): unknown => "0x" },
+      { shows: "a revert", onDroppedState: revert },
+    ),
+  )(
+    "is not read from a node that returns $shows for a pruned state",
+    async ({ onDroppedState }) => {
       const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
       await index.waitUntilIndexed(archive.head);
       expect(await index.digest(archive.finalized)).toEqual(archive.digest);
@@ -236,7 +237,7 @@ describe("a simulated history", () => {
     async () => {
       const stage = await openIndexerStage(31, { reorgDepthMax: 0 });
       onTestFinished(() => stage.chain.stop());
-      await stage.runSteps(250);
+      await stage.runSteps(runsOf(250));
       await stage.chain.mine(BLOCKS_LATER);
       const { index } = await prunedIndex(stage, { traces: false });
       await index.waitUntilIndexed(await stage.head());

@@ -1,10 +1,9 @@
 // The self-audit compares samples of the index with the chain and reports differences.
+// Indexes built through lying and pruned nodes are in self-audit.chaos.test.ts.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readIndexReadiness } from "../../src/api/serve.ts";
-import { localChain } from "../../src/chain/chains/local.ts";
-import type { RpcLimits } from "../../src/chain/rpc/types.ts";
 import { rereadLogs } from "../../src/indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
 import { withSelfAudit } from "../../src/indexer/self-audit/run.ts";
@@ -12,112 +11,32 @@ import { createUnconfirmedRanges } from "../../src/indexer/self-audit/unconfirme
 import { createIndexerStatus } from "../../src/indexer/status.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
-import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { readCheckpoint, writeIndexerStatus } from "../../src/store/index/checkpoint.ts";
-import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
-import type { TestDatabase } from "../support/database/test-database.ts";
 import { corruptibleColumns, findTable, pickRow, withCorruptRow } from "../support/index/corrupt-rows.ts";
-import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import type { NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
 import { silentLog } from "../support/quiet-log.ts";
-import { type LogPosition, pickFinalLog } from "./clean-index.ts";
-import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
+import { type AuditStage, auditAllBlocks, auditOf, openAuditStage } from "./audit-stage.ts";
 
 const MINUTE = 60_000;
-// The tests wait for findings, not for time; a short interval makes them fast.
-const AUDIT_MS = 10;
 
-let stage: IndexerStage;
-let head: { readonly number: number; readonly hash: string };
-/** An index of the whole history, which most tests continue a copy of. */
-let indexed: TestDatabase;
-let finalLog: LogPosition;
-let finalLogs: readonly ChainLog[];
-
+let stage: AuditStage;
 beforeAll(async () => {
-  stage = await openIndexerStage(81, { reorgDepthMax: 0 });
-  await stage.runSteps(120);
-  head = await stage.head();
-  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
-  await index.waitUntilIndexed(head);
-  finalLog = await pickFinalLog(index);
-  finalLogs = await readFinalLogs(index);
-  indexed = await index.keepAsTemplate();
+  stage = await openAuditStage();
 }, MINUTE);
-afterAll(async () => {
-  await indexed?.drop();
-  await stage?.chain.stop();
-});
-
-async function readFinalLogs({ database }: TestIndex): Promise<ChainLog[]> {
-  const toBlock = (await readCheckpoint(database))?.finalized ?? 0;
-  const stored = await readStoredLogs(database, { afterBlock: 0, toBlock, logsMax: 10_000 });
-  return stored.map(({ log }) => log);
-}
-
-type IndexOptions = {
-  /** Reads all history from the nodes instead of continuing a copy of the index. */
-  readonly fromStart?: boolean;
-  readonly rpcLimits?: Partial<RpcLimits>;
-};
-
-async function withIndex(
-  urls: readonly string[],
-  work: (index: TestIndex) => Promise<void>,
-  { fromStart = false, rpcLimits = {} }: IndexOptions = {},
-): Promise<void> {
-  const index = await startTestIndex({
-    urls,
-    deployment: stage.deployment,
-    auditMs: AUDIT_MS,
-    rpcLimits,
-    ...(fromStart ? {} : { template: indexed.name }),
-  });
-  try {
-    await index.waitUntilIndexed(head);
-    await work(index);
-  } finally {
-    await index.close();
-  }
-}
-
-const audited = (index: TestIndex) => index.status.report().audit;
-
-/** Every final block was compared again. */
-async function onePass(index: TestIndex): Promise<void> {
-  const before = audited(index).blocksChecked;
-  await expect
-    .poll(() => audited(index).blocksChecked - before, { timeout: MINUTE })
-    .toBeGreaterThan(2 * head.number);
-}
-
-const isAgentUpdate = (log: ChainLog) =>
-  createLogDecoder(stage.deployment).decode(log, 0n)?.name === "AgentUpdated";
-
-/** The last update that is alone in its block and final for every node. */
-function findLonelyUpdate(): ChainLog {
-  const update = finalLogs.findLast(
-    (log) =>
-      log.blockNumber < head.number - localChain.finalityDepth &&
-      isAgentUpdate(log) &&
-      finalLogs.filter(({ blockNumber }) => blockNumber === log.blockNumber).length === 1,
-  );
-  if (!update) throw new Error("no agent was updated alone in a block");
-  return update;
-}
+afterAll(() => stage?.close());
 
 describe("the self-audit", () => {
   it(
     "compares blocks and rows with the chain and finds no difference in a correct index",
     async () => {
-      await withIndex([stage.chain.rpcUrl], async (index) => {
-        await onePass(index);
-        await expect.poll(() => audited(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
-        expect(audited(index).differences).toEqual([]);
+      await stage.withIndex([stage.chain.rpcUrl], async (index) => {
+        await auditAllBlocks(index, stage.indexedHead.number);
+        await expect.poll(() => auditOf(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
+        expect(auditOf(index).differences).toEqual([]);
         expect(index.status.readiness()).toMatchObject({
           ready: true,
           details: { audit: { differences: 0, last_checked_at: expect.any(Number) } },
@@ -152,7 +71,7 @@ describe("the self-audit", () => {
             const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: string; toBlock?: string };
             return method === "eth_getLogs" && fromBlock ? [Number(toBlock) - Number(fromBlock) + 1] : [];
           });
-      await withIndex([node.url], async () => {
+      await stage.withIndex([node.url], async () => {
         isRejecting = true;
         const before = node.requests.length;
         await expect.poll(() => Math.min(...spansSince(before)), { timeout: MINUTE }).toBe(1);
@@ -168,8 +87,8 @@ describe("the self-audit", () => {
   it(
     "finds a missing log, reports its block, and clears it once it is stored",
     async () => {
-      await withIndex([stage.chain.rpcUrl], async (index) => {
-        const { block, logIndex } = finalLog;
+      await stage.withIndex([stage.chain.rpcUrl], async (index) => {
+        const { block, logIndex } = stage.finalLog;
         const values = [block, logIndex];
         await index.database.query("create table taken as table logs");
         await index.database.query({
@@ -206,7 +125,7 @@ describe("the self-audit", () => {
   it(
     "finds a row that differs from the contract",
     async () => {
-      await withIndex([stage.chain.rpcUrl], async (index) => {
+      await stage.withIndex([stage.chain.rpcUrl], async (index) => {
         const table = findTable("agents");
         const row = await pickRow(index.database, table);
         const [column] = corruptibleColumns(table);
@@ -225,31 +144,6 @@ describe("the self-audit", () => {
   );
 
   it(
-    "finds a log that the only node always omits where the contract shows it",
-    async () => {
-      const update = finalLogs.findLast(isAgentUpdate);
-      if (!update) throw new Error("no agent was updated");
-      const { blockNumber: block, logIndex } = update;
-      const liar = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        plan: () => ({ kind: "omit-log", block, logIndex, receipts: true }),
-        liesPerCall: Number.POSITIVE_INFINITY,
-      });
-      const work = async (index: TestIndex) => {
-        await expect
-          .poll(() => index.status.readiness(), { timeout: MINUTE })
-          .toMatchObject({
-            ready: false,
-            reason: expect.stringContaining("in agents is not what the contract says"),
-          });
-      };
-      await withIndex([liar.url], work, { fromStart: true });
-      await liar.stop();
-    },
-    2 * MINUTE,
-  );
-
-  it(
     "does not believe one lying node against the index and an honest node",
     async () => {
       let lie: NodeFaultInjection | null = null;
@@ -258,11 +152,11 @@ describe("the self-audit", () => {
         plan: () => lie,
         liesPerCall: Number.POSITIVE_INFINITY,
       });
-      await withIndex([liar.url, stage.chain.rpcUrl], async (index) => {
-        lie = { kind: "omit-log", ...finalLog, receipts: true };
-        await onePass(index);
-        await onePass(index);
-        expect(audited(index).differences).toEqual([]);
+      await stage.withIndex([liar.url, stage.chain.rpcUrl], async (index) => {
+        lie = { kind: "omit-log", ...stage.finalLog, receipts: true };
+        await auditAllBlocks(index, stage.indexedHead.number);
+        await auditAllBlocks(index, stage.indexedHead.number);
+        expect(auditOf(index).differences).toEqual([]);
       });
       await liar.stop();
     },
@@ -270,52 +164,9 @@ describe("the self-audit", () => {
   );
 
   it(
-    "first compares what was read while the second node was down, and finds what the first one omitted",
-    async () => {
-      const { blockNumber: block, logIndex } = findLonelyUpdate();
-      const liar = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        plan: () => ({ kind: "omit-log", block, logIndex }),
-        liesPerCall: Number.POSITIVE_INFINITY,
-      });
-      let isAway = true;
-      const second = await startFaultyNode({
-        upstream: stage.chain.rpcUrl,
-        plan: () => (isAway ? { kind: "status", status: 503 } : null),
-      });
-      await withIndex(
-        [liar.url, second.url],
-        async (index) => {
-          const isUnconfirmed = () =>
-            audited(index).unconfirmed.some(({ from, to }) => from <= block && block <= to);
-          expect(isUnconfirmed()).toBe(true);
-          await expect
-            .poll(() => index.status.readiness(), { timeout: MINUTE })
-            .toMatchObject({ ready: true, details: { audit: { unconfirmed_ranges: 1 } } });
-          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks [1-9]/);
-          isAway = false;
-          await expect
-            .poll(() => index.status.readiness(), { timeout: MINUTE })
-            .toMatchObject({
-              ready: false,
-              reason: expect.stringContaining(
-                `block ${block} (logs missing from the index: 1, not on the chain: 0)`,
-              ),
-            });
-          await expect.poll(() => audited(index).unconfirmed, { timeout: MINUTE }).toEqual([]);
-          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks 0/);
-        },
-        { fromStart: true, rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 } },
-      );
-      await Promise.all([liar.stop(), second.stop()]);
-    },
-    3 * MINUTE,
-  );
-
-  it(
     "remembers differing and unconfirmed blocks across a restart",
     async () => {
-      await withIndex([stage.chain.rpcUrl], async ({ database }) => {
+      await stage.withIndex([stage.chain.rpcUrl], async ({ database }) => {
         const difference = {
           block: 40,
           text: "block 40 (logs missing from the index: 1, not on the chain: 0)",
@@ -348,60 +199,25 @@ describe("the self-audit", () => {
 });
 
 describe("the audit of rows", () => {
-  const DROPPED = {
-    "an error": undefined,
+  const RESPONSES = {
     "an empty result": () => "0x",
     "a revert": () => {
       throw new JsonRpcError(3, "execution reverted", "0x");
     },
   } as const;
-  const responses = Object.entries(DROPPED);
-  let deep: IndexerStage;
-  beforeAll(async () => {
-    deep = await openIndexerStage(83, { finalityDepth: 300, reorgDepthMax: 0 });
-    await deep.runSteps(60);
-    await deep.chain.mine(310);
-  }, MINUTE);
-  afterAll(() => deep?.chain.stop());
 
-  it.each(responses)(
-    "compares a later block where the state of the final one is pruned, which the node shows by %s",
-    async (_, onDroppedState) => {
-      const { request } = deep.chain;
-      const node = await startPrunedNode({
-        request,
-        traces: true,
-        ...(onDroppedState && { onDroppedState }),
-      });
-      const index = await startTestIndex({
-        urls: [node.url],
-        deployment: deep.deployment,
-        auditMs: AUDIT_MS,
-      });
-      try {
-        await index.waitUntilIndexed(await deep.head());
-        await expect.poll(() => audited(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
-        expect(audited(index).differences).toEqual([]);
-      } finally {
-        await index.close();
-        await node.stop();
-      }
-    },
-    2 * MINUTE,
-  );
-
-  it.each(responses.slice(1))(
+  it.each(Object.entries(RESPONSES))(
     "counts skipped samples where a node has no state at all, which it shows by %s",
     async (_, onDroppedState) => {
       let isGone = false;
       const node = await startPrunedNode({
         request: async (method, params) =>
-          isGone && method === "eth_call" ? onDroppedState?.() : stage.chain.request(method, params),
+          isGone && method === "eth_call" ? onDroppedState() : stage.chain.request(method, params),
         traces: true,
       });
-      await withIndex([node.url], async (index) => {
+      await stage.withIndex([node.url], async (index) => {
         isGone = true;
-        await expect.poll(() => audited(index).notCompared, { timeout: MINUTE }).toBeGreaterThan(20);
+        await expect.poll(() => auditOf(index).notCompared, { timeout: MINUTE }).toBeGreaterThan(20);
         expect(index.status.readiness()).toMatchObject({
           ready: true,
           details: { audit: { differences: 0, not_compared: expect.any(Number) } },
@@ -423,10 +239,10 @@ describe("reading final blocks again", () => {
         upstream: stage.chain.rpcUrl,
         plan: () => ({ kind: "status", status: 503 }),
       });
-      await withIndex([stage.chain.rpcUrl], async (index) => {
+      await stage.withIndex([stage.chain.rpcUrl], async (index) => {
         const { database } = index;
         await index.stopIndexing();
-        const { block } = finalLog;
+        const { block } = stage.finalLog;
         const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 0 });
         if (!lock) throw new Error("the lock is held");
         const { rpc } = createTestRpc([stage.chain.rpcUrl, away.url]);
@@ -452,10 +268,10 @@ describe("reading final blocks again", () => {
   it(
     "restores a log that is missing and removes one that is not on the chain",
     async () => {
-      await withIndex([stage.chain.rpcUrl], async (index) => {
+      await stage.withIndex([stage.chain.rpcUrl], async (index) => {
         const { database } = index;
         await index.stopIndexing();
-        const { block, logIndex } = finalLog;
+        const { block, logIndex } = stage.finalLog;
         await database.query("create table whole as table logs");
         await database.query({
           text: "delete from logs where block_number = $1 and log_index = $2",

@@ -7,6 +7,7 @@ import { migrations } from "../../src/store/postgres/migrations.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";
 import { insertLedgerRow } from "../support/payments/ledger-rows.ts";
 import { silentLog } from "../support/quiet-log.ts";
+import { runsOf } from "../support/test-depth.ts";
 import { type ModelRequest, type ModelResponse, ModelWorld, nonceOf } from "./model-gate.ts";
 
 let database: Database;
@@ -369,7 +370,7 @@ describe("a process that dies", () => {
 });
 
 it("two processes that admit one payer at once never run more handlers than allowed", async () => {
-  const ROUNDS = 50;
+  const ROUNDS = runsOf(50);
   const MAX = 10;
   const EACH = 8;
   const resource = { method: "GET", path: "/paid", query: {} };

@@ -4,6 +4,6 @@ import { expectIndexEqualsModel } from "./index-equals-model.ts";
 
 describe("a simulated history that is indexed afterwards (seed 12)", () => {
   it("has the rows of the reference model at every block, also after a fork", async () => {
-    await expectIndexEqualsModel(12, { isLive: false });
+    await expectIndexEqualsModel(12, { isLive: false, blocksCompared: 15 });
   }, 120_000);
 });

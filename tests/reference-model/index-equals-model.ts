@@ -19,7 +19,6 @@ import type { PlainRow } from "./read-model.ts";
 /** 2026-01-01: runs do not depend on the date. */
 const GENESIS = 1_767_225_600n;
 const STEPS = 300;
-const BLOCKS_COMPARED = 15;
 const FORK_DEPTH = 12;
 
 type Stage = {
@@ -92,15 +91,18 @@ async function compare(
   return filled;
 }
 
-function someBlocks(random: Random, first: number, head: number): number[] {
-  const earlier = Array.from({ length: BLOCKS_COMPARED }, () => first + random.below(head - first));
+function someBlocks(random: Random, count: number, first: number, head: number): number[] {
+  const earlier = Array.from({ length: count }, () => first + random.below(head - first));
   // Half of them near the head, where tables with recent history can be compared too.
   const near = earlier.map((block, index) => (index % 2 === 0 ? block : head - random.below(32)));
   return [first - 1, ...near, head];
 }
 
-/** The index follows the chain live, or starts when all blocks are there. */
-export async function expectIndexEqualsModel(seed: number, { isLive }: { isLive: boolean }): Promise<void> {
+/** The index follows the chain live, or starts when all blocks are there. Some blocks are compared, before and after a fork. */
+export async function expectIndexEqualsModel(
+  seed: number,
+  { isLive, blocksCompared }: { isLive: boolean; blocksCompared: number },
+): Promise<void> {
   const stage = await setStage(seed);
   const live = isLive ? await startIndexing(stage) : null;
   await stage.play();
@@ -110,12 +112,12 @@ export async function expectIndexEqualsModel(seed: number, { isLive }: { isLive:
   const { startBlock } = stage.deployment;
 
   const events = await readModelEvents(stage.chain.request, stage.deployment);
-  const filled = await compare(index, events, someBlocks(random, startBlock, head));
+  const filled = await compare(index, events, someBlocks(random, blocksCompared, startBlock, head));
   expect([...filled].sort()).toEqual(tables.map(({ name }) => name).sort());
 
   await stage.chain.reorg(FORK_DEPTH, { replay: () => random.chance(50), blocks: FORK_DEPTH + 1 });
   const forked = await reachHead(stage, index);
   const others = await readModelEvents(stage.chain.request, stage.deployment);
   expect(others).not.toEqual(events);
-  await compare(index, others, someBlocks(random, startBlock, forked));
+  await compare(index, others, someBlocks(random, blocksCompared, startBlock, forked));
 }

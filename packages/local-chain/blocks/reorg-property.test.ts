@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import type { RpcBlock } from "viem";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { type LocalChain, startLocalChain } from "../local-chain.ts";
 import {
   EMITTER,
@@ -105,7 +106,7 @@ describe("any sequence of mining, sending and reorganising", () => {
           await chain.stop();
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });

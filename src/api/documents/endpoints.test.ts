@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -218,7 +219,7 @@ describe("fetching", () => {
         const { body } = await fetchByHash("getQuoteRequest", hashOf(text));
         expect(Buffer.compare(body as Buffer, Buffer.from(text, "utf8"))).toBe(0);
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 

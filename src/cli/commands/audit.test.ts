@@ -23,6 +23,7 @@ import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { casesOf } from "../../../tests/support/test-depth.ts";
 import { countDifferences } from "../../audit/report.ts";
 import { tableAudits } from "../../audit/tables/all-tables.ts";
 import { tables } from "../../protocol/domains.ts";
@@ -70,7 +71,7 @@ async function run(options: Record<string, string>, more: Record<string, string>
 
 describe("an audit of a correct index", () => {
   it("finds no difference, at the head and at older blocks", async () => {
-    const blocks = [1, 2, 3, 4].map((quarter) => Math.floor((index.head * quarter) / 4));
+    const blocks = casesOf(4, 1, 2, 3).map((quarter) => Math.floor((index.head * quarter) / 4));
     for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
       const report = await index.audit({ block });
       expect(report.results.flatMap(({ firstDifferences }) => firstDifferences)).toEqual([]);

@@ -1,44 +1,22 @@
-// `sextant facilitator` as a process: it serves x402 clients, settles once, and rejects an incomplete configuration.
-import { request } from "node:http";
+// `sextant facilitator` as a process: it serves x402 clients, and rejects an incomplete configuration.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
-import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
+import {
+  type FacilitatorStage,
+  openFacilitatorStage,
+} from "../../../tests/support/payments/facilitator-process.ts";
+import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
-import { createDatabaseEnvironment, startSextant } from "../../../tests/support/process/sextant-process.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
 
-let stage: PaidStage;
-let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
+let stage: FacilitatorStage;
 beforeAll(async () => {
-  [stage, database] = await Promise.all([openPaidStage("in process"), createDatabaseEnvironment()]);
+  stage = await openFacilitatorStage();
 });
-afterAll(async () => {
-  await stage.close();
-  await database.drop();
-});
-
-const environment = () => ({
-  ...database.environment,
-  FACILITATOR_PORT: "0",
-  FACILITATOR_PRIVATE_KEY: stage.chain.accounts.guardian.privateKey,
-  FACILITATOR_PAYEES: stage.payTo,
-  PAYMENT_NETWORK: "eip155:31337",
-  PAYMENT_RPC_URL: stage.chain.rpcUrl,
-  PAYMENT_ASSET: stage.asset,
-  PAYMENT_ASSET_NAME: "USD Coin",
-  PAYMENT_ASSET_VERSION: "2",
-});
-
-async function startFacilitator() {
-  const service = startSextant(["facilitator"], { environment: environment() });
-  const pattern = /"event":"facilitator_listening","url":"(http:[^"]+)"/;
-  return { service, url: pattern.exec(await service.waitForOutput(pattern))?.[1] ?? "" };
-}
+afterAll(() => stage?.close());
 
 describe("sextant facilitator", () => {
   it("settles payments of a remote service without revealing its key", async () => {
-    const { service: facilitator, url } = await startFacilitator();
+    const { service: facilitator, url } = await stage.startFacilitator();
     const remote = createRemoteFacilitator({ url, timeoutMs: 5_000 });
     expect((await remote.getSupported()).kinds).toEqual([
       { x402Version: 2, scheme: "exact", network: "eip155:31337" },
@@ -68,38 +46,6 @@ describe("sextant facilitator", () => {
     expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
   });
 
-  it("settles once when the response is lost and the process is killed", async () => {
-    const service = await stage.serve();
-    const payer = await stage.payer();
-    const { payload } = await signPaymentFor(`${service.url}/paid?q=lost`, payer, stage.asset);
-    const sender = stage.chain.accounts.guardian.address;
-    const sentBefore = await stage.node.getTransactionCount({ address: sender });
-    const body = JSON.stringify({
-      ...{ x402Version: 2, paymentPayload: payload, paymentRequirements: paymentTermsOf(stage) },
-    });
-    const headers = { "content-type": "application/json" };
-    const settle = async (url: string) =>
-      (await fetch(`${url}/settle`, { method: "POST", headers, body })).json();
-
-    const first = await startFacilitator();
-    // Close the connection before the response.
-    const lost = request(`${first.url}/settle`, { method: "POST", headers });
-    lost.on("error", () => undefined);
-    lost.end(body, () => setTimeout(() => lost.destroy(), 5));
-    await waitFor(async () => (await stage.transfersFrom(payer.address)).length === 1);
-    const [transfer] = await stage.transfersFrom(payer.address);
-    const expected = { success: true, transaction: transfer?.transactionHash };
-    const repeats = await Promise.all(Array.from({ length: 5 }, () => settle(first.url)));
-    for (const repeat of repeats) expect(repeat).toMatchObject(expected);
-    first.service.child.kill("SIGKILL");
-    await first.service.ended;
-
-    const second = await startFacilitator();
-    expect(await settle(second.url)).toMatchObject(expected);
-    expect(await stage.node.getTransactionCount({ address: sender })).toBe(sentBefore + 1);
-    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
-  });
-
   it.each([
     ["FACILITATOR_PRIVATE_KEY", {}, /FACILITATOR_PRIVATE_KEY must be the key/],
     ["PAYMENT_RPC_URL", {}, /PAYMENT_RPC_URL must name at least one node/],
@@ -112,7 +58,7 @@ describe("sextant facilitator", () => {
       /FACILITATOR_GAS_PRICE_MAX must set the most paid per gas/,
     ],
   ])("does not start without %s", async (missing, changed, message) => {
-    const { [missing]: _missing, ...rest } = environment() as Record<string, string>;
+    const { [missing]: _missing, ...rest } = stage.environment;
     const { code, err } = await runSextantInProcess(["facilitator"], { ...rest, ...changed });
     expect(err).toMatch(message);
     expect(code).toBe(78);

@@ -32,7 +32,7 @@ const STATE_DEPTH = 100;
 type Sample = { readonly checked: number; readonly differences: readonly RowDifference[] };
 
 /** The newest final block, and a later one where nodes may have pruned its state (on an L2 it is hundreds of blocks old). */
-function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
+export function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
   const recent = block.number - STATE_DEPTH;
   return recent > finalized ? [finalized, recent] : [finalized];
 }

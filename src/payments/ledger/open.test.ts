@@ -8,6 +8,7 @@ import {
   TEST_KEY,
   TEST_PAY_TO,
 } from "../../../tests/support/payments/ledger-rows.ts";
+import { isFullDepth, runsOf } from "../../../tests/support/test-depth.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
@@ -141,9 +142,9 @@ it("returns and writes the same as find, count and reserve", async () => {
       expect(await contentOf(one)).toEqual(await contentOf(three));
       kinds.add(opened.kind);
     }),
-    { numRuns: RUNS },
+    { numRuns: runsOf(RUNS) },
   );
-  expect([...kinds].sort()).toEqual(["found", "not-reserved", "reserved"]);
+  if (isFullDepth()) expect([...kinds].sort()).toEqual(["found", "not-reserved", "reserved"]);
 }, 120_000);
 
 it("one of many that open a payment at the same time reserves it", async () => {

@@ -9,6 +9,7 @@ import { openPaidBackend, type PaidBackend } from "../../../tests/support/paymen
 import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { Secret } from "../../lib/secret.ts";
 import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
@@ -113,19 +114,21 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
   });
 
   it("that a reorg undid are all sent again by one run, before they expire", async () => {
+    const each = runsOf(10, { min: 3 });
+    const all = 2 * each;
     const service = await serve();
-    await sell(service.url, 2, 10);
-    await stage.chain.reorg(20);
+    await sell(service.url, 2, each);
+    await stage.chain.reorg(all);
     expect(await stage.balance(stage.payTo)).toBe(0n);
     // After this the facilitator takes its nonces for dropped.
     await new Promise((resolve) => setTimeout(resolve, 400));
     // One run sends all of them; a second one finds those whose block was late on a busy machine.
     const runs = [await service.gate.reconcile(), await service.gate.reconcile()];
-    expect(runs.reduce((sum, { resent }) => sum + resent, 0)).toBe(20);
-    expect(await stage.balance(stage.payTo)).toBe(20n * TEST_PRICE);
+    expect(runs.reduce((sum, { resent }) => sum + resent, 0)).toBe(all);
+    expect(await stage.balance(stage.payTo)).toBe(BigInt(all) * TEST_PRICE);
     await stage.chain.mine(40);
     await service.gate.reconcile();
-    expect(await states()).toEqual({ "settled, final": 20 });
+    expect(await states()).toEqual({ "settled, final": all });
   });
 
   it("whose rows an earlier version stored without the hash of a block become final as well", async () => {

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { defineRollup, type Row } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
@@ -76,7 +77,7 @@ describe("readRowsAsOf", () => {
           .sort((a, b) => Number(a.id - b.id));
         expect((await read(block, null)).rows).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
@@ -94,7 +95,7 @@ describe("stored logs", () => {
         .afterEach(async () => {
           await database.query("truncate logs, blocks");
         }),
-      { numRuns: 40, interruptAfterTimeLimit: 15_000 },
+      { numRuns: runsOf(40), interruptAfterTimeLimit: 15_000 },
     );
   }, 60_000);
 

@@ -15,6 +15,7 @@ import {
   type SampleChange,
   type SampleVerb,
 } from "../../../tests/reference-model/store/sample-tables.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 
 let index: SampleIndex;
@@ -143,7 +144,7 @@ describe("random batches and rollbacks", () => {
           }
         })
         .afterEach(() => index.reset()),
-      { numRuns: 30, interruptAfterTimeLimit: PROPERTY_MS_MAX },
+      { numRuns: runsOf(30), interruptAfterTimeLimit: PROPERTY_MS_MAX },
     );
   }, 60_000);
 
@@ -160,7 +161,7 @@ describe("random batches and rollbacks", () => {
           expect(await tableDigests()).toEqual(oneByOne);
         })
         .afterEach(() => index.reset()),
-      { numRuns: 10, interruptAfterTimeLimit: PROPERTY_MS_MAX },
+      { numRuns: runsOf(10), interruptAfterTimeLimit: PROPERTY_MS_MAX },
     );
   }, 60_000);
 });

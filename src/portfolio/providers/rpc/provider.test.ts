@@ -14,6 +14,7 @@ import {
   rejectStateOverrides,
   startPortfolioStage,
 } from "../../../../tests/support/portfolio/portfolio-stage.ts";
+import { runsOf } from "../../../../tests/support/test-depth.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.
@@ -72,7 +73,7 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
         const named = failed.filter(({ address }) => warnings[0]?.includes(address));
         expect(named).toHaveLength(Math.min(3, failed.length));
       }),
-      { numRuns: method === "scan" ? 25 : 12 },
+      { numRuns: runsOf(method === "scan" ? 25 : 12) },
     );
   });
 

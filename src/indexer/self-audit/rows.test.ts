@@ -1,0 +1,18 @@
+// Which blocks a sample of rows is compared at; comparing through pruned nodes is in tests/indexer/self-audit.chaos.test.ts.
+import { describe, expect, it } from "vitest";
+import { sampledBlocks } from "./rows.ts";
+
+const at = (number: number, finalized: number) =>
+  sampledBlocks({ block: { number, hash: "0x01", timestamp: 1 }, finalized });
+
+describe("a sample of rows", () => {
+  it("is compared at the newest final block alone while every node has its state", () => {
+    expect(at(732, 700)).toEqual([700]);
+    expect(at(800, 700)).toEqual([700]);
+  });
+
+  it("is compared at a later block, whose state pruning nodes keep, where the final one is older", () => {
+    expect(at(801, 700)).toEqual([700, 701]);
+    expect(at(1_000, 700)).toEqual([700, 900]);
+  });
+});

@@ -1,0 +1,147 @@
+// The self-audit of indexes that were built through lying, absent and pruned nodes.
+// Fast tests of the same rules are in self-audit.test.ts (a missing log, a wrong row, one lying node, no state at all)
+// and in src/indexer/self-audit/rows.test.ts (which block is compared where the state of the final one may be pruned).
+
+import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { localChain } from "../../src/chain/chains/local.ts";
+import type { ChainLog } from "../../src/schema/chain-log.ts";
+import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { startFaultyNode } from "../support/nodes/faulty-node.ts";
+import { startPrunedNode } from "../support/nodes/pruned-node.ts";
+import { AUDIT_MS, type AuditStage, auditOf, openAuditStage } from "./audit-stage.ts";
+import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
+
+const MINUTE = 60_000;
+
+let stage: AuditStage;
+
+/** The last update that is alone in its block and final for every node. */
+function findLonelyUpdate(): ChainLog {
+  const update = stage.finalLogs.findLast(
+    (log) =>
+      log.blockNumber < stage.indexedHead.number - localChain.finalityDepth &&
+      stage.isAgentUpdate(log) &&
+      stage.finalLogs.filter(({ blockNumber }) => blockNumber === log.blockNumber).length === 1,
+  );
+  if (!update) throw new Error("no agent was updated alone in a block");
+  return update;
+}
+
+describe("the self-audit", () => {
+  beforeAll(async () => {
+    stage = await openAuditStage();
+  }, MINUTE);
+  afterAll(() => stage?.close());
+
+  it(
+    "finds a log that the only node always omits where the contract shows it",
+    async () => {
+      const update = stage.finalLogs.findLast(stage.isAgentUpdate);
+      if (!update) throw new Error("no agent was updated");
+      const { blockNumber: block, logIndex } = update;
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "omit-log", block, logIndex, receipts: true }),
+        liesPerCall: Number.POSITIVE_INFINITY,
+      });
+      const work = async (index: TestIndex) => {
+        await expect
+          .poll(() => index.status.readiness(), { timeout: MINUTE })
+          .toMatchObject({
+            ready: false,
+            reason: expect.stringContaining("in agents is not what the contract says"),
+          });
+      };
+      await stage.withIndex([liar.url], work, { fromStart: true });
+      await liar.stop();
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    "first compares what was read while the second node was down, and finds what the first one omitted",
+    async () => {
+      const { blockNumber: block, logIndex } = findLonelyUpdate();
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "omit-log", block, logIndex }),
+        liesPerCall: Number.POSITIVE_INFINITY,
+      });
+      let isAway = true;
+      const second = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => (isAway ? { kind: "status", status: 503 } : null),
+      });
+      await stage.withIndex(
+        [liar.url, second.url],
+        async (index) => {
+          const isUnconfirmed = () =>
+            auditOf(index).unconfirmed.some(({ from, to }) => from <= block && block <= to);
+          expect(isUnconfirmed()).toBe(true);
+          await expect
+            .poll(() => index.status.readiness(), { timeout: MINUTE })
+            .toMatchObject({ ready: true, details: { audit: { unconfirmed_ranges: 1 } } });
+          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks [1-9]/);
+          isAway = false;
+          await expect
+            .poll(() => index.status.readiness(), { timeout: MINUTE })
+            .toMatchObject({
+              ready: false,
+              reason: expect.stringContaining(
+                `block ${block} (logs missing from the index: 1, not on the chain: 0)`,
+              ),
+            });
+          await expect.poll(() => auditOf(index).unconfirmed, { timeout: MINUTE }).toEqual([]);
+          expect(await index.status.registry.metrics()).toMatch(/sextant_indexer_unconfirmed_blocks 0/);
+        },
+        { fromStart: true, rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 } },
+      );
+      await Promise.all([liar.stop(), second.stop()]);
+    },
+    3 * MINUTE,
+  );
+});
+
+describe("the audit of rows", () => {
+  const DROPPED = {
+    "an error": undefined,
+    "an empty result": () => "0x",
+    "a revert": () => {
+      throw new JsonRpcError(3, "execution reverted", "0x");
+    },
+  } as const;
+  let deep: IndexerStage;
+  beforeAll(async () => {
+    deep = await openIndexerStage(83, { finalityDepth: 300, reorgDepthMax: 0 });
+    await deep.runSteps(60);
+    await deep.chain.mine(310);
+  }, MINUTE);
+  afterAll(() => deep?.chain.stop());
+
+  it.each(Object.entries(DROPPED))(
+    "compares a later block where the state of the final one is pruned, which the node shows by %s",
+    async (_, onDroppedState) => {
+      const { request } = deep.chain;
+      const node = await startPrunedNode({
+        request,
+        traces: true,
+        ...(onDroppedState && { onDroppedState }),
+      });
+      const index = await startTestIndex({
+        urls: [node.url],
+        deployment: deep.deployment,
+        auditMs: AUDIT_MS,
+      });
+      try {
+        await index.waitUntilIndexed(await deep.head());
+        await expect.poll(() => auditOf(index).rowsChecked, { timeout: MINUTE }).toBeGreaterThan(50);
+        expect(auditOf(index).differences).toEqual([]);
+      } finally {
+        await index.close();
+        await node.stop();
+      }
+    },
+    2 * MINUTE,
+  );
+});
