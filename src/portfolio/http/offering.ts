@@ -13,7 +13,7 @@ import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 /** Also part of the terms in a 402 response. */
 export const PORTFOLIO_DESCRIPTION =
-  "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and value in USD, DeFi positions with debts subtracted, totals that can be re-added, recent activity, spam marked, and warnings about whatever could not be known.";
+  "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and USD value, DeFi positions net of debt, totals, recent activity, spam marked, and warnings about what could not be known.";
 
 /** The paid route, as directories list it. */
 export const PORTFOLIO_LISTING = createListing({
