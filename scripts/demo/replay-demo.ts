@@ -11,7 +11,7 @@ import type { World } from "@sextant/simulator/world";
 import { keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
 import type { DemoSession, JsonRecord } from "./demo-session.ts";
 
-export type DemoContext = {
+type DemoContext = {
   readonly world: World;
   readonly session: DemoSession;
   /** Called with one line for each step that is done. */

@@ -11,7 +11,7 @@ export type BlockWaitersOptions = {
   readonly pollMs?: number;
 };
 
-export type BlockWait = {
+type BlockWait = {
   readonly minBlock: MinBlock;
   readonly client: string;
   /** Aborts when the client is gone. */

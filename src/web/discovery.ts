@@ -28,7 +28,7 @@ export function buildX402Resources({ origin, routes }: Offering) {
   };
 }
 
-export type ResourcesPage = {
+type ResourcesPage = {
   /** Only resources of this type; undefined is every type. */
   readonly type: string | undefined;
   readonly limit: number;

@@ -22,7 +22,7 @@ const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
 
-export type TestApiOptions = Partial<HttpServerOptions> & {
+type TestApiOptions = Partial<HttpServerOptions> & {
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
 };
 
