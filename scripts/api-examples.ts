@@ -1,14 +1,18 @@
-// `npm run docs:api`: starts a local stack, requests every API route, and writes requests and responses into docs/api.md.
+// `npm run docs:api`: starts a local stack, requests every API route, and writes requests and responses into docs/api.md
+// and the examples of the OpenAPI document into src/api/recorded-examples.ts.
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OpenApiDocument } from "../src/http/openapi/document.ts";
 import { startLocalStack } from "./api-examples/local-stack.ts";
+import { collectExamples, formatExamples, verifyExamples } from "./api-examples/recorded-examples.ts";
 import { requestAllExamples, type SendExampleRequest } from "./api-examples/sample-requests.ts";
 import { exampleSections } from "./api-examples/sections.ts";
 
 const PAGE = fileURLToPath(new URL("../docs/api.md", import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../src/api/recorded-examples.ts", import.meta.url));
 // Everything above is written by hand and stays.
 const MARK = "<!-- Everything below is written by `npm run docs:api`. -->";
 // How readers reach a local run of their own.
@@ -31,6 +35,10 @@ try {
   const document = (await call("GET", "/openapi.json")).body as OpenApiDocument;
   const [written = ""] = (await readFile(PAGE, "utf8")).split(MARK);
   await writeFile(PAGE, `${written}${MARK}\n\n${exampleSections(document, samples, SHOWN_URL)}`);
+  const examples = await collectExamples(document, samples, call);
+  await verifyExamples(document, examples, call);
+  await writeFile(EXAMPLES, formatExamples(examples));
+  execFileSync("node_modules/.bin/biome", ["format", "--write", EXAMPLES], { stdio: "inherit" });
   process.stdout.write(`docs/api.md shows ${samples.length} examples\n`);
 } finally {
   await stack.stop();

@@ -1,4 +1,4 @@
-// The fast checks: format and lint, types, compiled contracts, unused code, architecture rules.
+// The fast checks: format and lint, types, compiled contracts, unused code, OpenAPI documents, architecture rules.
 import { spawn, spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
@@ -18,6 +18,7 @@ const STEPS: readonly Step[] = [
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },
+  { name: "OpenAPI documents", run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]) },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 

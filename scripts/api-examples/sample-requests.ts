@@ -83,7 +83,8 @@ async function requestIntentExamples(api: ExampleRecorder, open: Fields): Promis
   const filled = await api.findFirst("/intents?status=filled&limit=1", "intents");
   await api.read("/intents", {}, "?status=filled&limit=1");
   await api.read("/intents/{id}", { id: filled.intent_id ?? "" });
-  const { tx_hash = "" } = (await api.fetch(`/intents/${filled.intent_id}?include=provenance`)) as Fields;
+  // A registration says nothing of the time, so that every run with this seed has the same transaction.
+  const { tx_hash = "" } = (await api.fetch("/agents/1?include=provenance")) as Fields;
   await api.read("/tx/{hash}/explain", { hash: tx_hash });
 
   const metadata = {
@@ -99,14 +100,18 @@ async function requestIntentExamples(api: ExampleRecorder, open: Fields): Promis
 
 async function requestBidExamples(api: ExampleRecorder, open: Fields, agent: Fields): Promise<void> {
   const id = open.intent_id ?? "";
-  const bid = await api.request("POST", "/intents/{id}/bids", `/intents/${id}/bids`, {
+  const offer = {
     solver: agent.owner,
     amount_in: open.amount_in_max,
     amount_out: open.amount_out_min,
-    fee: "1000",
     valid_until: open.deadline,
     execution_plan: { steps: ["swap"] },
-  });
+  };
+  const publish = (fee: string) =>
+    api.request("POST", "/intents/{id}/bids", `/intents/${id}/bids`, { ...offer, fee });
+  const bid = await publish("1000");
+  // A second one, so that the list has a second page.
+  await publish("2000");
   await api.request("POST", "/bids/{bidId}/select", `/bids/${bid.bid_id}/select`);
   await api.read("/intents/{id}/bids", { id });
 }

@@ -1,14 +1,6 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 
-import { readVersion } from "../config/settings.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
-import { type ApiInfo, buildOpenApiDocument } from "../http/openapi/document.ts";
-import {
-  describeDocumentRoute,
-  describeEndpoint,
-  describeRead,
-  serviceRoutes,
-} from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
@@ -30,17 +22,9 @@ import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
+import { describeApi } from "./describe.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
-
-function describeIndexingApi(): ApiInfo {
-  return {
-    title: "Sextant indexing API",
-    version: readVersion(),
-    description:
-      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.',
-  };
-}
 
 type ServeApiOptions = {
   readonly database: Database;
@@ -132,20 +116,12 @@ function startExpiryLoop(
 }
 
 function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: readonly Endpoint[]): void {
-  const info = describeIndexingApi();
-  const routes = [
-    ...reads.map(describeRead),
-    ...endpoints.map(describeEndpoint),
-    ...serviceRoutes,
-    describeDocumentRoute("/llms.txt", "getLlms", "Index of the API, for language models", "text/plain", {
-      200: { type: "string" },
-    }),
-  ];
+  const { info, routes, document } = describeApi(reads, endpoints);
   addStaticDocument(server.app, "/llms.txt", () => ({
     content: renderApiLlmsText(info, routes),
     contentType: "text/plain",
   }));
-  addOpenApiRoutes(server.app, buildOpenApiDocument(info, routes));
+  addOpenApiRoutes(server.app, document);
 }
 
 // The indexer reports every second; 30 missed reports mean that it is gone.

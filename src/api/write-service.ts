@@ -54,10 +54,7 @@ export function openWriteService(
   const publicBaseUrl = () => config.publicBaseUrl ?? listenUrl();
   const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
-    endpoints: [
-      ...createDocumentEndpoints({ store, publicBaseUrl }),
-      ...createWriteEndpoints({ store, authority }),
-    ],
+    endpoints: createWriteEndpoints({ store, authority, publicBaseUrl }),
     close,
   };
 }
@@ -96,9 +93,11 @@ function openAuthority(
   };
 }
 
-/** The write endpoints besides documents. */
-function createWriteEndpoints(options: WriteOptions): readonly Endpoint[] {
+export function createWriteEndpoints(
+  options: WriteOptions & { readonly publicBaseUrl: () => string },
+): readonly Endpoint[] {
   return [
+    ...createDocumentEndpoints(options),
     createMetadataEndpoint(options),
     createReservationEndpoint(options),
     createSchemaEndpoint(options),

@@ -15,6 +15,8 @@ export type PortfolioParameters = {
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
 export const DEFAULT_CHAINS = ["base", "ethereum"];
+// Has tokens and a position in every local run.
+const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
@@ -27,17 +29,17 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
   const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [
-      parameter("address", addressKind, true, "The EVM wallet; upper or lower case."),
+      parameter("address", addressKind, EXAMPLE_WALLET, "The EVM wallet; upper or lower case."),
       parameter(
         "chains",
         chainsKind(served, defaults),
-        false,
+        defaults.join(","),
         `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
       ),
       parameter(
         "spam",
         { ...spam, json: { ...spam.json, default: "include" } },
-        false,
+        "exclude",
         "Whether to list tokens marked as spam. Totals exclude them either way.",
       ),
     ],
@@ -87,8 +89,8 @@ function resolveAlias(word: string): string {
 function parameter(
   name: string,
   kind: ParameterKind<SqlValue>,
-  required: boolean,
+  example: string,
   description: string,
 ): Parameter {
-  return { name, in: "query", required, kind, description };
+  return { name, in: "query", required: name === "address", kind, description, example };
 }

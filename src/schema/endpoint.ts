@@ -31,17 +31,24 @@ export type EndpointResponse = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** What a request must carry to be served, as an OpenAPI security scheme. */
+export type Security = { readonly name: string; readonly scheme: JsonSchema };
+
 export type Endpoint = {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  /** What the summary leaves out, in a sentence or two. */
+  readonly description: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
   /** Whether it reads the index: it then takes x-min-block and min_block, and runs once the index has that block. */
   readonly readsIndex?: boolean;
   /** JSON Schema 2020-12 of the body; null without one. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
+  /** A body for the description, where it is not recorded from a run. */
+  readonly bodyExample?: unknown;
   /** Largest body in bytes, if a few kilobytes are not enough; the server's limit applies too. */
   readonly bodyBytesMax?: number;
   /** Response schemas by status; errors have the same form everywhere. */
@@ -50,6 +57,10 @@ export type Endpoint = {
   readonly errorStatuses?: readonly number[];
   /** Descriptions of additional response headers, by status and name. */
   readonly responseHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
+  /** Whether successful responses have an ETag, so that a client may get 304. */
+  readonly hasEtag?: boolean;
+  /** Absent or null where neither a payment nor a signature is needed. */
+  readonly security?: Security | null;
   /** OpenAPI extensions of the operation. */
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   /** Runs before parameters and body are validated: a response ends the request, null continues. */

@@ -28,6 +28,8 @@ export type Parameter<T extends SqlValue = SqlValue> = {
   readonly required: boolean;
   readonly kind: ParameterKind<T>;
   readonly description: string;
+  /** A value for the description, where it is the same for every operation and every run. */
+  readonly example?: unknown;
 };
 
 export const addressParameter: ParameterKind<string> = {
@@ -67,6 +69,12 @@ export function enumParameter<const T extends string>(words: readonly T[]): Para
       return word;
     },
   };
+}
+
+/** One of a few small numbers, as responses have them; the value is its decimal text. */
+export function integerEnumParameter(numbers: readonly number[]): ParameterKind<string> {
+  const { parse } = enumParameter(numbers.map(String));
+  return { json: { type: "integer", enum: numbers }, parse };
 }
 
 /** Every key is required, and no other is allowed. */

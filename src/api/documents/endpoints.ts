@@ -62,6 +62,8 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentE
     path: kind.path,
     operationId: `publish${kind.title}`,
     summary: `Publish a ${kind.noun}, addressed by the hash of its text`,
+    description:
+      "Stores the text byte for byte under its keccak256 hash. Published again, it keeps the record of the first publication.",
     tag: TAG,
     parameters: [],
     body: bodySchema(kind),
@@ -85,10 +87,13 @@ function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): E
     path: `${kind.path}/:hash`,
     operationId: `get${kind.title}`,
     summary: `Get the text of a ${kind.noun}, byte for byte as published`,
+    description:
+      "Its keccak256 hash is the one in the path, so that a client can verify it. It never changes.",
     tag: TAG,
     parameters: [hashInPath],
     body: null,
     responses: { 200: { description: "The published JSON." } },
+    hasEtag: true,
     async handle({ values }) {
       const hash = requireText(values, "hash") as Hex;
       const bytes = await readDocumentBytes(store, kind, hash);
@@ -114,6 +119,7 @@ function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: Document
     path: `${kind.path}/:hash/metadata`,
     operationId: `get${kind.title}Metadata`,
     summary: `Get the metadata of a ${kind.noun}`,
+    description: "What its publisher has stated beside the text, its size, and when it was published.",
     tag: TAG,
     parameters: [hashInPath],
     body: null,

@@ -62,6 +62,7 @@ export const attestationSchemaReads: readonly Read[] = [
     ...defineRecordRead("/attestations/schemas/:schemaHash", schema, {
       operationId: "getAttestationSchema",
       summary: "Get an attestation schema",
+      description: "What attestations under this schema hash mean, as their JSON Schema.",
       tag: "Attestations",
       parameter: "schemaHash",
       kind: hashParameter,
@@ -75,6 +76,7 @@ export const attestationSchemaReads: readonly Read[] = [
     ...defineList("/attestations/schemas", schema, {
       operationId: "listAttestationSchemas",
       summary: "List attestation schemas, built-in and published, by hash",
+      description: "The meaning of the schema hashes that attestations name.",
       tag: "Attestations",
       key: "schemas",
       order: { direction: "asc", keys: [{ sql: "t.schema_hash", cast: "text" }] },
@@ -123,12 +125,15 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
     path: "/attestations/schemas",
     operationId: "publishAttestationSchema",
     summary: "Publish or replace an attestation schema",
+    description:
+      "The first publisher of a hash owns it and may replace it. Without schema_hash, the hash is that of the schema's canonical form.",
     tag: "Attestations",
     parameters: authority.headers,
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     responses: { 201: schemaResponse },
     errorStatuses: [401, 403, 409],
+    security: authority.security,
     async handle(request) {
       const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
       const { signer, claimVersion } = await authority.authorize(

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress, parseBytes } from "../../lib/hex.ts";
-import type { EndpointRequest } from "../../schema/endpoint.ts";
+import type { EndpointRequest, Security } from "../../schema/endpoint.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
@@ -33,6 +33,8 @@ export type WriteAuthority = {
   readonly mode: "open" | "signed";
   /** Headers of a write, for the OpenAPI document. */
   readonly headers: readonly Parameter[];
+  /** What a write must carry, for the OpenAPI document; null in open mode. */
+  readonly security: Security | null;
   /** Only `author` may sign; with null anyone may, and the result names the signer. */
   authorize(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<WriteAuthorization>;
 };
@@ -42,6 +44,7 @@ export type WriteOptions = { readonly store: RecordStore; readonly authority: Wr
 export const openWriteAuthority: WriteAuthority = {
   mode: "open",
   headers: [],
+  security: null,
   authorize: async () => ({ signer: null, claimVersion: async () => undefined }),
 };
 
@@ -61,6 +64,7 @@ export function createSignedWriteAuthority({
   return {
     mode: "signed",
     headers: SIGNED_HEADERS,
+    security: WRITE_SECURITY,
     async authorize(request, subject, author) {
       const { signature, version, deadline, signer } = readHeaders(request.headers);
       assertDeadline(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));
@@ -89,27 +93,45 @@ const DEADLINE_SECONDS_MAX = 600n;
 
 const uint64 = uintParameter(UINT64_MAX);
 const hex = { json: { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" }, parse: String };
-const header = (name: string, kind: Parameter["kind"], description: string): Parameter => ({
+const header = (name: string, kind: Parameter["kind"], example: string, description: string): Parameter => ({
   name,
   in: "header",
   required: name !== SIGNER_HEADER,
   kind,
   description,
+  example,
 });
+
+const WRITE_SECURITY: Security = {
+  name: "signedWrite",
+  scheme: {
+    type: "apiKey",
+    in: "header",
+    name: SIGNATURE_HEADER,
+    description: `An EIP-712 signature of this write, its ${VERSION_HEADER} and its ${DEADLINE_HEADER}, made for this request alone.`,
+  },
+};
 
 const SIGNED_HEADERS: readonly Parameter[] = [
   header(
     SIGNATURE_HEADER,
     hex,
+    `0x${"5e".repeat(64)}1b`,
     "EIP-712 signature of the Write (see docs/writing.md), or one that the signing contract accepts (ERC-1271).",
   ),
   header(
     VERSION_HEADER,
     uint64,
+    "1767225600000",
     "Higher than any version the signer used for this resource before, such as Unix milliseconds.",
   ),
-  header(DEADLINE_HEADER, uint64, "Unix seconds, not in the past and at most 600 ahead."),
-  header(SIGNER_HEADER, addressParameter, "Address of the signing contract, for writes that name no owner."),
+  header(DEADLINE_HEADER, uint64, "1767225900", "Unix seconds, not in the past and at most 600 ahead."),
+  header(
+    SIGNER_HEADER,
+    addressParameter,
+    `0x${"a1".repeat(20)}`,
+    "Address of the signing contract, for writes that name no owner.",
+  ),
 ];
 
 type SignedHeaders = {

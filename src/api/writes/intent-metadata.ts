@@ -93,6 +93,8 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
     path: "/intents/metadata",
     operationId: "reserveIntentMetadata",
     summary: "Reserve execution metadata for an intent that is not indexed yet; signed by its owner",
+    description:
+      "Stores what a solver needs for execution before the intent is on chain. It is linked to the intent of this hash and owner once that is indexed.",
     tag: "Intents",
     parameters: authority.headers.filter(({ required }) => required),
     body: {
@@ -107,6 +109,7 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
     bodyBytesMax: METADATA_BODY_BYTES_MAX,
     responses: { 201: RESERVATION_SCHEMA },
     errorStatuses: [401, 403, 409],
+    security: authority.security,
     async handle(request) {
       const body = request.body as Readonly<Record<string, unknown>>;
       const hash = parseHash(body.intent_hash, "intent_hash");
@@ -159,6 +162,7 @@ export const reservationRead: Read = {
   path: "/intents/metadata/:intentHash",
   operationId: "getIntentMetadataReservation",
   summary: "Get the metadata reservation of an intent: the linked one, otherwise the newest",
+  description: "What was reserved for the hash, and the id of the intent once it is indexed.",
   tag: "Intents",
   parameters: [
     {
@@ -201,12 +205,15 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     path: "/intents/:id/metadata",
     operationId: "putIntentMetadata",
     summary: "Store the execution metadata of an indexed intent; signed by its owner",
+    description:
+      "Replaces what a solver needs for execution. Data must have the hash that the intent committed to on chain.",
     tag: "Intents",
     parameters: [intentIdParameter, ...authority.headers.filter(({ required }) => required)],
     body: { type: "object", properties: metadataProperties },
     bodyBytesMax: METADATA_BODY_BYTES_MAX,
     responses: { 200: metadataRecordSchema("IntentMetadata", { intent_id: { type: "string" } }) },
     errorStatuses: [401, 403, 409],
+    security: authority.security,
     async handle(request) {
       const id = requireText(request.values, "id");
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);

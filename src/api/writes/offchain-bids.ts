@@ -47,6 +47,8 @@ const createRoute = {
   path: "/intents/:id/bids",
   operationId: "createOffchainBid",
   summary: "Create an offchain bid (development helper, open write mode only)",
+  description:
+    "Lets a solver try the bid flow before it bids on chain. In signed write mode the path responds 404.",
   tag: "Bids",
   parameters: [intentIdParameter],
   body: {
@@ -73,6 +75,8 @@ const selectRoute = {
   path: "/bids/:bidId/select",
   operationId: "selectOffchainBid",
   summary: "Select an offchain bid (development helper, open write mode only)",
+  description:
+    "Selects the bid and rejects all other offchain bids on the intent. In signed write mode the path responds 404.",
   tag: "Bids",
   parameters: [
     {

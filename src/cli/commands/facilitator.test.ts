@@ -1,10 +1,12 @@
 // `sextant facilitator` as a process: it serves x402 clients, and rejects an incomplete configuration.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import {
   type FacilitatorStage,
   openFacilitatorStage,
 } from "../../../tests/support/payments/facilitator-process.ts";
 import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
+import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
 
@@ -44,6 +46,39 @@ describe("sextant facilitator", () => {
     const { code, out, err } = await facilitator.ended;
     expect(code).toBe(0);
     expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
+  });
+
+  it("responds as its OpenAPI document says", async () => {
+    const { service: facilitator, url } = await stage.startFacilitator();
+    const client = await openApiClient(url);
+    const service = await stage.serve();
+    const { payload } = await signPaymentFor(`${service.url}/paid?q=doc`, await stage.payer(), stage.asset);
+    const body = { x402Version: 2, paymentPayload: payload, paymentRequirements: paymentTermsOf(stage) };
+    const unserved = { ...body, paymentRequirements: { ...body.paymentRequirements, network: "eip155:1" } };
+    const statuses: number[] = [];
+    for (const [path, methods] of Object.entries(client.document.paths)) {
+      for (const method of Object.keys(methods)) {
+        if (method === "get") {
+          statuses.push(
+            (await client.call(path)).status,
+            (await client.call(path, { method: "HEAD" })).status,
+          );
+          continue;
+        }
+        const example = methods[method]?.requestBody?.content["application/json"]?.example;
+        for (const sent of [body, body, unserved, example]) {
+          statuses.push((await client.call(path, { method: "POST", body: sent })).status);
+        }
+        expect((await client.call(path, { method: "POST", body: {} })).status).toBe(400);
+        const plain = { method: "POST", body: "{}", headers: { "content-type": "text/plain" } };
+        expect((await client.call(path, plain)).status).toBe(415);
+        expect((await client.call(path, { method: "POST", body: "9".repeat(40_000) })).status).toBe(413);
+      }
+      expect((await client.call(path, { method: "DELETE" })).status).toBe(405);
+    }
+    expect(statuses).toEqual(Array.from(statuses, () => 200));
+    facilitator.child.kill("SIGTERM");
+    await facilitator.ended;
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { cspSourceHash, escapeHtml } from "../../lib/html.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "./document.ts";
-import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
+import { formatSchemaType } from "./schema-text.ts";
 
 type OperationEntry = {
   readonly path: string;
@@ -18,8 +18,9 @@ export function renderDocsPage(document: OpenApiDocument): {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  const byTag = document.tags.map(({ name }) => ({
+  const byTag = document.tags.map(({ name, description }) => ({
     name,
+    description,
     operations: operations.filter(({ operation }) => operation.tags.includes(name)),
   }));
   const html = `<!doctype html>
@@ -41,7 +42,7 @@ ${byTag.map(({ name }) => `<li><a href="#${idOf(name)}">${escapeHtml(name)}</a><
 <li><a href="#records">Records</a></li>
 </ul></nav>
 <main>
-${byTag.map(({ name, operations: tagged }) => `<section id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n${tagged.map(renderOperation).join("\n")}\n</section>`).join("\n")}
+${byTag.map(({ name, description, operations: tagged }) => `<section id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n<p>${escapeHtml(description)}</p>\n${tagged.map(renderOperation).join("\n")}\n</section>`).join("\n")}
 <section id="records"><h2>Records</h2>
 ${Object.entries(document.components.schemas).map(renderRecord).join("\n")}
 </section>
@@ -63,13 +64,14 @@ ${Object.entries(document.components.schemas).map(renderRecord).join("\n")}
 }
 
 function renderOperation({ path, method, operation }: OperationEntry): string {
-  const body = operation.requestBody?.content["application/json"]?.schema;
+  const body = operation.requestBody?.content["application/json"];
   const parameters = operation.parameters.map(renderParameterRow).join("");
   return `<details id="${idOf(operation.operationId)}">
 <summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> <span>${escapeHtml(operation.summary)}</span></summary>
+<p>${escapeHtml(operation.description)}</p>
 <form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}">
 ${parameters === "" ? "" : `<table><tbody>${parameters}</tbody></table>`}
-${body ? `<label>Body: ${renderType(body)}<textarea spellcheck="false" rows="8">${escapeHtml(JSON.stringify(buildSchemaExample(body), null, 2))}</textarea></label>` : ""}
+${body ? `<label>Body: ${renderType(body.schema)}<textarea spellcheck="false" rows="8">${escapeHtml(JSON.stringify(body.example ?? {}, null, 2))}</textarea></label>` : ""}
 <button>Send</button> <output></output>
 </form>
 <table class="responses"><tbody>${renderResponseRows(operation.responses)}</tbody></table>
@@ -78,8 +80,21 @@ ${body ? `<label>Body: ${renderType(body)}<textarea spellcheck="false" rows="8">
 
 function renderParameterRow(parameter: JsonSchema): string {
   const { name, required, description, schema } = parameter;
-  const input = `<input name="${escapeHtml(name)}" data-in="${escapeHtml(parameter.in)}"${required ? " required" : ""}>`;
-  return `<tr><th><label>${escapeHtml(name)}${required ? " *" : ""} ${input}</label></th><td>${renderType(schema as JsonSchema)}</td><td>${escapeHtml(description)}</td></tr>`;
+  return `<tr><th><label>${escapeHtml(name)}${required ? " *" : ""} ${renderInput(parameter)}</label></th><td>${renderType(schema as JsonSchema)}</td><td>${escapeHtml(description)}</td></tr>`;
+}
+
+/** A required parameter begins with its example, so that the form can be sent; others show theirs. */
+function renderInput({ name, in: location, required, schema, example }: JsonSchema): string {
+  const attributes = `name="${escapeHtml(name)}" data-in="${escapeHtml(location)}"${required ? " required" : ""}`;
+  const words = (schema as JsonSchema).enum;
+  if (Array.isArray(words)) {
+    const option = (word: unknown) =>
+      `<option${required && word === example ? " selected" : ""}>${escapeHtml(word)}</option>`;
+    return `<select ${attributes}><option></option>${words.map(option).join("")}</select>`;
+  }
+  const shown =
+    example === undefined ? "" : ` ${required ? "value" : "placeholder"}="${escapeHtml(example)}"`;
+  return `<input ${attributes}${shown}>`;
 }
 
 /** All errors have the same form and share a row. */
@@ -134,12 +149,12 @@ summary span { opacity: .75; margin-left: .5rem; }
 summary b { display: inline-block; min-width: 3.2rem; font-size: .8rem; color: #15803d; }
 summary b.post { color: #b45309; }
 summary b.put { color: #7c3aed; }
-code, pre, textarea, output, input { font: 14px/1.45 ui-monospace, monospace; }
+code, pre, textarea, output, input, select { font: 14px/1.45 ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; table-layout: fixed; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .5rem .3rem 0; border-top: 1px solid var(--line); font-weight: normal; overflow-wrap: anywhere; }
 th { font-weight: 600; width: 16rem; }
 .responses th { width: 12rem; }
-th input { display: block; width: 100%; font-weight: normal; }
+th input, th select { display: block; width: 100%; font-weight: normal; }
 textarea { width: 100%; display: block; }
 output { display: block; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow: auto; background: var(--soft); border-radius: 6px; margin-top: .5rem; padding: 0 .75rem; }
 output:not(:empty) { padding: .5rem .75rem; }
@@ -157,7 +172,7 @@ document.addEventListener("submit", async (event) => {
   const query = new URLSearchParams();
   const headers = body ? { "content-type": "application/json" } : {};
   let path = form.dataset.path;
-  for (const { name, value, dataset } of form.querySelectorAll("input")) {
+  for (const { name, value, dataset } of form.querySelectorAll("input, select")) {
     if (dataset.in === "path") path = path.replace("{" + name + "}", encodeURIComponent(value));
     else if (dataset.in === "header" && value !== "") headers[name] = value;
     else if (value !== "") query.append(name, value);

@@ -8,7 +8,7 @@ import { sql } from "../../schema/sql.ts";
 import { renderDocsPage } from "./docs-page.ts";
 import { buildOpenApiDocument, createSchemaRegistry } from "./document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "./route-description.ts";
-import { buildSchemaExample, formatSchemaType } from "./schema-text.ts";
+import { formatSchemaType } from "./schema-text.ts";
 
 const thing = { title: "Thing", type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 const id = {
@@ -23,6 +23,7 @@ const read: Read = {
   path: "/things/:id",
   operationId: "getThing",
   summary: "One <thing>",
+  description: "All of <it>.",
   tag: "Things & such",
   parameters: [id],
   provenance: true,
@@ -36,19 +37,23 @@ const endpoint: Endpoint = {
   path: "/things",
   operationId: "makeThing",
   summary: 'Make "one"',
+  description: "Makes one & no more.",
   tag: "Things & such",
   parameters: [],
   body: { type: "object", properties: { name: { type: "string" } } },
+  bodyExample: { name: "<own>" },
   responses: { 201: thing },
   handle: async () => ({ status: 201, body: {} }),
 };
 
 const info = { title: "A <script>", version: "1.2.3", description: "What it is & does." };
-const document = buildOpenApiDocument(info, [
-  describeRead(read),
-  describeEndpoint(endpoint),
-  ...serviceRoutes,
-]);
+const tags = { "Things & such": "What <things> are." };
+const document = buildOpenApiDocument({
+  info,
+  routes: [describeRead(read), describeEndpoint(endpoint), ...serviceRoutes],
+  tags,
+  examples: { parameters: { block: "7" }, operations: { getThing: { parameters: { id: "12" } } } },
+});
 
 /** Every $ref anywhere in a value. */
 function referencesIn(value: unknown): string[] {
@@ -84,13 +89,48 @@ describe("the OpenAPI document", () => {
       responseHeaders: { 402: { "payment-required": "The terms." } },
       extensions: { "x-price": { amount: "1" } },
     });
-    const operation = buildOpenApiDocument(info, [priced]).paths["/things"]?.get;
+    const operation = buildOpenApiDocument({ info, routes: [priced], tags }).paths["/things"]?.get;
     expect(operation?.["x-price"]).toEqual({ amount: "1" });
     expect(operation?.responses[402]).toMatchObject({
       headers: { "payment-required": { description: "The terms.", schema: { type: "string" } } },
     });
     expect(operation?.responses[200]).not.toMatchObject({ headers: { "payment-required": {} } });
     expect(Object.keys(operation?.responses ?? {})).not.toContain("304");
+  });
+
+  it("has examples, recorded ones before those of all operations", () => {
+    const { get } = document.paths["/things/{id}"] ?? {};
+    const examples = get?.parameters.map(({ name, example }) => [name, example]);
+    expect(examples).toEqual([
+      ["id", "12"],
+      ["block", "7"],
+      ["include", "provenance"],
+      ["min_block", undefined],
+      ["x-min-block", undefined],
+    ]);
+    const { post } = document.paths["/things"] ?? {};
+    expect(post?.requestBody?.content["application/json"]?.example).toEqual({ name: "<own>" });
+  });
+
+  it("says what a request must carry, and which operations are free", () => {
+    const scheme = { type: "http", scheme: "x402" };
+    const paid = describeEndpoint({ ...endpoint, security: { name: "x402", scheme } });
+    const { paths, components } = buildOpenApiDocument({ info, routes: [paid], tags });
+    expect(paths["/things"]?.post?.security).toEqual([{ x402: [] }]);
+    expect(components.securitySchemes).toEqual({ x402: scheme });
+    expect(document.paths["/things"]?.post?.security).toEqual([]);
+    expect(document.components).not.toHaveProperty("securitySchemes");
+  });
+
+  it("contains nothing that it does not refer to, and rejects a tag without a description", () => {
+    const text = JSON.stringify(document);
+    for (const kind of ["headers", "responses", "schemas"]) {
+      const names = Object.keys(document.components[kind] as object);
+      expect(names.filter((name) => !text.includes(`"#/components/${kind}/${name}"`))).toEqual([]);
+    }
+    expect(() => buildOpenApiDocument({ info, routes: [describeRead(read)], tags: {} })).toThrow(
+      /tag Things/,
+    );
   });
 
   it("contains everything it refers to, with unique operation ids", () => {
@@ -140,18 +180,6 @@ describe("schemas as text", () => {
   ])("format %o as %s", (schema, text) => {
     expect(formatSchemaType(schema)).toBe(text);
   });
-
-  it("get examples of the right form", () => {
-    const properties = {
-      account: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
-      amount: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
-      data: { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" },
-      plan: { type: "object" },
-      on: { type: "boolean" },
-    };
-    const example = { account: `0x${"0".repeat(40)}`, amount: "0", data: "0x", plan: {}, on: false };
-    expect(buildSchemaExample({ type: "object", properties })).toEqual(example);
-  });
 });
 
 describe("the page", () => {
@@ -162,6 +190,15 @@ describe("the page", () => {
     expect(html).toContain("One &lt;thing&gt;");
     expect(html).toContain("Which &lt;b&gt;one&lt;/b&gt;.");
     expect(html.match(/<script/g)).toHaveLength(1);
+  });
+
+  it("offers the words of a parameter as a list, and fills in what is required", () => {
+    expect(html).toContain(
+      '<select name="include" data-in="query"><option></option><option>provenance</option></select>',
+    );
+    expect(html).toContain('<input name="id" data-in="path" required value="12">');
+    expect(html).toContain('<input name="block" data-in="query" placeholder="7">');
+    expect(html).toContain("&quot;name&quot;: &quot;&lt;own&gt;&quot;");
   });
 
   it("loads nothing, and runs only what its policy allows", () => {

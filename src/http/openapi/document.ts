@@ -1,7 +1,10 @@
 // Builds the OpenAPI 3.1 document from the declarations that validate requests and produce responses.
+import { assertDefined } from "../../lib/assert-defined.ts";
 import type { JsonSchema } from "../../schema/column.ts";
+import type { Security } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
-import type { RouteDescription } from "./route-description.ts";
+import type { ApiExamples } from "./examples.ts";
+import { type RouteDescription, SERVICE_TAG } from "./route-description.ts";
 
 export type ApiInfo = {
   readonly title: string;
@@ -14,15 +17,17 @@ export type ApiInfo = {
 export type OpenApiOperation = {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
-  readonly security?: readonly [];
+  /** Empty where neither a payment nor a signature is needed. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
   readonly [extension: `x-${string}`]: unknown;
 };
 
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 type Reference = { readonly $ref: string };
 export type OpenApiResponse =
   | Reference
@@ -36,19 +41,36 @@ export type OpenApiDocument = {
   readonly openapi: string;
   readonly info: ApiInfo & { readonly license: { readonly name: string; readonly identifier: string } };
   readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: JsonSchema & { readonly schemas: Readonly<Record<string, JsonSchema>> };
 };
 
-export function buildOpenApiDocument(info: ApiInfo, routes: readonly RouteDescription[]): OpenApiDocument {
+type DocumentParts = {
+  readonly info: ApiInfo;
+  readonly routes: readonly RouteDescription[];
+  /** What each tag of the routes is about. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly examples?: ApiExamples;
+};
+
+const NO_EXAMPLES: ApiExamples = { parameters: {}, operations: {} };
+
+export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
+  const { info, routes, examples = NO_EXAMPLES } = parts;
   const schemas = createSchemaRegistry();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, schemas) };
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: describeOperation(route, schemas, examples),
+    };
   }
-  const tags = [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name }));
+  const tags = [...new Set(routes.map(({ tag }) => tag))].map((name) => ({
+    name,
+    description: assertDefined({ ...SERVICE_TAG, ...parts.tags }[name], `the description of the tag ${name}`),
+  }));
   return {
     openapi: "3.1.0",
     info: { ...info, license: { name: "MIT", identifier: "MIT" } },
@@ -58,15 +80,26 @@ export function buildOpenApiDocument(info: ApiInfo, routes: readonly RouteDescri
     paths,
     components: {
       schemas: { Error: ERROR, ...schemas.schemas() },
-      headers: HEADERS,
-      responses: Object.fromEntries(
-        Object.entries(ERRORS).map(([status, description]) => [
-          `Error${status}`,
-          errorResponse(status, description),
-        ]),
-      ),
+      ...describeSecuritySchemes(routes),
+      ...selectReferenced(paths),
     },
   };
+}
+
+/** The shared responses and headers that the paths use. */
+function selectReferenced(paths: OpenApiDocument["paths"]): JsonSchema {
+  const select = <T>(kind: string, parts: Readonly<Record<string, T>>, users: unknown) => {
+    const text = JSON.stringify(users);
+    const isUsed = (name: string) => text.includes(`"#/components/${kind}/${name}"`);
+    return Object.fromEntries(Object.entries(parts).filter(([name]) => isUsed(name)));
+  };
+  const responses = select("responses", ERROR_RESPONSES, paths);
+  return { headers: select("headers", HEADERS, [paths, responses]), responses };
+}
+
+function describeSecuritySchemes(routes: readonly RouteDescription[]): JsonSchema {
+  const schemes = routes.flatMap(({ security }) => (security ? [[security.name, security.scheme]] : []));
+  return schemes.length === 0 ? {} : { securitySchemes: Object.fromEntries(schemes) };
 }
 
 const ERROR = {
@@ -76,6 +109,7 @@ const ERROR = {
   additionalProperties: false,
 };
 
+// Required: part of every such response. The others come where they mean something.
 const HEADERS: Readonly<Record<string, JsonSchema>> = {
   "x-request-id": header("Id of the request in the server's logs."),
   "x-error-code": header("Machine-readable error code."),
@@ -86,7 +120,11 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
 };
 
 function header(description: string): JsonSchema {
-  return { description, schema: { type: "string" } };
+  return { description, required: true, schema: { type: "string" } };
+}
+
+function optionalHeader(description: string): JsonSchema {
+  return { ...header(description), required: false };
 }
 
 function headerReferences(...names: readonly string[]): Readonly<Record<string, Reference>> {
@@ -109,14 +147,31 @@ const ERRORS: Readonly<Record<string, string>> = {
   413: "The body is larger than allowed.",
   415: "The body is not application/json in UTF-8.",
   429: "The client has sent too many requests in a minute, or stored too many bytes in a day.",
+  500: "Internal error, or a source of the data has failed.",
   503: "Service unavailable.",
   default: "Any other error; see x-error-code.",
 };
 
+const RETRY_AFTER = { "retry-after": optionalHeader("Seconds to wait before retrying.") };
+
+// Errors that are found only after the index was read name its block.
+const INDEX_HEAD = {
+  "x-indexed-block": optionalHeader("Number of the latest indexed block, where the index was read."),
+  "x-indexed-block-hash": optionalHeader("Hash of that block."),
+};
+
+const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+  503: RETRY_AFTER,
+  default: {
+    ...RETRY_AFTER,
+    allow: optionalHeader("With 405: the methods that the path has."),
+  },
+};
+
 function errorResponse(
   status: string,
-  description: string,
-  moreHeaders: Readonly<Record<string, JsonSchema>> = {},
+  description = ERRORS[status] ?? "",
+  moreHeaders = MORE_HEADERS[status] ?? {},
 ): OpenApiResponse {
   const retryHeaders = status === "429" ? ["retry-after"] : [];
   return {
@@ -126,22 +181,48 @@ function errorResponse(
   };
 }
 
-function describeOperation(route: RouteDescription, schemas: SchemaRegistry): OpenApiOperation {
-  const { operationId, summary, tag, parameters, body, extensions = {}, errorStatuses, responses } = route;
-  // An empty list states that neither a payment nor a signature is needed.
-  const isFree = responses[402] === undefined && !errorStatuses.includes(401);
+const ERROR_RESPONSES: Readonly<Record<string, OpenApiResponse>> = {
+  ...Object.fromEntries(Object.keys(ERRORS).map((status) => [`Error${status}`, errorResponse(status)])),
+  IndexError400: errorResponse("400", ERRORS[400], INDEX_HEAD),
+  IndexError404: errorResponse("404", ERRORS[404], INDEX_HEAD),
+  // Only where the header or the key can be given; elsewhere no 503 has this header.
+  IndexError503: errorResponse(
+    "503",
+    "Service unavailable, or (BLOCK_NOT_INDEXED) the block of x-min-block or min_block is not indexed yet.",
+    {
+      ...RETRY_AFTER,
+      "x-block-number": optionalHeader("With BLOCK_NOT_INDEXED: the number of the latest indexed block."),
+    },
+  ),
+};
+
+function describeOperation(
+  route: RouteDescription,
+  schemas: SchemaRegistry,
+  examples: ApiExamples,
+): OpenApiOperation {
+  const { operationId, summary, description, tag, parameters, body, security, extensions = {} } = route;
+  const recorded = examples.operations[operationId];
+  const values = { ...examples.parameters, ...recorded?.parameters };
+  const bodyExample = recorded?.body ?? route.bodyExample;
   return {
     operationId,
     summary,
+    description,
     tags: [tag],
-    parameters: parameters.map(describeParameter),
-    ...(isFree ? { security: [] as const } : {}),
+    parameters: parameters.map((parameter) => describeParameter(parameter, values)),
+    security: describeSecurity(security),
     ...(body === null
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: schemas.register(body) } },
+            content: {
+              "application/json": {
+                schema: schemas.register(body),
+                ...(bodyExample === undefined ? {} : { example: bodyExample }),
+              },
+            },
           },
         }),
     responses: { ...describeResponses(route, schemas), ...describeErrors(route) },
@@ -149,8 +230,23 @@ function describeOperation(route: RouteDescription, schemas: SchemaRegistry): Op
   };
 }
 
-function describeParameter({ name, in: location, required, kind, description }: Parameter): JsonSchema {
-  return { name, in: location, required, description, schema: kind.json };
+function describeSecurity(security: Security | null): OpenApiOperation["security"] {
+  return security === null ? [] : [{ [security.name]: [] }];
+}
+
+function describeParameter(
+  { name, in: location, required, kind, description, example }: Parameter,
+  examples: Readonly<Record<string, unknown>>,
+): JsonSchema {
+  const value = examples[name] ?? example;
+  return {
+    name,
+    in: location,
+    required,
+    description,
+    schema: kind.json,
+    ...(value === undefined ? {} : { example: value }),
+  };
 }
 
 function describeResponses(
@@ -158,19 +254,23 @@ function describeResponses(
   schemas: SchemaRegistry,
 ): Record<string, OpenApiResponse> {
   const { responses, responseHeaders = {}, hasIndexHead, hasEtag } = route;
-  const names = hasIndexHead
-    ? ["x-request-id", "x-indexed-block", "x-indexed-block-hash", "etag"]
-    : ["x-request-id"];
+  const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash"] : [];
+  const shared = headerReferences("x-request-id", ...head);
+  const etag = headerReferences("etag");
   const declared = Object.entries(responses).map(([status, { type, schema }]): [string, OpenApiResponse] => [
     status,
     {
       description: DESCRIPTIONS[status] ?? "Success.",
-      headers: { ...headerReferences(...names), ...describeHeaders(responseHeaders[Number(status)] ?? {}) },
+      headers: {
+        ...shared,
+        ...(hasEtag ? etag : {}),
+        ...describeHeaders(responseHeaders[Number(status)] ?? {}),
+      },
       content: { [type]: { schema: schemas.register(schema) } },
     },
   ]);
   const notModified: [string, OpenApiResponse][] = hasEtag
-    ? [["304", { description: "Not modified.", headers: headerReferences(...names) }]]
+    ? [["304", { description: "Not modified.", headers: { ...shared, ...etag } }]]
     : [];
   return Object.fromEntries([...declared, ...notModified]);
 }
@@ -179,25 +279,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: "Success.",
   201: "Stored.",
   402: "Payment required.",
-  500: "Internal error.",
-  503: "Service unavailable.",
 };
 
-// Only where the header or the key can be given; elsewhere no 503 has these headers.
-const UNAVAILABLE_OR_BEHIND = errorResponse(
-  "503",
-  "Service unavailable, or (BLOCK_NOT_INDEXED) the block of x-min-block or min_block is not indexed yet.",
-  {
-    "retry-after": { ...header("Seconds to wait before retrying."), required: false },
-    "x-block-number": {
-      ...header("With BLOCK_NOT_INDEXED: the number of the latest indexed block."),
-      required: false,
-    },
-  },
-);
-
-function describeErrors(route: RouteDescription): Record<string, OpenApiResponse> {
-  const { parameters, body, errorStatuses, responses, hasMinBlock } = route;
+function describeErrors(route: RouteDescription): Record<string, Reference> {
+  const { parameters, body, errorStatuses, responses, hasIndexHead, hasMinBlock } = route;
   const statuses = [
     ...(parameters.length > 0 || body !== null ? ["400"] : []),
     ...errorStatuses.map(String),
@@ -206,12 +291,11 @@ function describeErrors(route: RouteDescription): Record<string, OpenApiResponse
     ...(responses[503] ? [] : ["503"]),
     "default",
   ];
+  const ofIndex = [...(hasIndexHead ? ["400", "404"] : []), ...(hasMinBlock ? ["503"] : [])];
   return Object.fromEntries(
     statuses.map((status) => [
       status,
-      hasMinBlock && status === "503"
-        ? UNAVAILABLE_OR_BEHIND
-        : { $ref: `#/components/responses/Error${status}` },
+      { $ref: `#/components/responses/${ofIndex.includes(status) ? "Index" : ""}Error${status}` },
     ]),
   );
 }

@@ -1,6 +1,6 @@
 // Describes routes for OpenAPI: reads, endpoints and the routes of the service itself, in one form.
 import type { JsonSchema } from "../../schema/column.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
+import type { Endpoint, Security } from "../../schema/endpoint.ts";
 import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
 import { minBlockParameters } from "../routes/min-block.ts";
@@ -10,9 +10,13 @@ export type RouteDescription = {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
+  readonly bodyExample?: unknown;
+  /** Null where neither a payment nor a signature is needed. */
+  readonly security: Security | null;
   readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
   /** Statuses of errors in addition to those implied by parameters and body. */
   readonly errorStatuses: readonly number[];
@@ -50,16 +54,18 @@ function describeInclude(read: Read): Parameter {
       parts.length > 1
         ? `${provenance} (provenance), or what its execution requires and proved (requirements).`
         : `${provenance}.`,
+    example: parts[0],
   };
 }
 
 export function describeRead(read: Read): RouteDescription {
-  const { path, operationId, summary, tag, parameters, responseSchema, provenance, unversioned } = read;
+  const { path, operationId, summary, description, tag, parameters, provenance, unversioned } = read;
   return {
     method: "GET",
     path,
     operationId,
     summary,
+    description,
     tag,
     parameters: [
       ...parameters,
@@ -68,7 +74,8 @@ export function describeRead(read: Read): RouteDescription {
       ...minBlockParameters,
     ],
     body: null,
-    responses: { 200: { type: JSON_TYPE, schema: responseSchema } },
+    security: null,
+    responses: { 200: { type: JSON_TYPE, schema: read.responseSchema } },
     errorStatuses: read.notFoundMessage === null ? [] : [404],
     hasIndexHead: true,
     hasMinBlock: true,
@@ -77,17 +84,21 @@ export function describeRead(read: Read): RouteDescription {
 }
 
 export function describeEndpoint(endpoint: Endpoint): RouteDescription {
-  const { method, path, operationId, summary, tag, parameters, body, responses } = endpoint;
+  const { method, path, operationId, summary, description, tag, parameters, body, responses } = endpoint;
   const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
+  const { bodyExample, security = null } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
     method,
     path,
     operationId,
     summary,
+    description,
     tag,
     parameters: [...parameters, ...(readsIndex ? minBlockParameters : [])],
     body,
+    bodyExample,
+    security,
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
@@ -96,30 +107,31 @@ export function describeEndpoint(endpoint: Endpoint): RouteDescription {
     extensions,
     hasIndexHead: false,
     hasMinBlock: readsIndex,
-    // Paid routes never respond 304.
-    hasEtag: method === "GET" && responses[402] === undefined,
+    hasEtag: endpoint.hasEtag === true,
   };
 }
 
+const SERVICE = "Service";
+
+/** The tag that every service has, with its description. */
+export const SERVICE_TAG = { [SERVICE]: "Status, metrics and descriptions of the service itself." };
+
+type ServiceRoute = Pick<RouteDescription, "path" | "operationId" | "summary" | "description"> & {
+  /** The media type of a response, and its schema. */
+  readonly type: string;
+  readonly schema: JsonSchema;
+};
+
 /** A route of the service itself, without parameters. */
-export function describeServiceRoute(
-  path: string,
-  operationId: string,
-  summary: string,
-  type: string,
-  responses: Readonly<Record<number, JsonSchema>>,
-): RouteDescription {
+export function describeServiceRoute({ type, schema, ...route }: ServiceRoute): RouteDescription {
   return {
+    ...route,
     method: "GET",
-    path,
-    operationId,
-    summary,
-    tag: "Service",
+    tag: SERVICE,
     parameters: [],
     body: null,
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, schema]) => [status, { type, schema }]),
-    ),
+    security: null,
+    responses: { 200: { type, schema } },
     errorStatuses: [],
     hasIndexHead: false,
     hasMinBlock: false,
@@ -128,26 +140,55 @@ export function describeServiceRoute(
 }
 
 /** The same for a static document, which has an ETag. */
-export function describeDocumentRoute(...args: Parameters<typeof describeServiceRoute>): RouteDescription {
-  return { ...describeServiceRoute(...args), hasEtag: true };
+export function describeDocumentRoute(route: ServiceRoute): RouteDescription {
+  return { ...describeServiceRoute(route), hasEtag: true };
 }
 
 const text = { type: "string" };
 
 /** The routes that every service has. */
 export const serviceRoutes: readonly RouteDescription[] = [
-  describeServiceRoute("/health", "getHealth", "Liveness", JSON_TYPE, {
-    200: closedObject({ status: text }),
+  describeServiceRoute({
+    path: "/health",
+    operationId: "getHealth",
+    summary: "Liveness",
+    description: "Responds as long as the process runs, whatever the state of what it depends on.",
+    type: JSON_TYPE,
+    schema: closedObject({ status: text }),
   }),
-  describeServiceRoute("/ready", "getReadiness", "Readiness, with the reason when not ready", JSON_TYPE, {
-    200: {
+  describeServiceRoute({
+    path: "/ready",
+    operationId: "getReadiness",
+    summary: "Readiness, with the reason when not ready",
+    description: "Whether requests can be served now; 503 says in a sentence why not.",
+    type: JSON_TYPE,
+    schema: {
       ...closedObject({ ready: { type: "boolean", const: true }, details: { type: "object" } }),
       required: ["ready"],
     },
   }),
-  describeServiceRoute("/metrics", "getMetrics", "Prometheus metrics", "text/plain", { 200: text }),
-  describeDocumentRoute("/openapi.json", "getDescription", "OpenAPI document", JSON_TYPE, {
-    200: { type: "object" },
+  describeServiceRoute({
+    path: "/metrics",
+    operationId: "getMetrics",
+    summary: "Prometheus metrics",
+    description: "Counters and gauges of the process in the text format of Prometheus.",
+    type: "text/plain",
+    schema: text,
   }),
-  describeDocumentRoute("/docs", "getPage", "API documentation page", "text/html", { 200: text }),
+  describeDocumentRoute({
+    path: "/openapi.json",
+    operationId: "getDescription",
+    summary: "OpenAPI document",
+    description: "This document: every route with its parameters, bodies, responses and examples.",
+    type: JSON_TYPE,
+    schema: { type: "object" },
+  }),
+  describeDocumentRoute({
+    path: "/docs",
+    operationId: "getPage",
+    summary: "API documentation page",
+    description: "The OpenAPI document as a page, with a form for each operation.",
+    type: "text/html",
+    schema: text,
+  }),
 ];

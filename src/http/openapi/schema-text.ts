@@ -1,4 +1,4 @@
-// JSON Schemas as short type texts, and example values for them.
+// JSON Schemas as short type texts.
 import type { JsonSchema } from "../../schema/column.ts";
 
 /** The type in TypeScript-like notation; `@Name` refers to a record described elsewhere. */
@@ -24,29 +24,4 @@ function formatObject(schema: JsonSchema): string {
 
 function parenthesize(text: string): string {
   return text.includes(" | ") ? `(${text})` : text;
-}
-
-/** A value of the right form, without meaning. */
-export function buildSchemaExample(schema: JsonSchema): unknown {
-  if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (schema.properties) {
-    return Object.fromEntries(
-      Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).map(([name, type]) => [
-        name,
-        buildSchemaExample(type),
-      ]),
-    );
-  }
-  if (schema.type === "object") return {};
-  if (schema.type === "array") return [];
-  if (schema.type === "integer" || schema.type === "number") return 0;
-  if (schema.type === "boolean") return false;
-  return exampleText(String(schema.pattern ?? ""));
-}
-
-function exampleText(pattern: string): string {
-  const digits = /0x\[0-9a-fA-F\]\{(\d+)\}/.exec(pattern)?.[1];
-  if (digits !== undefined) return `0x${"0".repeat(Number(digits))}`;
-  if (pattern.includes("0x")) return "0x";
-  return pattern.includes("[0-9]") ? "0" : "";
 }

@@ -16,6 +16,7 @@ afterEach(async () => {
 const base = {
   operationId: "try",
   summary: "",
+  description: "",
   tag: "",
   responses: { 200: { type: "object" } },
 };

@@ -16,6 +16,7 @@ import { FeesTooHighError } from "./broadcast/fees.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
 import {
+  FACILITATOR_REQUEST_EXAMPLE,
   FACILITATOR_REQUEST_SCHEMA,
   SETTLE_RESPONSE_SCHEMA,
   SUPPORTED_RESPONSE_SCHEMA,
@@ -100,12 +101,20 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
   };
   return [
     {
-      ...describeOperation("verify", "Verify a payment"),
+      ...describeOperation(
+        "verify",
+        "Verify a payment",
+        "Whether the payment is signed by its payer, covers the requirements and could be settled now. Nothing is sent to the chain.",
+      ),
       responses: { 200: VERIFY_RESPONSE_SCHEMA },
       handle: ({ body }) => handleVerify(service, body),
     },
     {
-      ...describeOperation("settle", "Settle a payment"),
+      ...describeOperation(
+        "settle",
+        "Settle a payment",
+        "Verifies the payment, sends its transfer and waits until it is in a block. The same payment again gets the same transaction.",
+      ),
       responses: { 200: SETTLE_RESPONSE_SCHEMA },
       handle: ({ body }) => handleSettle(service, body),
     },
@@ -114,6 +123,8 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
       path: "/supported",
       operationId: "getSupported",
       summary: "List the payment kinds that this facilitator settles",
+      description:
+        "The x402 versions, schemes and networks, the extensions, and the addresses that send the transfers.",
       tag: "Facilitator",
       parameters: [],
       body: null,
@@ -204,15 +215,17 @@ function unavailableMessage(cause: unknown): string {
   return "The chain cannot be read at the moment; try again.";
 }
 
-function describeOperation(operation: Operation, summary: string) {
+function describeOperation(operation: Operation, summary: string, description: string) {
   return {
     method: "POST",
     path: `/${operation}`,
     operationId: `${operation}Payment`,
     summary,
+    description,
     tag: "Facilitator",
     parameters: [],
     body: FACILITATOR_REQUEST_SCHEMA,
+    bodyExample: FACILITATOR_REQUEST_EXAMPLE,
     bodyBytesMax: BODY_BYTES_MAX,
     errorStatuses: [503],
   } as const;

@@ -17,11 +17,43 @@ export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
         amount: { type: "string", pattern: "^(0|[1-9][0-9]*)$", maxLength: 78 },
         payTo: ADDRESS,
         maxTimeoutSeconds: { type: "integer", minimum: 1, maximum: 86_400 },
+        extra: { description: "Name and version of the token's EIP-712 domain; ours count." },
       },
       required: ["scheme", "network", "asset", "amount", "payTo", "maxTimeoutSeconds"],
     },
   },
   required: ["x402Version", "paymentPayload", "paymentRequirements"],
+};
+
+// Of a local run: the payer pays the merchant one cent. Its time is over, so that it is verified as expired.
+const EXAMPLE_TERMS = {
+  scheme: "exact",
+  network: "eip155:31337",
+  asset: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6",
+  amount: "10000",
+  payTo: "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
+  maxTimeoutSeconds: 60,
+  extra: { name: "USD Coin", version: "2" },
+};
+
+export const FACILITATOR_REQUEST_EXAMPLE = {
+  x402Version: 2,
+  paymentPayload: {
+    x402Version: 2,
+    accepted: EXAMPLE_TERMS,
+    payload: {
+      authorization: {
+        from: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955",
+        to: EXAMPLE_TERMS.payTo,
+        value: EXAMPLE_TERMS.amount,
+        validAfter: "0",
+        validBefore: "1767225660",
+        nonce: `0x${"5e".repeat(32)}`,
+      },
+      signature: `0x${"5e".repeat(64)}1b`,
+    },
+  },
+  paymentRequirements: EXAMPLE_TERMS,
 };
 
 const WORD = { type: "string" };

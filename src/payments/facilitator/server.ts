@@ -12,7 +12,7 @@ import {
   readVersion,
   type requestSettings,
 } from "../../config/settings.ts";
-import { buildOpenApiDocument } from "../../http/openapi/document.ts";
+import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
@@ -21,6 +21,7 @@ import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import {
   type PaymentAssetConfig,
@@ -82,9 +83,16 @@ export async function createFacilitatorServer(
   });
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
-  const routes = [...endpoints.map(describeEndpoint), ...serviceRoutes];
-  addOpenApiRoutes(server.app, buildOpenApiDocument({ ...API_INFO, version: readVersion() }, routes));
+  addOpenApiRoutes(server.app, buildFacilitatorDocument(endpoints));
   return { server, address: facilitator.address };
+}
+
+export function buildFacilitatorDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
+  return buildOpenApiDocument({
+    info: { ...API_INFO, version: readVersion() },
+    routes: [...endpoints.map(describeEndpoint), ...serviceRoutes],
+    tags: { Facilitator: "The operations of an x402 facilitator: verify, settle, and what is supported." },
+  });
 }
 
 /** Rejects a configuration that cannot settle anything, or that would pay gas for arbitrary payees. */

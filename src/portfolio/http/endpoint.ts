@@ -1,12 +1,14 @@
 // GET /portfolio: validates the request, takes the payment and responds; unpaid browsers get the pay page.
 
 import type { Gate } from "../../payments/paywall/gate.ts";
+import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
 import { toErrorResponse } from "../../payments/paywall/responses.ts";
-import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
-import { closedObject, type Parameter } from "../../schema/parameter.ts";
+import type { Endpoint, EndpointResponse, RequestHead, Security } from "../../schema/endpoint.ts";
+import type { Parameter } from "../../schema/parameter.ts";
 import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
+import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { type HtmlPage, prefersHtml } from "../../web/page.ts";
 import type { PortfolioParameters, PortfolioRequest } from "../query.ts";
@@ -30,19 +32,40 @@ const VERSION_1_SIGNATURE = "x-payment";
 
 const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
 
-const signatureParameter: Parameter = {
-  name: "PAYMENT-SIGNATURE",
-  in: "header",
-  required: false,
-  kind: { json: { type: "string" }, parse: (text) => text },
-  description:
-    "The payment: base64 of an x402 version 2 payload. Repeating the same payment with the same request is free.",
+/** Not an apiKey: directories would list the route as one that also needs a key. */
+const X402_SECURITY: Security = {
+  name: "x402",
+  scheme: {
+    type: "http",
+    scheme: "x402",
+    description:
+      "A payment by x402 version 2, in the header PAYMENT-SIGNATURE instead of Authorization. Send the request without it to get 402 with the terms in the header PAYMENT-REQUIRED, sign them, and send the same request with the signature.",
+  },
 };
 
-const error = {
-  title: "Error",
-  ...closedObject({ error: { type: "string", description: "One clear sentence." } }),
-};
+function describeSignature({ terms }: PaidRoute): Parameter {
+  return {
+    name: "PAYMENT-SIGNATURE",
+    in: "header",
+    required: false,
+    kind: { json: { type: "string" }, parse: (text) => text },
+    description:
+      "The payment: base64 of an x402 version 2 payload. Repeating the same payment with the same request is free. The example has the right form, but its signature is none.",
+    example: encodeX402Header({ x402Version: 2, accepted: terms, payload: examplePayload(terms) }),
+  };
+}
+
+function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
+  const authorization = {
+    from: exampleSnapshot.address,
+    to: payTo,
+    value: amount,
+    validAfter: "0",
+    validBefore: "1767225660",
+    nonce: `0x${"00".repeat(32)}`,
+  };
+  return { authorization, signature: `0x${"00".repeat(65)}` };
+}
 
 export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endpoint {
   const { route, query, gate, snapshots, free = false } = options;
@@ -60,17 +83,20 @@ export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endp
     path,
     operationId: "getPortfolio",
     summary: "Holdings of a wallet and their value",
+    description: route.description,
     tag: "Portfolio",
-    parameters: [...query.parameters, signatureParameter],
+    parameters: [...query.parameters, describeSignature(route)],
     body: null,
-    responses: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema, 500: error },
-    errorStatuses: [409],
+    responses: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema },
+    errorStatuses: [409, 500],
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },
       402: {
         "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
+        "x-error-code": "PAYMENT_REQUIRED.",
       },
     },
+    security: free ? null : X402_SECURITY,
     extensions: buildPaymentExtension(route),
     preHandler: (head) =>
       free ? respondWithPage(withCachedPage, head) : respondUnpaid(withCachedPage, head),

@@ -20,14 +20,17 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
     path: RESOURCES_PATH,
     operationId: "getDiscoveryResources",
     summary: "Paid resources with full terms, as x402 directories list them",
+    description:
+      "The list that clients of an x402 directory page through: for each paid resource its URL, terms, and schemas of request and response.",
     tag: "Service",
     parameters: [
-      query("type", textKind, "Only resources of this type; all of ours are `http`."),
-      query("limit", countKind(1, LIMIT_MAX, LIMIT_MAX), "How many resources to list at most."),
-      query("offset", countKind(0, OFFSET_MAX, 0), "How many resources to skip."),
+      query("type", textKind, "http", "Only resources of this type; all of ours are `http`."),
+      query("limit", countKind(1, LIMIT_MAX, LIMIT_MAX), 10, "How many resources to list at most."),
+      query("offset", countKind(0, OFFSET_MAX, 0), 0, "How many resources to skip."),
     ],
     body: null,
     responses: { 200: discoveryResourcesSchema },
+    hasEtag: true,
     async handle({ values }) {
       const { type, limit = LIMIT_MAX, offset = 0 } = values as ParsedValues;
       const body = Buffer.from(JSON.stringify(buildDiscoveryResources(offering, { type, limit, offset })));
@@ -58,6 +61,6 @@ function countKind(minimum: number, maximum: number, fallback: number): Paramete
   };
 }
 
-function query(name: string, kind: Parameter["kind"], description: string): Parameter {
-  return { name, in: "query", required: false, kind, description };
+function query(name: string, kind: Parameter["kind"], example: unknown, description: string): Parameter {
+  return { name, in: "query", required: false, kind, description, example };
 }

@@ -207,7 +207,7 @@ describe("/openapi.json", () => {
     const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
     expect(document.info["x-guidance"]).toMatch(/GET \/portfolio costs \$0\.01.*PAYMENT-SIGNATURE/s);
     for (const [path, { get: operation }] of Object.entries(document.paths)) {
-      expect([path, operation?.security]).toEqual([path, path === "/portfolio" ? undefined : []]);
+      expect([path, operation?.security]).toEqual([path, path === "/portfolio" ? [{ x402: [] }] : []]);
     }
   });
 

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
-import { buildOpenApiDocument } from "../../http/openapi/document.ts";
+import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import {
   describeDocumentRoute,
   describeEndpoint,
@@ -154,32 +154,39 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  const health = describeServiceRoute(
-    "/health",
-    "getHealth",
-    "Whether the process is running",
-    "application/json",
-    {
-      200: {
-        title: "Health",
-        ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
-      },
+  addOpenApiRoutes(app, buildPortfolioDocument(offering, endpoint));
+}
+
+const health = describeServiceRoute({
+  path: "/health",
+  operationId: "getHealth",
+  summary: "Whether the process is running",
+  description: "Responds as long as the process runs, and says whether snapshots are served without payment.",
+  type: "application/json",
+  schema: {
+    title: "Health",
+    ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
+  },
+});
+
+export function buildPortfolioDocument(offering: Offering, endpoint: Endpoint): OpenApiDocument {
+  return buildOpenApiDocument({
+    info: {
+      title: offering.name,
+      version: API_VERSION,
+      description: offering.description,
+      "x-guidance": renderGuidance(offering),
     },
-  );
-  const routes = [
-    describeEndpoint(endpoint),
-    describeEndpoint(resources),
-    ...documents.map(({ path, operationId, description, type, schema }) =>
-      describeDocumentRoute(path, operationId, description, type, { 200: schema }),
-    ),
-    health,
-    ...serviceRoutes.filter(({ path }) => path !== "/health"),
-  ];
-  const info = {
-    title: offering.name,
-    version: API_VERSION,
-    description: offering.description,
-    "x-guidance": renderGuidance(offering),
-  };
-  addOpenApiRoutes(app, buildOpenApiDocument(info, routes));
+    routes: [
+      describeEndpoint(endpoint),
+      describeEndpoint(createResourcesEndpoint(offering)),
+      ...createPortfolioDocuments(offering, endpoint).map(
+        ({ path, operationId, title, description, type, schema }) =>
+          describeDocumentRoute({ path, operationId, summary: title, description, type, schema }),
+      ),
+      health,
+      ...serviceRoutes.filter(({ path }) => path !== "/health"),
+    ],
+    tags: { Portfolio: "Snapshots of wallets, paid per request with x402." },
+  });
 }

@@ -115,6 +115,8 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     path: "/preflight",
     operationId: "preflight",
     summary: "Check a planned transaction against the policies of an account",
+    description:
+      "Says whether PolicyModule would let the transaction pass, every rule that it violates, and the calls that would make it pass. Nothing is sent to the chain.",
     tag: "Policies",
     parameters: [
       {
@@ -129,6 +131,12 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     responses: { 200: preflightResponseSchema },
+    responseHeaders: {
+      200: {
+        "x-indexed-block": "Number of the latest indexed block.",
+        "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
+      },
+    },
     async handle({ values, body, client, minBlock }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));

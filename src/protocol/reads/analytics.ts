@@ -163,6 +163,8 @@ const commerce: Read = {
   path: "/analytics/commerce",
   operationId: "getCommerceAnalytics",
   summary: "Commerce analytics",
+  description:
+    "Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Available from the finalized block on.",
   tag: "Commerce",
   parameters: [],
   provenance: false,

@@ -4,8 +4,8 @@ import {
   addressParameter,
   boolParameter,
   closedObject,
-  enumParameter,
   hashParameter,
+  integerEnumParameter,
   uintParameter,
 } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
@@ -46,6 +46,7 @@ export const serviceReads = [
   defineRecordRead("/services/:id", service, {
     operationId: "getService",
     summary: "One service, by its number",
+    description: "What a merchant offers: its text id, metadata and capabilities, and whether it is active.",
     tag: "Commerce",
     parameter: "id",
     kind: uintParameter(),
@@ -55,6 +56,7 @@ export const serviceReads = [
   defineList("/services", service, {
     operationId: "listServices",
     summary: "Services, by number",
+    description: "The services of all merchants, or of one. Filters can be combined.",
     tag: "Commerce",
     key: "services",
     order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
@@ -83,6 +85,7 @@ const facilitatorReads = [
   defineList("/facilitators", facilitator, {
     operationId: "listFacilitators",
     summary: "Facilitators, by id",
+    description: "Facilitators in CommerceRegistry, which settle payments for merchants.",
     tag: "Commerce",
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
@@ -117,6 +120,8 @@ const quoteReads = [
   defineRecordRead("/quotes/:quoteHash", quote, {
     operationId: "getQuote",
     summary: "One quote",
+    description:
+      "The terms that a merchant has quoted to an agent on chain: amount, token, fee and expiry, and whether they are settled.",
     tag: "Commerce",
     parameter: "quoteHash",
     kind: hashParameter,
@@ -151,6 +156,8 @@ const receiptReads = [
   defineList("/receipts", receipt, {
     operationId: "listReceipts",
     summary: "Receipts, newest first",
+    description:
+      "Settled payments between agents and merchants, each with its quote, amount and protocol fee.",
     tag: "Commerce",
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
@@ -179,6 +186,7 @@ const disputeReads = [
   defineList("/disputes", dispute, {
     operationId: "listDisputes",
     summary: "Disputes, newest first",
+    description: "Disputes about receipts, with their status and the hashes of reason and resolution.",
     tag: "Commerce",
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
@@ -202,7 +210,7 @@ const signal = defineRecord({
   ]),
 });
 
-const numbered = enumParameter(["0", "1", "2", "3"]);
+const numbered = integerEnumParameter([0, 1, 2, 3]);
 const SUBJECT_TYPES = "0 merchants, 1 services, 2 facilitators, 3 agents";
 const KINDS = "0 verification, 1 risk, 2 compliance, 3 fulfillment";
 
@@ -210,6 +218,8 @@ const trustSignalReads = [
   defineList("/trust-signals", signal, {
     operationId: "listTrustSignals",
     summary: "Trust signals, newest first",
+    description:
+      "What reporters have signalled about merchants, services, facilitators and agents. Filters can be combined.",
     tag: "Commerce",
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
@@ -289,6 +299,8 @@ const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation,
   ...byId,
   operationId: "getMerchantReputation",
   summary: "Reputation of a merchant",
+  description:
+    "The merchant with the totals of its receipts, disputes and trust signals, all as of the same block.",
 });
 
 const getReputation: Read = {
@@ -322,10 +334,12 @@ const merchantReads = [
     ...byId,
     operationId: "getMerchant",
     summary: "One merchant",
+    description: "An entry of CommerceRegistry: owner, payout address, metadata, and whether it is active.",
   }),
   defineList("/merchants", merchant, {
     operationId: "listMerchants",
     summary: "Merchants, by id",
+    description: "Registered merchants. Filters can be combined.",
     tag: "Commerce",
     key: "merchants",
     order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },

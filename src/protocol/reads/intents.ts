@@ -166,6 +166,8 @@ const getIntent: Read = {
   ...defineRecordRead("/intents/:id", intentWithMetadata, {
     operationId: "getIntent",
     summary: "One intent",
+    description:
+      "An intent with its state, its fill if there is one, and the execution metadata that its owner has stored.",
     tag: "Intents",
     parameter: "id",
     kind: uintParameter(),
@@ -244,6 +246,8 @@ const listBids: Read = {
     defineList("/intents/:id/bids", bid, {
       operationId: "listBids",
       summary: "Bids on an intent, best first",
+      description:
+        "Bids from the chain and, in open write mode, offchain ones: the highest output first, then the lowest input and fee, then the oldest.",
       tag: "Bids",
       key: "bids",
       order: { direction: "asc", keys: BEST_FIRST },
@@ -265,6 +269,8 @@ export const intentReads = [
   defineList("/intents", intent, {
     operationId: "listIntents",
     summary: "Intents, newest first",
+    description:
+      "All intents, or those in one state. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
     tag: "Intents",
     key: "intents",
     order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },

@@ -47,6 +47,8 @@ export const policyReads = [
   defineList("/accounts/:address/policies", policy, {
     operationId: "listPolicies",
     summary: "Policies of an account",
+    description:
+      "The rules that PolicyModule enforces for the account: spend limits, allowed targets and functions, payment policies, guardian and freeze. Each type has its own fields.",
     tag: "Policies",
     key: "policies",
     order: {

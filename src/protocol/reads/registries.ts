@@ -32,6 +32,8 @@ export const agentReads = [
   defineRecordRead("/agents/:agentId", agent, {
     operationId: "getAgent",
     summary: "One agent",
+    description:
+      "An entry of AgentRegistry: who owns it, its metadata, public key and capabilities, and whether it is revoked.",
     tag: "Agents",
     parameter: "agentId",
     kind: uintParameter(),
@@ -41,6 +43,7 @@ export const agentReads = [
   defineList("/agents", agent, {
     operationId: "listAgents",
     summary: "Agents of an owner, by id",
+    description: "Every agent that the address has registered, revoked ones included.",
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
@@ -67,6 +70,8 @@ const attestationReads = [
   defineRecordRead("/attestations/:id", attestation, {
     operationId: "getAttestation",
     summary: "One attestation",
+    description:
+      "Who attests what about which subject under which schema, and whether it is revoked. The attested data itself is off chain; the record has its hash.",
     tag: "Attestations",
     parameter: "id",
     kind: uintParameter(),
@@ -76,6 +81,7 @@ const attestationReads = [
   defineList("/attestations", attestation, {
     operationId: "listAttestations",
     summary: "Attestations, by id",
+    description: "All attestations, revoked ones included. Filters can be combined.",
     tag: "Attestations",
     key: "attestations",
     order: { direction: "asc", keys: [{ sql: "t.attestation_id", cast: "numeric" }] },
@@ -125,6 +131,7 @@ const solverReads = [
   defineRecordRead("/solvers/:id", solver, {
     operationId: "getSolver",
     summary: "One solver",
+    description: "An entry of SolverRegistry with its bond, and what its operator has filled so far.",
     tag: "Solvers",
     parameter: "id",
     kind: uintParameter(),
@@ -134,6 +141,7 @@ const solverReads = [
   defineList("/solvers", solver, {
     operationId: "listSolvers",
     summary: "Solvers, by id",
+    description: "Registered solvers with the fills of their operators, by which a client can choose one.",
     tag: "Solvers",
     key: "solvers",
     order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
@@ -161,6 +169,7 @@ const attestorReads = [
   defineRecordRead("/attestors/:id", attestor, {
     operationId: "getAttestor",
     summary: "One attestor",
+    description: "An entry of AttestorRegistry, and how many attestations its operator has made and revoked.",
     tag: "Attestors",
     parameter: "id",
     kind: uintParameter(),
@@ -170,6 +179,7 @@ const attestorReads = [
   defineList("/attestors", attestor, {
     operationId: "listAttestors",
     summary: "Attestors, by id",
+    description: "Registered attestors with the number of their attestations.",
     tag: "Attestors",
     key: "attestors",
     order: { direction: "asc", keys: [{ sql: "t.attestor_id", cast: "numeric" }] },

@@ -62,6 +62,8 @@ const explainTransaction: Read = {
   path: "/tx/:hash/explain",
   operationId: "explainTransaction",
   summary: "Explain a transaction",
+  description:
+    "Every event of the protocol in the transaction, in log order, each decoded and in one sentence.",
   tag: "Transactions",
   parameters: [
     { name: "hash", in: "path", required: true, kind: hashParameter, description: "Transaction hash." },

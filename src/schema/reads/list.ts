@@ -123,6 +123,7 @@ type Filters = Readonly<Record<string, ListFilter>>;
 type ListOptions = {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tag: string;
   /** The key of the records in the body. */
   readonly key: string;
@@ -138,7 +139,7 @@ type ListOptions = {
 };
 
 export function defineList(path: string, shape: RecordShape, options: ListOptions): Read {
-  const { operationId, summary, tag, key, order, filters, pathFilters = {} } = options;
+  const { operationId, summary, description, tag, key, order, filters, pathFilters = {} } = options;
   const keys = order.keys.map(({ sql: expression }) => sql`${rawSql(`(${expression})::text`)}`);
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   const selectPage = createPageSelector(shape, { ordering, keys });
@@ -146,6 +147,7 @@ export function defineList(path: string, shape: RecordShape, options: ListOption
     path,
     operationId,
     summary,
+    description,
     tag,
     parameters: [
       ...describeFilters("path", pathFilters),

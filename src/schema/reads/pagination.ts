@@ -35,6 +35,7 @@ export const pageParameters: readonly Parameter[] = [
     required: false,
     description: `Records per page, at most ${LIMIT_MAX}; larger values count as ${LIMIT_MAX}. A page ends early if it would exceed ${PAGE_BYTES_MAX / 1024} KiB; continue with next_cursor, or with offset plus count.`,
     kind: limitKind,
+    example: 2,
   },
   {
     name: "offset",
@@ -42,6 +43,7 @@ export const pageParameters: readonly Parameter[] = [
     required: false,
     description: `Records to skip, at most ${OFFSET_MAX}. To go further, use cursor: every page then costs as much as the first.`,
     kind: offsetKind,
+    example: 0,
   },
   {
     name: "cursor",

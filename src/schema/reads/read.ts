@@ -100,6 +100,8 @@ export type Read = {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  /** What the summary leaves out, in a sentence or two. */
+  readonly description: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
   /** Whether every record comes from a log of the chain, so that `include` applies. */

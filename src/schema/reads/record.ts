@@ -219,6 +219,7 @@ export function defineRecordRead(
   options: {
     operationId: string;
     summary: string;
+    description: string;
     tag: string;
     parameter: string;
     kind: ParameterKind<SqlValue>;
@@ -226,7 +227,7 @@ export function defineRecordRead(
     notFoundMessage: string;
   },
 ): Read {
-  const { operationId, summary, tag, parameter, kind, column, notFoundMessage } = options;
+  const { operationId, summary, description, tag, parameter, kind, column, notFoundMessage } = options;
   const select = (input: RecordInput, value: SqlValue) =>
     selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
   // Statements at the latest block, compiled once.
@@ -241,6 +242,7 @@ export function defineRecordRead(
     path,
     operationId,
     summary,
+    description,
     tag,
     parameters: [
       {

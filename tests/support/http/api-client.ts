@@ -1,4 +1,4 @@
-// A client that validates every response against /openapi.json.
+// A client that validates every response against /openapi.json: its status, its headers and every field of its body.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import type {
@@ -6,6 +6,8 @@ import type {
   OpenApiOperation,
   OpenApiResponse,
 } from "../../../src/http/openapi/document.ts";
+import { DEFAULT_HEADERS } from "../../../src/http/security/headers.ts";
+import type { JsonSchema } from "../../../src/schema/column.ts";
 
 export type ApiResponse = {
   readonly status: number;
@@ -59,7 +61,7 @@ export function createResponseChecker(
   document: OpenApiDocument,
 ): (method: string, target: string, response: ApiResponse) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  ajv.addSchema(document, "api");
+  ajv.addSchema(closeObjects(document) as OpenApiDocument, "api");
   const validators = new Map<string, ValidateFunction>();
   const validatorOf = (pointer: string) => {
     const validator = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
@@ -75,12 +77,11 @@ export function createResponseChecker(
       return;
     }
     const { responses } = found.operation;
-    const status = responses[received.status] ? String(received.status) : "default";
+    const isDeclared = responses[received.status] !== undefined;
+    if (!isDeclared) expect(ERRORS_OF_ANY_ROUTE, `${where} is not declared`).toContain(received.status);
+    const status = isDeclared ? String(received.status) : "default";
     const response = resolveResponse(document, responses[status]);
-    for (const [header, described] of Object.entries(response.headers)) {
-      if ("required" in described && described.required === false) continue;
-      expect(received.headers.has(header), `${where} carries ${header}`).toBe(true);
-    }
+    checkHeaders(document, response.headers, received.headers, where);
     const content = Object.keys(response.content ?? {});
     const [type] = content;
     if (method === "HEAD" || type === undefined) {
@@ -97,6 +98,42 @@ export function createResponseChecker(
     const value = received.body === undefined ? received.text : received.body;
     expect(validate(value) ? [] : validate.errors, `${where} ${received.text.slice(0, 500)}`).toEqual([]);
   };
+}
+
+// What `default` stands for: errors of the server itself, which every route may return.
+const ERRORS_OF_ANY_ROUTE = [405, 408, 414, 431, 500, 504];
+
+// Part of HTTP, of browser security or of CORS: the same for every route, and no part of an API's description.
+const COMMON_HEADERS = [
+  ...["cache-control", "connection", "content-length", "content-type", "date", "keep-alive", "vary"],
+  ...["transfer-encoding", ...Object.keys(DEFAULT_HEADERS)],
+];
+
+function checkHeaders(
+  document: OpenApiDocument,
+  described: Exclude<OpenApiResponse, { $ref: string }>["headers"],
+  received: Headers,
+  where: string,
+): void {
+  const shared = document.components.headers as Readonly<Record<string, JsonSchema>>;
+  for (const [name, header] of Object.entries(described)) {
+    const reference = String(header.$ref ?? "");
+    const resolved = shared[reference.split("/").at(-1) ?? ""] ?? (header as JsonSchema);
+    if (resolved.required === true) expect(received.has(name), `${where} carries ${name}`).toBe(true);
+  }
+  const undeclared = [...received.keys()].filter(
+    (name) => !(name in described) && !COMMON_HEADERS.includes(name),
+  );
+  expect(undeclared, `${where} has headers that are not declared`).toEqual([]);
+}
+
+/** The same document, in which an object with fields has no other fields: clients may allow more than we send. */
+function closeObjects(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closeObjects);
+  if (typeof value !== "object" || value === null) return value;
+  const closed = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closeObjects(part)]));
+  const hasFields = closed.type === "object" && typeof closed.properties === "object";
+  return hasFields ? { additionalProperties: false, ...closed } : closed;
 }
 
 type Found = { readonly path: string; readonly method: string; readonly operation: OpenApiOperation };

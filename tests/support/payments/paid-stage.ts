@@ -264,6 +264,7 @@ function paidEndpoint(
     path: "/paid",
     operationId: "getPaid",
     summary: "What is sold",
+    description: "What is sold.",
     tag: "Paid",
     parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is requested." }],
     body: null,

@@ -1,0 +1,100 @@
+// The OpenAPI documents of all services, built from their declarations alone: no database, no node, no network.
+import { describeApi } from "../../src/api/describe.ts";
+import { createWriteEndpoints, writeReads } from "../../src/api/write-service.ts";
+import {
+  createSignedWriteAuthority,
+  openWriteAuthority,
+  type WriteAuthority,
+} from "../../src/api/writes/authority.ts";
+import { unavailableAccountReads } from "../../src/api/writes/verify-signature.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { createFacilitatorEndpoints } from "../../src/payments/facilitator/endpoints.ts";
+import { buildFacilitatorDocument } from "../../src/payments/facilitator/server.ts";
+import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
+import { createPortfolioEndpoint } from "../../src/portfolio/http/endpoint.ts";
+import {
+  createPortfolioOffering,
+  PORTFOLIO_DESCRIPTION,
+  PORTFOLIO_LISTING,
+} from "../../src/portfolio/http/offering.ts";
+import { buildPortfolioDocument } from "../../src/portfolio/http/serve.ts";
+import { createPortfolioParameters, DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
+import { createPreflightEndpoint } from "../../src/protocol/preflight/endpoint.ts";
+import { indexReads } from "../../src/protocol/reads.ts";
+
+const ADDRESS = `0x${"11".repeat(20)}` as const;
+const ORIGIN = "https://sextant.example";
+
+/** Descriptions call nothing that serves a request. */
+const unused = () => {
+  throw new Error("a description must not serve requests");
+};
+
+/** By service; the indexing API in both write modes, which differ in headers and security. */
+export function buildServiceDocuments(): Readonly<Record<string, OpenApiDocument>> {
+  const signed = createSignedWriteAuthority({
+    domain: { chainId: 31_337, intentBook: ADDRESS },
+    audience: () => ORIGIN,
+    reads: unavailableAccountReads,
+  });
+  return {
+    "indexing API": buildApiDocument(openWriteAuthority),
+    "indexing API with signed writes": buildApiDocument(signed),
+    "portfolio service": describePortfolio(),
+    facilitator: describeFacilitator(),
+  };
+}
+
+function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
+  const store = { write: unused, run: unused };
+  const endpoints = [
+    createPreflightEndpoint({ run: unused }),
+    ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN }),
+  ];
+  return describeApi([...indexReads, ...writeReads], endpoints).document;
+}
+
+function describePortfolio(): OpenApiDocument {
+  const offer: PaymentOffer = {
+    network: "eip155:8453",
+    asset: ADDRESS,
+    assetName: "USD Coin",
+    assetVersion: "2",
+    decimals: 6,
+    payTo: ADDRESS,
+    amount: 10_000n,
+    maxTimeoutSeconds: 60,
+    description: PORTFOLIO_DESCRIPTION,
+    mimeType: "application/json",
+    resourceOrigin: ORIGIN,
+    listing: PORTFOLIO_LISTING,
+  };
+  const offering = createPortfolioOffering(offer, 0);
+  const [route] = offering.routes;
+  if (!route) throw new Error("the offering has no route");
+  const endpoint = createPortfolioEndpoint({
+    route,
+    query: createPortfolioParameters(DEFAULT_CHAINS),
+    gate: { challenge: unused, serve: unused },
+    snapshots: { read: unused },
+    page: unused,
+  });
+  return buildPortfolioDocument(offering, endpoint);
+}
+
+function describeFacilitator(): OpenApiDocument {
+  const endpoints = createFacilitatorEndpoints({
+    facilitator: { verify: unused, settle: unused, findSettled: unused, getSupported: unused },
+    rules: {
+      network: "eip155:8453",
+      asset: ADDRESS,
+      assetName: "USD Coin",
+      assetVersion: "2",
+      amountMin: 1n,
+      payees: null,
+    },
+    log: createLog({ level: "silent", terminal: false, name: "describe" }),
+  });
+  return buildFacilitatorDocument(endpoints);
+}

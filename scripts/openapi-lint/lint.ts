@@ -1,0 +1,26 @@
+// Lints an OpenAPI document with Redocly and Spectral, in this process.
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import spectral from "@stoplight/spectral-core";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { REDOCLY_RULES, SPECTRAL_RULES } from "./rulesets.ts";
+
+/** One line per error or warning: the linter, its rule, the place, and what is wrong. */
+export async function lintDocument(document: OpenApiDocument): Promise<readonly string[]> {
+  return [...(await lintWithRedocly(document)), ...(await lintWithSpectral(document))];
+}
+
+async function lintWithRedocly(document: OpenApiDocument): Promise<string[]> {
+  const config = await createConfig(REDOCLY_RULES);
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  return problems.map(({ ruleId, location, message }) => {
+    const [place] = location;
+    return `redocly ${ruleId} ${place?.pointer ?? ""}: ${message}`;
+  });
+}
+
+async function lintWithSpectral(document: OpenApiDocument): Promise<string[]> {
+  const linter = new spectral.Spectral();
+  linter.setRuleset(SPECTRAL_RULES);
+  const problems = await linter.run(JSON.stringify(document));
+  return problems.map(({ code, path, message }) => `spectral ${code} #/${path.join("/")}: ${message}`);
+}

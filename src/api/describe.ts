@@ -1,0 +1,61 @@
+// Describes the indexing API: its routes and its OpenAPI document, with examples recorded from a local run.
+import { readVersion } from "../config/settings.ts";
+import { type ApiInfo, buildOpenApiDocument, type OpenApiDocument } from "../http/openapi/document.ts";
+import {
+  describeDocumentRoute,
+  describeEndpoint,
+  describeRead,
+  type RouteDescription,
+  serviceRoutes,
+} from "../http/openapi/route-description.ts";
+import type { Endpoint } from "../schema/endpoint.ts";
+import type { Read } from "../schema/reads/read.ts";
+import { recordedExamples } from "./recorded-examples.ts";
+
+const TAGS = {
+  Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
+  Intents: "What owners want done, the fills, and what a solver needs for execution.",
+  Bids: "Offers of solvers to fill an intent.",
+  Policies: "The rules that an account has set for itself, and whether a transaction would pass them.",
+  Attestations: "Statements about subjects, and the schemas that say what they mean.",
+  Solvers: "Who fills intents, and how well.",
+  Attestors: "Who makes attestations, and how many.",
+  Commerce: "Merchants and their services, quotes, receipts, disputes and trust signals.",
+  Transactions: "Transactions of the protocol in plain words.",
+  Documents: "Texts that records on chain name by their hash: catalogs, quote requests and quote responses.",
+};
+
+function describeInfo(): ApiInfo {
+  return {
+    title: "Sextant indexing API",
+    version: readVersion(),
+    description:
+      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.',
+  };
+}
+
+export function describeApi(
+  reads: readonly Read[],
+  endpoints: readonly Endpoint[],
+): {
+  readonly info: ApiInfo;
+  readonly routes: readonly RouteDescription[];
+  readonly document: OpenApiDocument;
+} {
+  const info = describeInfo();
+  const routes = [
+    ...reads.map(describeRead),
+    ...endpoints.map(describeEndpoint),
+    ...serviceRoutes,
+    describeDocumentRoute({
+      path: "/llms.txt",
+      operationId: "getLlms",
+      summary: "Index of the API, for language models",
+      description: "Every operation with its summary and a link to its place on the page (llmstxt.org).",
+      type: "text/plain",
+      schema: { type: "string" },
+    }),
+  ];
+  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples: recordedExamples });
+  return { info, routes, document };
+}
