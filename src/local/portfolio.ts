@@ -65,6 +65,8 @@ export async function serveLocalPortfolio(
     positionReaders: [erc4626Reader],
     gate: paywall.gate,
     devBypass: paywall.devBypass,
+    // Its keys are public anyway, so wallets may use the node.
+    paymentRpcUrl: simulation.rpcUrl,
     registry,
     log,
   });
