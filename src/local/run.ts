@@ -181,8 +181,10 @@ function listenAddresses(config: LocalConfig): Record<keyof LocalUrls, ListenAdd
 
 /** Reports a port in use before anything else starts. */
 async function assertPortsFree(config: LocalConfig, log: Log): Promise<void> {
+  // Nothing is served yet: a line that a server listens would mislead.
+  const silent = log.child({}, { level: "silent" });
   for (const address of Object.values(listenAddresses(config))) {
-    const probe = createHttpServer({ ...config, log, checkReadiness: async () => ({ ready: true }) });
+    const probe = createHttpServer({ ...config, log: silent, checkReadiness: async () => ({ ready: true }) });
     await probe.listen(address);
     await probe.close();
   }

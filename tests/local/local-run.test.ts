@@ -113,4 +113,4 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(readdirSync(data)).toEqual([]);
   await expect(fetch(`${state.api}/health`)).rejects.toThrow();
   rmSync(data, { recursive: true });
-}, 120_000);
+}, 180_000);
