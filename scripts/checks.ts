@@ -15,6 +15,7 @@ const STEPS: readonly Step[] = [
     run: () => runCommand("biome", ["check", "--error-on-warnings", "--colors=force"]),
   },
   { name: "types", run: () => runCommand("tsc", ["--noEmit", "--pretty"]) },
+  { name: "types of the examples", run: () => runCommand("tsc", ["--project", "examples", "--pretty"]) },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },

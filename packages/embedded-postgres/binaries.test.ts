@@ -28,6 +28,19 @@ async function copyPackageWithoutLinks(folder: string): Promise<BinariesPackage>
 }
 
 describe("installBinaries", () => {
+  it("logs missing links as the ordinary case, without the loader's error", async () => {
+    const folder = await createTestFolder();
+    const bare = await copyPackageWithoutLinks(folder);
+    const lines: object[] = [];
+    await installBinaries(bare, folder, account, { ...log, info: (fields) => void lines.push(fields) });
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event: "copying_binaries",
+        reason: "the install script has not linked the libraries",
+      }),
+    ]);
+  });
+
   it("copies and links the programs once when the install script did not run", async () => {
     const folder = await createTestFolder();
     const bare = await copyPackageWithoutLinks(folder);

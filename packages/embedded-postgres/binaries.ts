@@ -23,6 +23,8 @@ export type BinariesPackage = { readonly folder: string; readonly version: strin
 
 // `--version` prints a line and exits; only an overloaded machine needs ten seconds for it.
 const PROBE_MS_MAX = 10_000;
+// The loader's own message reads like a failure, but without install scripts this is the ordinary case.
+const UNLINKED = /error while loading shared libraries|Library not loaded/;
 // Static libraries and build files, which the server never opens.
 const NOT_NEEDED = /\.a$|^pkgconfig$|^pgxs$/;
 
@@ -65,7 +67,12 @@ export async function installBinaries(
   }
 
   log.info(
-    { component: "embedded-postgres", event: "copying_binaries", folder: copyPath, reason },
+    {
+      component: "embedded-postgres",
+      event: "copying_binaries",
+      folder: copyPath,
+      reason: UNLINKED.test(reason) ? "the install script has not linked the libraries" : reason,
+    },
     "Copying PostgreSQL programs",
   );
   await createFolderAtomically(copyPath, async (unfinished) => {

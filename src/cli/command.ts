@@ -1,11 +1,13 @@
 // A `sextant` subcommand: its type, the context it runs in, the parsing of its command line, and its help text.
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 
 export type CommandOption = {
   readonly type: "string" | "boolean";
+  /** May be given more than once. */
+  readonly repeatable?: true;
   /** Shown in --help after the option, such as `N` or `DIR`. */
   readonly valueName?: string;
   /** A former name that is still accepted. */
@@ -15,7 +17,7 @@ export type CommandOption = {
   readonly variable?: string;
 };
 
-type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
+type CommandOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export type CommandContext = {
   readonly environment: Environment;
@@ -74,16 +76,16 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
 
 function parseOptions({ name, options }: Command, argv: readonly string[]): CommandOptions {
   const declared = Object.entries({ ...options, ...GLOBAL_OPTIONS });
-  const config: Record<string, { type: CommandOption["type"]; short?: string }> = Object.fromEntries(
-    declared.flatMap(([key, { type, alias }]) => [
-      [key, key === "help" ? { type, short: "h" } : { type }],
+  const config: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
+    declared.flatMap(([key, { type, alias, repeatable = false }]) => [
+      [key, key === "help" ? { type, short: "h" } : { type, multiple: repeatable }],
       ...(alias === undefined ? [] : [[alias, { type }]]),
     ]),
   );
   try {
-    const values: CommandOptions = {
-      ...parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false }).values,
-    };
+    const parsed = parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false });
+    // Only what is not strict may mix text and booleans in one list.
+    const values = parsed.values as CommandOptions;
     return Object.fromEntries(
       declared.map(([key, { alias }]) => [key, values[key] ?? (alias && values[alias])]),
     );
@@ -98,6 +100,12 @@ function parseOptions({ name, options }: Command, argv: readonly string[]): Comm
 export function readStringOption(options: CommandOptions, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** Every value of a repeatable option, in order. */
+export function readRepeatedOption(options: CommandOptions, name: string): readonly string[] {
+  const values = options[name];
+  return Array.isArray(values) ? values : [];
 }
 
 /** Returns null if the option is absent. */
@@ -148,6 +156,6 @@ export function withOptions(
   return { ...environment, ...Object.fromEntries(given) };
 }
 
-function formatHints({ variable, alias }: CommandOption): string {
-  return `${variable ? ` (instead of ${variable})` : ""}${alias ? ` (alias: --${alias})` : ""}`;
+function formatHints({ variable, alias, repeatable }: CommandOption): string {
+  return `${repeatable ? " (repeatable)" : ""}${variable ? ` (instead of ${variable})` : ""}${alias ? ` (alias: --${alias})` : ""}`;
 }

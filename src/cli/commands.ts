@@ -34,6 +34,12 @@ export const COMMANDS: readonly Command[] = [
         description:
           "keep the database in DIR after the run; the next run there starts fresh, like the chains",
       },
+      payee: {
+        type: "string",
+        repeatable: true,
+        valueName: "ADDRESS",
+        description: "settle payments to this address too, for a paid server of your own",
+      },
     },
     load: async () => (await import("./commands/local.ts")).localCommand,
   },

@@ -61,6 +61,13 @@ describe("an invalid start is rejected in one sentence without a stack", () => {
       /^sextant: Unexpected argument 'fly'.*; run `node bin\/sextant\.mjs api --help` .*\n$/,
     ],
     [
+      "a payee that is no address",
+      ["local", "--payee", "0x12"],
+      {},
+      65,
+      /^sextant: --payee must be an address: 0x followed by 40 hex digits.*\n$/,
+    ],
+    [
       "a malformed variable",
       ["api"],
       { API_PORT: "many" },
@@ -153,6 +160,7 @@ describe("options", () => {
 
   it("passes values by name", () => {
     expect(options("local", "--seed", "7", "--data=x")).toMatchObject({ seed: "7", data: "x" });
+    expect(options("local", "--payee", "a", "--payee=b")).toMatchObject({ payee: ["a", "b"] });
   });
 });
 

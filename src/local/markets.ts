@@ -1,4 +1,5 @@
 // Two local chains that stand in for Base and Ethereum: real token, feed and vault contracts, without real money.
+import type { LocalAccountName } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { findChainBySlug } from "../chain/chains/chains.ts";
 import type { ChainPriceFeeds } from "../chain/price-feeds/price-feed.ts";
@@ -27,6 +28,21 @@ type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<
 const SLUGS = ["base", "ethereum"];
 // Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
+// In wei. The chain gives its accounts a million coins each; these wallets are shown to people, who expect a wallet.
+const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bigint>>>> = {
+  base: {
+    payer: 318_420_000_000_000_000n,
+    agent: 41_700_000_000_000_000n,
+    solver: 12_050_000_000_000_000_000n,
+    merchant: 96_300_000_000_000_000n,
+  },
+  ethereum: {
+    payer: 1_274_650_000_000_000_000n,
+    agent: 205_000_000_000_000_000n,
+    solver: 40_800_000_000_000_000_000n,
+    merchant: 512_000_000_000_000_000n,
+  },
+};
 
 export async function startLocalMarkets(log: Log, onCall: CallObserver | null): Promise<LocalMarkets> {
   const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log, onCall)));
@@ -57,6 +73,7 @@ async function startMarket(
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE });
   try {
     const { local } = await deployFundedMarket(chain, slug);
+    await setDemoBalances(chain, slug);
     const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
     const tokens = [
       token(addressOf("UsdCoin"), "USDC", "USD Coin", 6),
@@ -67,6 +84,8 @@ async function startMarket(
       ...chainInfo,
       name: `${chainInfo.name} (local)`,
       blockTimeMs: 1_000,
+      // The explorer of the real chain does not know these transactions.
+      explorerTxUrl: null,
       tokens: new Map(tokens.map((each) => [each.contract, each])),
       stablecoins: new Set([addressOf("UsdCoin")]),
     };
@@ -86,6 +105,14 @@ async function startMarket(
   } catch (error) {
     await chain.stop();
     throw error;
+  }
+}
+
+/** Everything is deployed and funded by now: what is left pays no fee, so the amounts stay as they are. */
+async function setDemoBalances({ request, accounts }: LocalChain, slug: string): Promise<void> {
+  for (const [name, wei] of Object.entries(DEMO_BALANCES[slug] ?? {})) {
+    const { address } = accounts[name as LocalAccountName];
+    await request("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
   }
 }
 

@@ -5,6 +5,7 @@ import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
 import type { gasSettings, paymentSettings, paywallSettings, portfolioSettings } from "../config/settings.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
+import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
@@ -64,6 +65,8 @@ export async function serveLocalPortfolio(
     positionReaders: [erc4626Reader],
     gate: paywall.gate,
     devBypass: paywall.devBypass,
+    // Its keys are public anyway, so wallets may use the node.
+    paymentRpcUrl: simulation.rpcUrl,
     registry,
     log,
   });
@@ -78,7 +81,10 @@ export async function serveLocalPortfolio(
 }
 
 /** Payments in local USDC to the local merchant, settled by the local facilitator. */
-export function createLocalPaymentConfig({ deployment, usdCoin, accounts, rpcUrl }: LocalSimulation) {
+export function createLocalPaymentConfig(
+  { deployment, usdCoin, accounts, rpcUrl }: LocalSimulation,
+  morePayees: readonly Hex[] = [],
+) {
   return {
     paymentNetwork: toCaip2Network(deployment.chainId),
     paymentRpcUrls: [new Secret(rpcUrl)],
@@ -87,6 +93,6 @@ export function createLocalPaymentConfig({ deployment, usdCoin, accounts, rpcUrl
     paymentAssetVersion: "2",
     payTo: accounts.merchant.address,
     facilitatorPrivateKey: new Secret(accounts.facilitator.privateKey),
-    facilitatorPayees: [accounts.merchant.address],
+    facilitatorPayees: [accounts.merchant.address, ...morePayees],
   };
 }

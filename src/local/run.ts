@@ -9,6 +9,7 @@ import { createHttpServer, type HttpServer, type ListenAddress } from "../http/s
 import { addStatusRoutes } from "../http/status-routes.ts";
 import { createIndexerStatus, type IndexerStatus, startStatusLine } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { type CloseStack, closeWithDeadline, createCloseStack, waitForAbort } from "../lib/shutdown.ts";
@@ -30,6 +31,8 @@ type LocalRunOptions = {
   readonly traffic: boolean;
   /** Folder in which the database stays after the run. */
   readonly keepFolder: string | undefined;
+  /** Payees of the facilitator, beside the portfolio service. */
+  readonly payees: readonly Hex[];
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly print: (text: string) => void;
@@ -47,7 +50,7 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
     const { database, simulation, markets } = backends;
     const indexing = startLocalIndexing(database, simulation, config, status, { log, stop });
     opened.push(indexing.close);
-    const { urls, portfolio } = await startServices(config, { ...backends, status, log }, opened);
+    const { urls, portfolio } = await startServices(config, { ...backends, status, ...options }, opened);
     const run = { urls, simulation, markets, offer: portfolio.offer };
     const file = await writeLocalState(config.dataFolder, run);
     opened.push(() => deleteLocalState(file));
@@ -107,17 +110,18 @@ async function startBackends(
   };
 }
 
-type ServiceDependencies = Backends & { readonly status: IndexerStatus; readonly log: Log };
+type ServiceDependencies = Backends &
+  Pick<LocalRunOptions, "log" | "payees"> & { readonly status: IndexerStatus };
 
 async function startServices(
   config: LocalConfig,
   dependencies: ServiceDependencies,
   opened: CloseStack,
 ): Promise<{ readonly urls: LocalUrls; readonly portfolio: LocalPortfolioService }> {
-  const { database, simulation, log } = dependencies;
+  const { database, simulation, log, payees } = dependencies;
   const addresses = listenAddresses(config);
   const api = await startApi(config, dependencies, opened);
-  const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation) };
+  const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation, payees) };
   const { server: facilitatorServer } = await createFacilitatorServer(paymentConfig, { database, log });
   opened.push(() => closeWithDeadline([facilitatorServer.close]));
   const facilitator = await facilitatorServer.listen(addresses.facilitator);
@@ -177,8 +181,10 @@ function listenAddresses(config: LocalConfig): Record<keyof LocalUrls, ListenAdd
 
 /** Reports a port in use before anything else starts. */
 async function assertPortsFree(config: LocalConfig, log: Log): Promise<void> {
+  // Nothing is served yet: a line that a server listens would mislead.
+  const silent = log.child({}, { level: "silent" });
   for (const address of Object.values(listenAddresses(config))) {
-    const probe = createHttpServer({ ...config, log, checkReadiness: async () => ({ ready: true }) });
+    const probe = createHttpServer({ ...config, log: silent, checkReadiness: async () => ({ ready: true }) });
     await probe.listen(address);
     await probe.close();
   }

@@ -45,6 +45,7 @@ export function formatLocalBanner({
     `    ${api}/merchants/1/reputation`,
     `    ${api}/analytics/commerce`,
     `    ${portfolio}/portfolio?address=${payer}`,
+    "    A wallet pays on the last page: import the payer's key from the file below; the page adds the chain.",
     "",
     "  Run in a terminal",
     `    curl -s '${api}/agents/1?include=provenance'`,

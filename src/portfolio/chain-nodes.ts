@@ -26,13 +26,14 @@ export function createChainConfig(
   info: ChainInfo,
   { lists, stablecoinsOf }: ChainConfigSources,
 ): ChainConfig {
-  const { slug, chainId, name, native, blockTimeMs } = info;
+  const { slug, chainId, name, native, blockTimeMs, explorerTxUrl } = info;
   return {
     slug,
     chainId,
     name,
     native,
     blockTimeMs,
+    explorerTxUrl,
     tokens: mergeTokenLists(lists, chainId),
     stablecoins: stablecoinsOf(chainId),
   };

@@ -24,6 +24,8 @@ export type ChainConfig = {
   readonly name: string;
   readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
   readonly blockTimeMs: number;
+  /** The explorer's URL of a transaction, with {hash} in it; null without an explorer. */
+  readonly explorerTxUrl: string | null;
   /** Built-in and operator token lists merged: one entry per contract, no pseudo-native addresses. */
   readonly tokens: ReadonlyMap<Hex, ListedToken>;
   /** Identified by address, never by symbol. */

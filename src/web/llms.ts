@@ -2,6 +2,7 @@
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/column.ts";
 import type { Parameter } from "../schema/parameter.ts";
+import { renderClientExample, renderInstallLine } from "./client-example.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
 import { formatMarkdownJson, formatMarkdownTable, renderPaymentGuide } from "./payment-guide.ts";
 
@@ -18,6 +19,8 @@ type LlmsFullInput = {
   /** A valid query string, without the leading `?`. */
   readonly exampleQuery: string;
   readonly exampleResponse: unknown;
+  /** Path of the TypeScript declarations of the response. */
+  readonly typesPath: string;
   readonly records: readonly RecordFields[];
   readonly errorCodes: readonly FaultCode[];
   /** The other paths, free of charge. */
@@ -46,6 +49,8 @@ Unknown query keys are ignored; a repeated key is rejected with 400.
 
 ${renderPaymentGuide(offering, route, exampleQuery)}
 
+${renderClientSection(full)}
+
 ## The response
 
 ${notes.map((note) => `- ${note}`).join("\n")}
@@ -69,6 +74,24 @@ ${formatMarkdownTable(
   documents.map(({ path, description }) => [`\`GET ${path}\``, description]),
 )}
 `;
+}
+
+function renderClientSection({ offering, route, exampleQuery, typesPath }: LlmsFullInput): string {
+  const { network, asset, amount } = route.terms;
+  const url = `${offering.origin}${route.path}?${exampleQuery}`;
+  return `### In TypeScript
+
+A client library does all of this. The second line fetches the types of the response.
+
+\`\`\`sh
+${renderInstallLine()}
+curl -O ${offering.origin}${typesPath}
+\`\`\`
+
+Save this as \`buy-snapshot.ts\` and run it with \`npx tsx buy-snapshot.ts\`, in a package with \`"type": "module"\`.
+
+\`\`\`ts
+${renderClientExample({ url, network, asset, amount })}\`\`\``;
 }
 
 function formatParameterTable(parameters: readonly Parameter[]): string {

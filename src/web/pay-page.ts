@@ -10,13 +10,21 @@ export type PayPageChain = {
   readonly explorerTxUrl: string | null;
 };
 
+export type PaymentPageChain = PayPageChain & {
+  /** What a wallet needs to add the chain (EIP-3085); null where it has to know the chain by itself. */
+  readonly wallet: {
+    readonly nativeCurrency: { readonly symbol: string; readonly name: string; readonly decimals: number };
+    readonly rpcUrl: string;
+  } | null;
+};
+
 type PayPageInput = {
   readonly offering: Offering;
   readonly route: PaidRoute;
   readonly chains: readonly PayPageChain[];
   readonly defaultChains: readonly string[];
   /** The chain on which payments settle. */
-  readonly paymentChain: PayPageChain;
+  readonly paymentChain: PaymentPageChain;
 };
 
 export function renderPayPage(input: PayPageInput): HtmlPage {

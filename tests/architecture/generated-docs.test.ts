@@ -1,8 +1,30 @@
-// The measured figures in the documents are those of the newest benchmark results.
+// Generated parts of the documents are current: measured figures, and the programs that they show.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { CAPACITY_PAGE, renewCapacityPage } from "../../scripts/capacity-docs/section.ts";
+import { renderExampleFiles } from "../../scripts/example-docs/example-files.ts";
+import { CLIENT_PACKAGES, renderInstallLine } from "../../src/web/client-example.ts";
 
 it("shows the newest results in docs/operations.md; otherwise run `npm run docs:capacity`", () => {
   expect(readFileSync(CAPACITY_PAGE, "utf8")).toBe(renewCapacityPage());
+});
+
+it("has the examples that the code renders, in files and documents; otherwise run `npm run docs:examples`", () => {
+  for (const [path, text] of Object.entries(renderExampleFiles())) {
+    expect(readFileSync(path, "utf8"), path).toBe(text);
+  }
+});
+
+it("installs what the examples import, in the versions that are tested", () => {
+  const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+  const [own, examples] = [read("package.json"), read("examples/package.json")];
+  const tested = { ...own.devDependencies, ...own.dependencies };
+  const needed = { ...examples.devDependencies, ...examples.dependencies };
+  expect(tested).toMatchObject(needed);
+  expect(needed).toMatchObject(CLIENT_PACKAGES);
+  const installed = renderInstallLine().replace("npm install ", "").split(" ");
+  for (const each of installed) {
+    const at = each.lastIndexOf("@");
+    expect(tested[each.slice(0, at)], each).toBe(each.slice(at + 1));
+  }
 });

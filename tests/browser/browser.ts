@@ -32,12 +32,19 @@ type TestWallet = {
   readonly calls: readonly string[];
   /** The signed typed data, in order. */
   readonly signed: readonly TypedDataDefinition[];
+  /** The chains it was asked to add (EIP-3085). */
+  readonly added: readonly { readonly chainId: string }[];
 };
 
 export type WalletOptions = {
   readonly chainId?: string;
   /** Announces itself by EIP-6963 instead of setting window.ethereum. */
   readonly announced?: true;
+  /**
+   * Does not know the payment chain until it is added, and rejects as MetaMask does: with 4902 and a switch as part of
+   * adding, or on phones with the code inside an internal error and no switch.
+   */
+  readonly unknownChain?: "desktop" | "phone";
   /** Throws what the wallet would; the message of an error must be `<code> <text>`. */
   readonly onCall?: (call: WalletCall) => void;
 };
@@ -46,12 +53,22 @@ export type WalletOptions = {
 export async function addWallet(page: Page, options: WalletOptions = {}): Promise<TestWallet> {
   const calls: string[] = [];
   const signed: TypedDataDefinition[] = [];
+  const added: { chainId: string }[] = [];
   let chainId = options.chainId ?? "0x1";
+  const knows = (id: string) =>
+    options.unknownChain === undefined || added.some((chain) => chain.chainId === id);
   const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_requestAccounts: () => [PAYER.address],
     eth_chainId: () => chainId,
     wallet_switchEthereumChain: ([requested]) => {
-      chainId = (requested as { chainId: string }).chainId;
+      const { chainId: id } = requested as { chainId: string };
+      if (!knows(id)) throw unrecognizedChain(options.unknownChain === "phone");
+      chainId = id;
+      return null;
+    },
+    wallet_addEthereumChain: ([chain]) => {
+      added.push(chain as { chainId: string });
+      if (options.unknownChain === "desktop") chainId = (chain as { chainId: string }).chainId;
       return null;
     },
     eth_signTypedData_v4: ([account, text]) => {
@@ -70,14 +87,14 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
       return { result: await handler(call.params ?? []) };
     } catch (error) {
       const [code = "", ...words] = String((error as Error).message).split(" ");
-      return { code: Number(code), message: words.join(" ") };
+      return { code: Number(code), message: words.join(" "), data: (error as { data?: unknown }).data };
     }
   });
   // As text: it runs in the page, which has no access to this file.
   await page.addInitScript(`{
     const provider = { async request(call) {
-      const { result, code, message } = await window.callWallet(call);
-      if (code !== undefined) throw Object.assign(new Error(message), { code });
+      const { result, code, message, data } = await window.callWallet(call);
+      if (code !== undefined) throw Object.assign(new Error(message), { code, data });
       return result;
     } };
     const announce = () =>
@@ -85,7 +102,13 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
     if (${options.announced === true}) window.addEventListener("eip6963:requestProvider", announce);
     else window.ethereum = provider;
   }`);
-  return { calls, signed };
+  return { calls, signed, added };
+}
+
+function unrecognizedChain(isPhone: boolean): Error {
+  const text = "Unrecognized chain ID. Try adding the chain using wallet_addEthereumChain first.";
+  if (!isPhone) return new Error(`4902 ${text}`);
+  return Object.assign(new Error(`-32603 ${text}`), { data: { originalError: { code: 4902 } } });
 }
 
 /** A new tab, with the errors that its pages report. */

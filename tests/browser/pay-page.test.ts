@@ -108,6 +108,30 @@ describe("a visitor with a wallet", () => {
     expect(testWallet?.calls).not.toContain("wallet_switchEthereumChain");
   });
 
+  it.each([
+    ["desktop", ["wallet_addEthereumChain", "eth_chainId"]],
+    ["phone", ["wallet_addEthereumChain", "eth_chainId", "wallet_switchEthereumChain"]],
+  ] as const)("adds the chain to a wallet on a %s that does not know it", async (unknownChain, adding) => {
+    const rpcUrl = "http://127.0.0.1:8545";
+    const { page, submit, testWallet, paid, errors } = await visit(
+      { walletRpcUrl: rpcUrl },
+      { unknownChain },
+    );
+    await submit();
+    await page.locator("#total").waitFor();
+    expect(testWallet?.added).toEqual([
+      {
+        chainId: LOCAL_CHAIN,
+        chainName: "Local chain",
+        nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+        rpcUrls: [rpcUrl],
+      },
+    ]);
+    expect(testWallet?.calls.slice(2, -1)).toEqual(["wallet_switchEthereumChain", ...adding]);
+    expect(testWallet?.signed.length).toBe(1);
+    expect([paid.length, errors]).toEqual([1, []]);
+  });
+
   it("pays with a wallet that announces itself by EIP-6963", async () => {
     const { page, submit, paid } = await visit({}, { announced: true });
     await submit();
@@ -204,12 +228,20 @@ describe("a payment that cannot be made", () => {
     [
       "on a chain the wallet does not know",
       {},
+      { unknownChain: "desktop" },
+      /does not know Local chain \(chain id 31337\)/,
+      0,
+    ],
+    [
+      "when the visitor declines to add the chain",
+      { walletRpcUrl: "http://127.0.0.1:8545" },
       {
+        unknownChain: "desktop",
         onCall: ({ method }) => {
-          if (method === "wallet_switchEthereumChain") throw new Error("4902 Unrecognized chain");
+          if (method === "wallet_addEthereumChain") throw new Error("4001 User rejected the request.");
         },
       },
-      /does not know Local chain \(chain id 31337\)/,
+      /You declined in your wallet/,
       0,
     ],
     [

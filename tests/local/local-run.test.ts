@@ -2,9 +2,16 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { localAccount } from "@sextant/local-chain/accounts";
+import type { Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
+import { LOCAL_TERMS, renderLocalClient } from "../../scripts/example-docs/example-files.ts";
 import { runPayCommand } from "../../scripts/pay/run-pay.ts";
-import { startSextant } from "../support/process/sextant-process.ts";
+import { createPayingFetch } from "../support/payments/paid-client.ts";
+import { createProgramFolder } from "../support/process/program-folder.ts";
+import { startProgram, startSextant } from "../support/process/sextant-process.ts";
 
 type LocalState = {
   api: string;
@@ -23,10 +30,54 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
+/** The page and what it renders of a snapshot link nowhere: no explorer knows these transactions. */
+async function showsNoPublicExplorer({ portfolio }: LocalState): Promise<void> {
+  const page = await (await fetch(`${portfolio}/portfolio`, { headers: { accept: "text/html" } })).text();
+  const offer = JSON.parse(/id="offer">(.*?)<\/script>/s.exec(page)?.[1] ?? "");
+  for (const { explorerTxUrl } of [...offer.chains, offer.paymentChain]) expect(explorerTxUrl).toBeNull();
+  expect(offer.chains).toHaveLength(2);
+  expect(offer.paymentChain.wallet).toEqual({
+    nativeCurrency: { symbol: "ETH", name: "Ether", decimals: 18 },
+    rpcUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  });
+}
+
+/** The examples of the documents, run as their reader does: a client buys, and a server beside the run sells. */
+async function runsTheExamples(state: LocalState, payee: string): Promise<void> {
+  const payer = state.accounts.find(({ name }) => name === "payer");
+  const folder = await createProgramFolder({ "buy-snapshot.ts": renderLocalClient(state.portfolio) });
+  const client = startProgram("buy-snapshot.ts", {
+    cwd: folder,
+    environment: { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" },
+  });
+  const bought = await client.ended;
+  expect([bought.code, bought.err]).toEqual([0, ""]);
+  expect(bought.out).toMatch(/^worth \$[1-9]\d{3}\.\d+, paid in 0x[0-9a-f]{64}\n$/);
+
+  const pay = createPayingFetch(privateKeyToAccount(payer?.privateKey as Hex), LOCAL_TERMS.asset as Hex);
+  const served = await pay(await startPaidServer(state, payee));
+  expect(served.status).toBe(200);
+  expect(await served.json()).toEqual({ greeting: "Thank you for the cent." });
+  const other = await pay(await startPaidServer(state, localAccount(21).address));
+  expect(other.status).toBe(402);
+  const { error } = (await other.json()) as { error: string };
+  expect(error).toContain(payee.toLowerCase());
+  expect(error).toContain("--payee");
+}
+
+async function startPaidServer({ facilitator }: LocalState, payTo: string): Promise<string> {
+  const server = startProgram(fileURLToPath(new URL("../../examples/paid-server.ts", import.meta.url)), {
+    environment: { PAY_TO: payTo, PORT: "0", FACILITATOR_URL: facilitator },
+  });
+  const port = /"port":(\d+)/.exec(await server.waitForOutput(/listening: .*\n/))?.[1];
+  return `http://127.0.0.1:${port}/greeting`;
+}
+
 it("serves everything, takes a payment, and leaves no file and no process", async () => {
   const data = mkdtempSync(join(tmpdir(), "sextant-local-"));
   const ports = { API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" };
-  const run = startSextant(["local", "--no-traffic", "--seed", "3"], {
+  const payee = localAccount(20).address;
+  const run = startSextant(["local", "--no-traffic", "--seed", "3", "--payee", payee], {
     environment: { ...ports, SEXTANT_DATA: data },
   });
   const banner = await run.waitForOutput(/Press Ctrl-C to stop/);
@@ -38,7 +89,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
     ["base", 8_453],
     ["ethereum", 1],
   ]);
-  expect(state.payment).toMatchObject({ network: "eip155:31337", amount: "10000" });
+  expect(state.payment).toMatchObject(LOCAL_TERMS);
   expect(await statusOf(`${state.api}/agents/1`)).toBe(200);
   expect(await statusOf(`${state.api}/docs`)).toBe(200);
   expect(await statusOf(`${state.facilitator}/supported`)).toBe(200);
@@ -49,8 +100,12 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const paid = await runPayCommand({ argv: [payer?.address ?? ""], environment: {}, localFile });
   expect([paid.code, paid.err]).toEqual([0, ""]);
   expect(paid.out).toMatch(/USDC +base +1250\.5 /);
+  expect(paid.out).toMatch(/ETH +ethereum +1\.27465 /);
   expect(paid.out).toMatch(/Paid \$0\.01 by 0x[0-9a-f]{40} on eip155:31337 in transaction 0x[0-9a-f]{64}/);
   expect(paid.out).not.toContain(payer?.privateKey.slice(2));
+
+  await showsNoPublicExplorer(state);
+  await runsTheExamples(state, payee);
 
   run.child.kill("SIGINT");
   expect((await run.ended).code).toBe(0);
@@ -58,4 +113,4 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(readdirSync(data)).toEqual([]);
   await expect(fetch(`${state.api}/health`)).rejects.toThrow();
   rmSync(data, { recursive: true });
-}, 120_000);
+}, 180_000);

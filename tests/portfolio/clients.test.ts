@@ -8,6 +8,7 @@ import axios from "axios";
 import { Mppx } from "mppx/client";
 import { evm } from "mppx/evm/client";
 import type { Hex, PrivateKeyAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ExactEvmScheme as ExactEvmSchemeOf20 } from "x402-evm-2.0/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "x402-fetch-2.0";
@@ -17,6 +18,8 @@ import {
   signPaymentFor,
   TEST_NETWORK,
 } from "../support/payments/paid-client.ts";
+import { compileProgram, createProgramFolder } from "../support/process/program-folder.ts";
+import { startProgram } from "../support/process/sextant-process.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
 const CHAIN_ID = 31_337;
@@ -91,6 +94,30 @@ describe("a client that pays", () => {
       network: TEST_NETWORK,
       transaction: transfer?.transactionHash,
     });
+  });
+
+  it("is the program of /llms-full.txt, which compiles strictly and pays", async () => {
+    const { paid } = stage;
+    const privateKey = generatePrivateKey();
+    const { address } = privateKeyToAccount(privateKey);
+    await paid.mint(address, PRICE);
+    const text = await (await fetch(`${service.url}/llms-full.txt`)).text();
+    const program = /```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+    const types = /^curl -O (\S+)$/m.exec(text)?.[1] ?? "";
+    const folder = await createProgramFolder({
+      "buy-snapshot.ts": program,
+      [types.split("/").at(-1) ?? ""]: await (await fetch(types)).text(),
+    });
+    expect(compileProgram(folder)).toBe("");
+    const { ended } = startProgram("buy-snapshot.ts", {
+      cwd: folder,
+      environment: { PAYER_PRIVATE_KEY: privateKey },
+    });
+    const { code, out, err } = await ended;
+    const [transfer, ...others] = await paid.transfersFrom(address);
+    expect([code, err, others]).toEqual([0, "", []]);
+    expect(out).toMatch(/^worth \$[\d.]+, paid in 0x/);
+    expect(out).toContain(transfer?.transactionHash);
   });
 
   it("probes by HEAD, which gets the headers of GET without its body", async () => {

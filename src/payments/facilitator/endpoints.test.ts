@@ -63,6 +63,23 @@ it("starts a few at a time, and returns 503 for those that waited too long", asy
   }
 });
 
+it("names the payees it serves when a payment goes to another", async () => {
+  const fail = () => Promise.reject(new Error("must not be called"));
+  const facilitator = { verify: fail, settle: fail, findSettled: fail, getSupported: fail };
+  const payees = [4, 5, 6, 7, 8].map((byte): Hex => `0x${`0${byte}`.repeat(20)}`);
+  const ask = async (served: readonly Hex[]) => {
+    const [verify] = createFacilitatorEndpoints({
+      ...{ facilitator, log: silentLog, rules: { ...rules, payees: served } },
+    });
+    const { body } = (await verify?.handle(verification(1, Date.now()))) ?? {};
+    return (body as { invalidMessage: string }).invalidMessage;
+  };
+  expect(await ask(payees.slice(0, 1))).toBe(
+    `This facilitator settles payments to ${payees[0]} only, not to ${payTo}; its operator can add a payee with FACILITATOR_PAYEES, or with --payee in a local run.`,
+  );
+  expect(await ask(payees)).toContain(`${payees.slice(0, 3).join(", ")} and 2 more only`);
+});
+
 it("logs what failed without the signature that the call was made with", async () => {
   const lines: string[] = [];
   const log = pino(

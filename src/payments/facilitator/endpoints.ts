@@ -231,6 +231,16 @@ function describeOperation(operation: Operation, summary: string, description: s
   } as const;
 }
 
+// A sentence stays readable; an operator with more payees knows them.
+const NAMED_PAYEES_MAX = 3;
+
+/** Names the payees that are served: most often the developer of a paid server has configured another address. */
+function describeOtherPayee(payTo: Hex, payees: readonly Hex[]): string {
+  const more = payees.length - NAMED_PAYEES_MAX;
+  const named = payees.slice(0, NAMED_PAYEES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `This facilitator settles payments to ${named} only, not to ${payTo}; its operator can add a payee with FACILITATOR_PAYEES, or with --payee in a local run.`;
+}
+
 /** Throws INPUT_INVALID for what is no payment; returns why a payment is not served here. */
 function checkRequest({ rules, clock }: FacilitatorService, body: unknown): CheckedRequest {
   const { paymentPayload, paymentRequirements } = isJsonObject(body) ? body : {};
@@ -245,8 +255,9 @@ function checkRequest({ rules, clock }: FacilitatorService, body: unknown): Chec
   }
   if (amount < rules.amountMin)
     return { rejection: `Payments below ${rules.amountMin} units are not settled.` };
-  if (rules.payees !== null && !rules.payees.includes(payTo))
-    return { rejection: "This payee is not served." };
+  if (rules.payees !== null && !rules.payees.includes(payTo)) {
+    return { rejection: describeOtherPayee(payTo, rules.payees) };
+  }
   const { network, asset } = rules;
   const times = { nowMs: clock.nowMs(), settleMs: SETTLE_MS };
   const rejection = findTermsViolation(payment, { network, asset, payTo, amount }, times);

@@ -2,6 +2,7 @@
 
 import { createSchemaRegistry } from "../../http/openapi/document.ts";
 import { formatSchemaType } from "../../http/openapi/schema-text.ts";
+import { renderTypeDeclarations } from "../../http/openapi/schema-types.ts";
 import type { StaticDocument } from "../../http/routes/documents.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
@@ -27,12 +28,20 @@ import type { Offering } from "../../web/offering.ts";
 import { renderFrontPage } from "../../web/page.ts";
 import { type SiteFile, siteFiles } from "../../web/site-files.ts";
 import { RESOURCES_PATH } from "./resources-endpoint.ts";
+import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 type ListedDocument = DocumentLink & { readonly group: "Documentation" | "Discovery" | "Optional" };
 
 type PortfolioDocument = SiteFile & ListedDocument;
 
 const text = { type: "string" };
+
+const TYPES_PATH = "/portfolio-snapshot.d.ts";
+
+/** The types of a snapshot for clients: served here, and stored in `examples/`. */
+export function renderSnapshotTypes(): string {
+  return `// The response to a portfolio request, generated from its schema: amounts are decimal text, null is unknown.\n\n${renderTypeDeclarations(portfolioSnapshotSchema)}`;
+}
 
 // Served elsewhere, and only listed here.
 const OTHER_DOCUMENTS: readonly ListedDocument[] = [
@@ -136,6 +145,16 @@ function createTextDocuments(
       group: "Documentation",
       render: () => plain(renderFullText(offering, endpoint, listed())),
     },
+    {
+      path: TYPES_PATH,
+      title: "TypeScript types",
+      description: "The types of a snapshot, for clients in TypeScript.",
+      operationId: "getSnapshotTypes",
+      type: "text/plain",
+      schema: text,
+      group: "Documentation",
+      render: () => plain(renderSnapshotTypes()),
+    },
   ];
 }
 
@@ -196,6 +215,7 @@ function renderFullText(offering: Offering, endpoint: Endpoint, documents: reado
     parameters: endpoint.parameters,
     exampleQuery: `address=${address}&chains=${chains.join(",")}`,
     exampleResponse: exampleSnapshot,
+    typesPath: TYPES_PATH,
     records: listRecords(endpoint.responses[200] ?? {}),
     errorCodes: [...FAULT_CODES, ...paymentCodes],
     documents,

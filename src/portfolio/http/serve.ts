@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
-import { findChainById, findChainBySlug } from "../../chain/chains/chains.ts";
+import { findChainById } from "../../chain/chains/chains.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import {
   describeDocumentRoute,
@@ -13,7 +13,7 @@ import {
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
-import { chainIdOfNetwork } from "../../lib/caip2.ts";
+import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
@@ -23,7 +23,7 @@ import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/parameter.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
-import { type PayPageChain, renderPayPage } from "../../web/pay-page.ts";
+import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
@@ -46,6 +46,8 @@ type PortfolioServiceOptions = {
   readonly positionReaders: readonly PositionReader[];
   readonly gate: PortfolioGate;
   readonly devBypass: boolean;
+  /** A node of the payment chain that browser wallets may use; absent where wallets know the chain. */
+  readonly paymentRpcUrl?: string;
   readonly registry: Registry;
   readonly log: Log;
 };
@@ -70,8 +72,12 @@ export function servePortfolio(
   if (!route) throw new Error("the offering has no route");
   const query = createPortfolioParameters([...chains.keys()]);
   const defaultChains = query.parse({}).slugs;
-  const pageChains = options.chains.map(({ chain }) => toPageChain(chain.chainId, chain.name, chain.slug));
-  const paymentChain = toPageChain(chainIdOfNetwork(gate.offer.network), gate.offer.network, "");
+  const pageChains = options.chains.map(({ chain: { slug, name, explorerTxUrl } }) => ({
+    slug,
+    name,
+    explorerTxUrl,
+  }));
+  const paymentChain = describePaymentChain(gate.offer.network, options.paymentRpcUrl);
   const endpoint = createPortfolioEndpoint({
     route,
     query,
@@ -105,12 +111,13 @@ function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Pr
   };
 }
 
-function toPageChain(chainId: number, name: string, slug: string): PayPageChain {
-  const info = slug === "" ? findChainById(chainId) : findChainBySlug(slug);
+function describePaymentChain(network: Caip2Network, rpcUrl: string | undefined): PaymentPageChain {
+  const info = findChainById(chainIdOfNetwork(network));
   return {
-    slug,
-    name: slug === "" ? (info?.name ?? name) : name,
+    slug: info?.slug ?? "",
+    name: info?.name ?? network,
     explorerTxUrl: info?.explorerTxUrl ?? null,
+    wallet: info === null || rpcUrl === undefined ? null : { nativeCurrency: info.native, rpcUrl },
   };
 }
 

@@ -1,6 +1,7 @@
 // The schema accepts real snapshots, requires every specified key, and rejects undocumented ones.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import type { PortfolioSnapshot as ClientSnapshot } from "../../../examples/portfolio-snapshot.d.ts";
 import {
   ETHER_ASSET,
   makeChainConfig,
@@ -11,6 +12,8 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import type { PortfolioSnapshot } from "../snapshot-types.ts";
 import { valueSnapshot } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
@@ -102,6 +105,29 @@ function partOf(snapshot: typeof full, name: string): object | undefined {
   };
   return parts[name];
 }
+
+/** The same shape as a client parses it: plain objects and arrays. */
+type Parsed<T> = T extends object ? { -readonly [K in keyof T]: Parsed<T[K]> } : T;
+
+describe("the types for clients", () => {
+  it("fit what the service returns, and nothing less", () => {
+    const snapshot: ClientSnapshot = structuredClone(full) as Parsed<PortfolioSnapshot>;
+    const example: ClientSnapshot = exampleSnapshot as Parsed<PortfolioSnapshot>;
+    expect([snapshot.tokens.length, example.tokens.length]).toEqual([3, 3]);
+    // @ts-expect-error An unknown total is null, and a client has to expect it.
+    const total: string = snapshot.summary.totalValueUsd;
+    // @ts-expect-error Amounts are text.
+    const price: number | null | undefined = snapshot.tokens[0]?.priceUsd;
+    // @ts-expect-error There is no such kind.
+    const isLoan = snapshot.positions[0]?.kind === "loan";
+    expect([typeof total, typeof price, isLoan]).toEqual(["string", "string", false]);
+    const { summary, ...incomplete } = snapshot;
+    // @ts-expect-error Every part is there.
+    const rejected: ClientSnapshot = incomplete;
+    expect(Object.keys(rejected)).not.toContain("summary");
+    expect(summary.chains.length).toBe(2);
+  });
+});
 
 describe("the schema of a snapshot", () => {
   it("accepts a full snapshot and an empty one", () => {

@@ -19,6 +19,7 @@ export function fixtureChainConfig(
     name,
     native: { symbol: "ETH", name: "Ether", decimals: 18 },
     blockTimeMs: 12_000,
+    explorerTxUrl: null,
     tokens: new Map(tokens.map((token) => [token.contract, token])),
     stablecoins: new Set(),
   };

@@ -44,7 +44,7 @@ function createPayer() {
       if (!wallet)
         throw new Error("There is no wallet in this browser. Install one, or pay from a program: see below.");
       const account = await requestAccount(wallet);
-      await switchChain(wallet, terms.network, offer.paymentChain.name);
+      await switchChain(wallet, terms.network, offer.paymentChain);
       return account;
     },
     signTypedData(account, data) {

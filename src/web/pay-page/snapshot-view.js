@@ -18,7 +18,7 @@ import {
  * @typedef {import("./paid-request.js").Position} Position
  * @typedef {import("./paid-request.js").Activity} Activity
  * @typedef {import("./paid-request.js").Receipt} Receipt
- * @typedef {{chains: KnownChain[], paymentChain: KnownChain}} ChainInfo
+ * @typedef {{chains: KnownChain[], paymentChain: KnownChain & import("./wallet.js").WalletChain}} ChainInfo
  */
 
 /** @param {PaidSnapshot} paid @param {ChainInfo} info @returns {HTMLElement[]} */

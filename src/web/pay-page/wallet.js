@@ -1,7 +1,11 @@
 // The visitor's wallet (EIP-1193): account, chain and signature.
 import { parseChainId } from "./payment.js";
 
-/** @typedef {{request(call: {method: string, params?: unknown[]}): Promise<unknown>}} Wallet */
+/**
+ * @typedef {{request(call: {method: string, params?: unknown[]}): Promise<unknown>}} Wallet
+ * @typedef {{symbol: string, name: string, decimals: number}} Currency
+ * @typedef {{name: string, wallet: {nativeCurrency: Currency, rpcUrl: string} | null}} WalletChain
+ */
 
 // How long wallets may take to announce themselves (EIP-6963); they do so at once.
 const ANNOUNCEMENT_MS = 50;
@@ -31,18 +35,39 @@ export async function requestAccount(wallet) {
   return account;
 }
 
-/** @param {Wallet} wallet @param {string} network @param {string} name */
-export async function switchChain(wallet, network, name) {
+/** @param {Wallet} wallet @param {string} network @param {WalletChain} chain */
+export async function switchChain(wallet, network, chain) {
   const chainId = `0x${parseChainId(network).toString(16)}`;
-  if (Number(await requestWallet(wallet, "eth_chainId", [])) === parseChainId(network)) return;
+  const isSelected = async () =>
+    Number(await requestWallet(wallet, "eth_chainId", [])) === parseChainId(network);
+  if (await isSelected()) return;
   try {
     await requestWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]);
   } catch (error) {
-    if (/** @type {{code?: unknown}} */ (error).code !== UNKNOWN_CHAIN) throw error;
+    if (!isUnknownChain(error)) throw error;
+    await addChain(wallet, chainId, chain);
+    // Most wallets offer to switch as part of adding, but need not.
+    if (!(await isSelected())) await requestWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]);
+  }
+}
+
+/** Adds a chain (EIP-3085). @param {Wallet} wallet @param {string} chainId @param {WalletChain} chain */
+async function addChain(wallet, chainId, { name, wallet: known }) {
+  if (known === null) {
     throw new Error(
-      `Your wallet does not know ${name} (chain id ${parseChainId(network)}); add it there, then pay.`,
+      `Your wallet does not know ${name} (chain id ${Number(chainId)}); add it there, then pay.`,
     );
   }
+  const { nativeCurrency, rpcUrl } = known;
+  const chain = { chainId, chainName: name, nativeCurrency, rpcUrls: [rpcUrl] };
+  await requestWallet(wallet, "wallet_addEthereumChain", [chain]);
+}
+
+/** MetaMask on phones wraps the code into an internal error. @param {unknown} error */
+function isUnknownChain(error) {
+  const { code, cause } = /** @type {{code?: unknown, cause?: unknown}} */ (error);
+  const { data } = /** @type {{data?: {originalError?: {code?: unknown}}}} */ (cause ?? {});
+  return code === UNKNOWN_CHAIN || data?.originalError?.code === UNKNOWN_CHAIN;
 }
 
 /** @param {Wallet} wallet @param {string} account @param {unknown} data @returns {Promise<string>} */

@@ -7,7 +7,7 @@ const QUOTED = /^docs\/specification\//;
 const LINK = /\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)]*)?\)/g;
 // A path in backticks: it starts at a folder of ours or is a file of the root.
 const PATH =
-  /`((?:\.ci|bin|src|contracts|packages|tests|bench|docs|scripts|deployments)\/[A-Za-z0-9_./-]*)`/g;
+  /`((?:\.ci|bin|src|contracts|packages|tests|bench|docs|scripts|deployments|examples)\/[A-Za-z0-9_./-]*)`/g;
 
 const SCRIPT = /\btsx ([A-Za-z0-9_./-]+\.ts)\b/g;
 

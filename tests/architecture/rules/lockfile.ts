@@ -2,7 +2,7 @@
 import type { RepositoryRule, Violation } from "../repository.ts";
 
 const LOCKFILE = "package-lock.json";
-const MANIFEST = /^(?:(?:contracts|packages\/[^/]+)\/)?package\.json$/;
+const MANIFEST = /^(?:(?:contracts|examples|packages\/[^/]+)\/)?package\.json$/;
 
 // A version, or an exact version of a package under another name.
 const EXACT = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;

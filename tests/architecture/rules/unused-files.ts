@@ -27,7 +27,7 @@ function roots(repository: Repository): string[] {
       isCode(file) &&
       // What npm, the runner or a person starts by its path, what another process does, tests and benchmarks.
       (commands.includes(file) ||
-        /^(vitest\.config\.ts|scripts\/[^/]+)$/.test(file) ||
+        /^(vitest\.config\.ts|scripts\/[^/]+|examples\/[^/]+)$/.test(file) ||
         /(\/run|-child|\.test|\.bench)\.ts$/.test(file)),
   );
 }

@@ -57,6 +57,8 @@ export type TestPortfolioWebOptions = {
   /** A real paywall instead of the one that accepts every payment. */
   readonly gate?: Pick<Gate, "challenge" | "serve">;
   readonly devBypass?: boolean;
+  /** A node of the payment chain for wallets that do not know the chain. */
+  readonly walletRpcUrl?: string;
   /** The response to a payment, given its number; null is the snapshot with its receipt. */
   readonly onPayment?: (paid: ReceivedPayment, count: number) => EndpointResponse | null;
 };
@@ -77,7 +79,10 @@ export async function startTestPortfolioWeb(
   const [route] = offering.routes;
   if (!route) throw new Error("The offering has no route.");
   const paid: ReceivedPayment[] = [];
-  const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null };
+  const { walletRpcUrl } = options;
+  const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
+  const wallet = walletRpcUrl === undefined ? null : { nativeCurrency, rpcUrl: walletRpcUrl };
+  const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null, wallet };
   const defaultChains = ["base", "ethereum"];
   const pageInput = { offering, route, chains: pageChains, defaultChains, paymentChain };
   const endpoint = createPortfolioEndpoint({

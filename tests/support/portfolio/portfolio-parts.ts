@@ -48,6 +48,7 @@ export function makeChainConfig(
     name: slug[0]?.toUpperCase() + slug.slice(1),
     native: { symbol: "ETH", name: "Ether", decimals: 18 },
     blockTimeMs: 2_000,
+    explorerTxUrl: null,
     tokens: new Map(tokens.map((token) => [token.contract, token])),
     stablecoins: new Set(),
     ...more,

@@ -53,6 +53,7 @@ export function localChainConfig(tokens: readonly Hex[]): ChainConfig {
     name: localChain.name,
     native: localChain.native,
     blockTimeMs: localChain.blockTimeMs,
+    explorerTxUrl: null,
     tokens: new Map(tokens.map((contract, i) => [contract, listedToken(contract, i)])),
     stablecoins: new Set(),
   };

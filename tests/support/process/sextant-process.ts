@@ -25,8 +25,23 @@ type ProcessOptions = {
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export function startSextant(args: readonly string[], options: ProcessOptions = {}): SextantProcess {
-  const { environment = {}, cwd = tmpdir(), node = [], checkout = CHECKOUT } = options;
-  const child = spawn(process.execPath, [...node, join(checkout, "bin/sextant.mjs"), ...args], {
+  const { node = [], checkout = CHECKOUT } = options;
+  return startNode([...node, join(checkout, "bin/sextant.mjs"), ...args], options);
+}
+
+/** A TypeScript program of this checkout, or of a folder that finds its packages. */
+export function startProgram(
+  file: string,
+  options: Pick<ProcessOptions, "environment" | "cwd"> = {},
+): SextantProcess {
+  return startNode(["--import", import.meta.resolve("tsx"), file], options);
+}
+
+function startNode(
+  args: readonly string[],
+  { environment = {}, cwd = tmpdir() }: Pick<ProcessOptions, "environment" | "cwd">,
+): SextantProcess {
+  const child = spawn(process.execPath, args, {
     cwd,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...environment },

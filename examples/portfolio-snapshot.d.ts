@@ -1,0 +1,119 @@
+// The response to a portfolio request, generated from its schema: amounts are decimal text, null is unknown.
+
+export type PortfolioSnapshot = {
+  address: string;
+  /** Time of the snapshot. */
+  timestamp: string;
+  chains: string[];
+  summary: PortfolioSummary;
+  /** Largest value first, tokens without a value last. */
+  tokens: PortfolioToken[];
+  positions: PortfolioPosition[];
+  /** Newest first. */
+  recentActivity: RecentActivity[];
+  /** Source of the balances. */
+  provider: string;
+};
+
+export type RecentActivity = {
+  chain: string | null;
+  hash: string | null;
+  from: string | null;
+  to: string | null;
+  blockNumber: number | string | null;
+  timestamp: string | null;
+};
+
+export type PortfolioPosition = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  protocol: string;
+  kind: "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
+  name: string;
+  contract: string | null;
+  assets: PositionAsset[];
+  /** The sum of its assets; null when one of them has no price, negative for debt. */
+  valueUsd: string | null;
+};
+
+export type PositionAsset = {
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Exact; null when the decimals are unknown. */
+  balance: string | null;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  valueUsd: string | null;
+};
+
+export type PortfolioToken = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  logo: string | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Exact; null when the decimals are unknown. */
+  balance: string | null;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  valueUsd: string | null;
+  /** Source of the price. */
+  priceSource: string | null;
+  /** When true, excluded from totals, counts and top holdings; summary.warnings states why. */
+  spam: boolean;
+};
+
+export type PortfolioSummary = {
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  totalValueUsd: string | null;
+  /** Excludes spam and the receipt tokens of positions. */
+  tokenCount: number;
+  /** Tokens with a valueUsd. */
+  pricedTokenCount: number;
+  unpricedTokenCount: number;
+  /** The part of the total in dollar stablecoins, identified by address: in the wallet and in positions, less stablecoin debt. */
+  stablecoinValueUsd: string | null;
+  /** One per requested chain, in the order of the request. */
+  chains: ChainSummary[];
+  topHoldings: TopHolding[];
+  /** The block of each chain, and what is missing, not counted or uncertain. */
+  warnings: string[];
+};
+
+export type TopHolding = {
+  /** The chain's slug. */
+  chain: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  valueUsd: string;
+};
+
+export type ChainSummary = {
+  /** The chain's slug. */
+  chain: string;
+  /** Excludes spam and the receipt tokens of positions. */
+  tokenCount: number;
+  /** Tokens with a valueUsd. */
+  pricedTokenCount: number;
+  unpricedTokenCount: number;
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  totalValueUsd: string | null;
+};

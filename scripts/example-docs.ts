@@ -1,0 +1,8 @@
+// `npm run docs:examples`: writes the generated files of examples/ and the programs that docs/portfolio.md shows.
+import { writeFileSync } from "node:fs";
+import { renderExampleFiles } from "./example-docs/example-files.ts";
+
+for (const [path, text] of Object.entries(renderExampleFiles())) {
+  writeFileSync(path, text);
+  process.stdout.write(`${path} is renewed\n`);
+}

@@ -1,0 +1,49 @@
+// The client example and the types it imports, for a local run; and the document that shows the examples.
+import { readFileSync } from "node:fs";
+import { namedAccounts } from "@sextant/local-chain/accounts";
+import { renderSnapshotTypes } from "../../src/portfolio/http/documents.ts";
+import { renderClientExample, renderInstallLine } from "../../src/web/client-example.ts";
+
+/** Where and how a local run sells; `tests/local/local-run.test.ts` compares. */
+export const LOCAL_TERMS = {
+  network: "eip155:31337",
+  asset: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6",
+  amount: "10000",
+};
+const LOCAL_URL = "http://127.0.0.1:3002";
+
+const PAGE = "docs/portfolio.md";
+const SERVER = "examples/paid-server.ts";
+
+/** Texts by path. */
+export function renderExampleFiles(): Readonly<Record<string, string>> {
+  const client = renderLocalClient(LOCAL_URL);
+  const install = `\`\`\`sh\n${renderInstallLine()}\n\`\`\``;
+  const sections = {
+    client: `${install}\n\n${formatProgram(client)}`,
+    server: formatProgram(readFileSync(SERVER, "utf8")),
+  };
+  const page = Object.entries(sections).reduce(renewSection, readFileSync(PAGE, "utf8"));
+  return {
+    "examples/buy-snapshot.ts": client,
+    "examples/portfolio-snapshot.d.ts": renderSnapshotTypes(),
+    [PAGE]: page,
+  };
+}
+
+/** The client for a local run at a URL. */
+export function renderLocalClient(serviceUrl: string): string {
+  const url = `${serviceUrl}/portfolio?address=${namedAccounts().payer.address}&chains=base`;
+  return renderClientExample({ ...LOCAL_TERMS, url });
+}
+
+function formatProgram(text: string): string {
+  return `\`\`\`ts\n${text}\`\`\``;
+}
+
+function renewSection(page: string, [name, content]: readonly [string, string]): string {
+  const [start, end] = [`<!-- generated: ${name}, by npm run docs:examples -->`, `<!-- end: ${name} -->`];
+  const [from, to] = [page.indexOf(start), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${PAGE} lacks ${start} … ${end}`);
+  return `${page.slice(0, from + start.length)}\n\n${content}\n\n${page.slice(to)}`;
+}
