@@ -82,19 +82,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   });
   const writeService =
     options.writes && openWriteService(options.writes, { database, log, onChange: invalidateTables });
-  const { isIndexReady } = options;
-  const expiryLoop =
-    options.writes && isIndexReady
-      ? runExpiryLoop({
-          database,
-          tables,
-          unreferredDays: options.writes.config.unreferredDays,
-          storedBytesMax: options.writes.config.storedBytesMax,
-          isIndexReady,
-          log,
-          signal: shutdown.signal,
-        })
-      : undefined;
+  const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
     ...(writeService?.endpoints ?? []),
@@ -119,6 +107,15 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       writeService?.close();
     },
   };
+}
+
+function startExpiryLoop(
+  { database, log, writes, isIndexReady }: ServeApiOptions,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  if (!writes || !isIndexReady) return undefined;
+  const { unreferredDays, storedBytesMax } = writes.config;
+  return runExpiryLoop({ database, tables, unreferredDays, storedBytesMax, isIndexReady, log, signal });
 }
 
 // The indexer reports every second; 30 missed reports mean that it is gone.
