@@ -1,5 +1,4 @@
-// `npm run docs:api`: starts a local stack, requests every API route, and writes requests and responses into docs/api.md
-// and the examples of the OpenAPI document into src/api/recorded-examples.ts.
+// `npm run docs:api`: requests every API route of a local stack for docs/api.md and the examples of the OpenAPI document.
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -36,8 +36,8 @@ export const recordedExamples: ApiExamples = {
     },
     explainTransaction: {
       parameters: {
-        hash: "0x83ae11724f849bd1c5e336c915bd691d653e6c2165cb51cfb0346186b9d03d73",
-        block: "327",
+        hash: "0xc74497aebeb938fd76018626136665302cfc1d4e704a5d8d1fb2acf082d22314",
+        block: "29",
       },
     },
     putIntentMetadata: {
@@ -74,7 +74,7 @@ export const recordedExamples: ApiExamples = {
         solver: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f",
         amount_in: "1678725956962334073",
         amount_out: "5036177870",
-        valid_until: "1794804678",
+        valid_until: "4102444800",
         execution_plan: {
           steps: ["swap"],
         },
@@ -91,7 +91,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgwMzY1NzU0MDc5MSIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgwNDMyMjc1Mjk5NCIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -222,7 +222,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xe261f93c41f1112d1c46a8c0dd9e56f3166f220e0e6db2209be3e85e91af330d",
+        quoteHash: "0x0e90f7e05cf3e536fc9faf47657eb5b3571911bd36d8fcbc6d2a3f44f6ee903b",
       },
     },
     listReceipts: {
