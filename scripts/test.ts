@@ -15,6 +15,7 @@ const checking = runChecksInBackground().then(reportFailedChecks);
 const tests = await runVitest({
   suites: ["main"],
   args: args.filter((argument) => argument !== UPDATE_DURATIONS),
+  environment: { TEST_SHARED_HISTORY: "at once" },
 });
 const checks = await checking;
 const seconds = Math.round((performance.now() - started) / 1000);

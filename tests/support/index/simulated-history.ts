@@ -41,7 +41,7 @@ export async function readSharedHistory(): Promise<SimulatedHistory> {
   return JSON.parse(text) as SimulatedHistory;
 }
 
-type HistoryOptions = {
+export type HistoryOptions = {
   readonly server: TestServer;
   readonly migratedTemplate: string;
   readonly seed: number;

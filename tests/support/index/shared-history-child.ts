@@ -1,0 +1,25 @@
+// A process that makes the history which all test files share: it takes all of a core, and vitest's own process must
+// stay free to load modules for its workers.
+import { type HistoryOptions, type SimulatedHistory, simulateHistory } from "./simulated-history.ts";
+
+/** What this process sends: the history, or why there is none. */
+export type HistoryMessage = { readonly history: SimulatedHistory } | { readonly error: string };
+
+const send = (message: HistoryMessage) => process.send?.(message);
+
+process.once("message", async (options: HistoryOptions) => {
+  try {
+    const { history, close } = await simulateHistory(options);
+    process.once("message", async () => {
+      await close().catch((error: Error) => {
+        process.stderr.write(`${error.message}\n`);
+        process.exitCode = 1;
+      });
+      process.disconnect();
+    });
+    send({ history });
+  } catch (error) {
+    send({ error: String(error instanceof Error ? error.stack : error) });
+    process.disconnect();
+  }
+});
