@@ -119,6 +119,26 @@ describe("a read that asks for a block", () => {
 });
 
 describe("waiting is limited", () => {
+  it("to one query per poll while the head cannot be read and reads are behind", async () => {
+    let queries = 0;
+    let attempts = 0;
+    const { read } = startIndex({
+      readHead: async () => {
+        queries += 1;
+        throw new Error("too many connections");
+      },
+      waitMsMax: 300,
+      pollMs: 50,
+    });
+    const attempt = async () => {
+      attempts += 1;
+      return 7n;
+    };
+    await expect(read(8n, { attempt })).rejects.toMatchObject({ code: "BLOCK_NOT_INDEXED" });
+    expect(queries).toBeLessThanOrEqual(8);
+    expect(attempts).toBeLessThanOrEqual(8);
+  });
+
   it("per client and in total, at once", async () => {
     const { read, waiters, move } = startIndex({ waitersMax: 5, waitersPerClientMax: 3 });
     const startedMs = performance.now();

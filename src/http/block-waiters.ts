@@ -35,6 +35,8 @@ export class BlockWaiters {
   readonly #countByClient = new Map<string, number>();
   #head: bigint | null = null;
   #read: "idle" | "running" | "outdated" = "idle";
+  /** When the head could last not be read: it is tried again by the poll, not by each waiter. */
+  #failedMs = Number.NEGATIVE_INFINITY;
   #poll: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -120,7 +122,8 @@ export class BlockWaiters {
     this.#waiters.add(waiter);
     this.#countByClient.set(client, (this.#countByClient.get(client) ?? 0) + 1);
     // Later ones need no query of their own: the change that they wait for is announced, or found by the poll.
-    if (this.#poll === undefined || this.#head === null) this.#readHead();
+    const isHopeful = performance.now() - this.#failedMs >= this.#options.pollMs;
+    if (isHopeful && (this.#poll === undefined || this.#head === null)) this.#readHead();
     this.#poll ??= setInterval(() => this.#readHead(), this.#options.pollMs);
   }
 
@@ -144,8 +147,11 @@ export class BlockWaiters {
       .readHead()
       .then(
         (head) => (head === null ? this.#wakeAll() : this.observeHead(head)),
-        // The reads themselves say what is wrong.
-        () => this.#wakeAll(),
+        // The reads themselves say what is wrong; those that do not wait for the next poll.
+        () => {
+          this.#failedMs = performance.now();
+          this.#wakeAll();
+        },
       )
       .finally(() => {
         const isOutdated = this.#read === "outdated" && this.#waiters.size > 0;

@@ -52,8 +52,10 @@ export async function withMinBlock<T>(
 ): Promise<T> {
   const left = new AbortController();
   const leave = () => left.abort();
-  // Of the connection, which has one request at a time: a request itself counts as closed once its body is read.
+  // Of the connection: a request itself counts as closed once its body is read. Requests may be pipelined, so that one
+  // connection has as many listeners as its client may have waiters.
   const { socket } = request.raw;
+  socket.setMaxListeners(0);
   socket.once("close", leave);
   if (socket.destroyed) leave();
   try {
