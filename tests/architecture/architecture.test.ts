@@ -179,9 +179,10 @@ describe("planted", () => {
     ]);
   });
 
-  it("a lockfile with addresses or without a platform, and a loose version", () => {
+  it("a lockfile with addresses, without a platform or with an install script, and a loose version", () => {
     const packages = {
       "node_modules/esbuild": { optionalDependencies: { "@esbuild/linux-arm64": "1.0.0" } },
+      "node_modules/a/node_modules/@b/tracker": { hasInstallScript: true },
     };
     const lock = JSON.stringify({ packages }).replace(
       '{"packages"',
@@ -196,6 +197,7 @@ describe("planted", () => {
       "package-lock.json:1 records download addresses [lockfile]",
       "package-lock.json:1 lacks @esbuild/linux-arm64; write it again with no node_modules folder present [lockfile]",
       "contracts/package.json:1 viem must be pinned exactly, not ^2.0.0 [lockfile]",
+      "package-lock.json:1 @b/tracker has an install script; decide on it in allowScripts [lockfile]",
     ]);
   });
 

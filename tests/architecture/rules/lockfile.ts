@@ -1,4 +1,4 @@
-// The lockfile installs everywhere: no download addresses, exact versions, and native packages for both Linux kinds.
+// The lockfile installs everywhere, and runs no script unasked: no addresses, exact versions, both Linux kinds.
 import type { RepositoryRule, Violation } from "../repository.ts";
 
 const LOCKFILE = "package-lock.json";
@@ -7,8 +7,12 @@ const MANIFEST = /^(?:(?:contracts|examples|packages\/[^/]+)\/)?package\.json$/;
 // A version, or an exact version of a package under another name.
 const EXACT = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 
+type LockedPackage = {
+  readonly hasInstallScript?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+};
 type Locked = {
-  packages: Record<string, { os?: string[]; cpu?: string[]; optionalDependencies?: Record<string, string> }>;
+  packages: Record<string, LockedPackage>;
 };
 type Manifest = Record<string, Record<string, string> | undefined>;
 
@@ -35,5 +39,11 @@ export const lockfileRules: RepositoryRule = (repository) => {
         .filter(([, version]) => !EXACT.test(version))
         .map(([name, version]) => problem(file, `${name} must be pinned exactly, not ${version}`));
     });
-  return [...addresses, ...platforms, ...loose];
+  const decided = (JSON.parse(repository.text("package.json")) as Manifest).allowScripts ?? {};
+  const scripts = locked
+    .filter(([, entry]) => entry.hasInstallScript === true)
+    .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
+    .filter((name) => !(name in decided))
+    .map((name) => problem(LOCKFILE, `${name} has an install script; decide on it in allowScripts`));
+  return [...addresses, ...platforms, ...loose, ...scripts];
 };
