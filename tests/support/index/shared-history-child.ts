@@ -1,5 +1,4 @@
-// A process that makes the history which all test files share: it takes all of a core, and vitest's own process must
-// stay free to load modules for its workers.
+// A process that makes the history which all test files share; vitest's own must stay free to load modules for them.
 import { type HistoryOptions, type SimulatedHistory, simulateHistory } from "./simulated-history.ts";
 
 /** What this process sends: the history, or why there is none. */
