@@ -10,7 +10,7 @@ import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
-import { TEST_KEY, TEST_OFFER } from "../support/payments/ledger-rows.ts";
+import { LEDGER_OFFER, TEST_KEY } from "../support/payments/ledger-rows.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { encodePayload } from "./chaos/forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
@@ -57,16 +57,21 @@ export class ModelWorld {
     this.#database = database;
   }
 
-  header({ nonce = 1, paymentId = null, payTo = TEST_OFFER.payTo, isForged = false }: ModelRequest): string {
+  header({
+    nonce = 1,
+    paymentId = null,
+    payTo = LEDGER_OFFER.payTo,
+    isForged = false,
+  }: ModelRequest): string {
     return encodePayload({
       x402Version: 2,
-      accepted: { scheme: "exact", network: TEST_OFFER.network, asset: TEST_OFFER.asset },
+      accepted: { scheme: "exact", network: LEDGER_OFFER.network, asset: LEDGER_OFFER.asset },
       ...(paymentId === null ? {} : { extensions: { "payment-identifier": { info: { id: paymentId } } } }),
       payload: {
         authorization: {
           from: TEST_KEY.payer,
           to: payTo,
-          value: TEST_OFFER.amount.toString(),
+          value: LEDGER_OFFER.amount.toString(),
           validAfter: "0",
           validBefore: String(this.#validBefore),
           nonce: nonceOf(nonce),
@@ -105,7 +110,7 @@ export class ModelWorld {
     };
     const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
     const gate = createGate({
-      offer: TEST_OFFER,
+      offer: LEDGER_OFFER,
       store,
       facilitator: this.chain.facilitator({ verify, settle }, () => undefined),
       lookup: { ...this.chain.settlements(0), ...request.lookup },

@@ -1,6 +1,6 @@
 // The two decisions of the payment flow, check by check: by the row of the payment, and by the holder of its identifier.
 import { describe, expect, it } from "vitest";
-import { TEST_KEY, TEST_OFFER, TEST_PAY_TO } from "../../../tests/support/payments/ledger-rows.ts";
+import { LEDGER_OFFER, TEST_KEY, TEST_PAY_TO } from "../../../tests/support/payments/ledger-rows.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -49,7 +49,7 @@ type Facts = {
 
 function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, row: LedgerRow): Flow {
   const clock = { ...systemClock, nowMs: () => (NOW_SECONDS + aheadSeconds) * 1_000 };
-  const shared = { offer: TEST_OFFER, limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
+  const shared = { offer: LEDGER_OFFER, limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
   const first = { ...row, ...firstSeen };
   return {
     // A decision reads no ledger and calls no facilitator: there are none.

@@ -1,12 +1,12 @@
 // A process that makes the history which all test files share; vitest's own must stay free to load modules for them.
-import { type HistoryOptions, type SimulatedHistory, simulateHistory } from "./simulated-history.ts";
+import { type SimulatedHistory, type SimulatedHistoryOptions, simulateHistory } from "./simulated-history.ts";
 
 /** What this process sends: the history, or why there is none. */
 export type HistoryMessage = { readonly history: SimulatedHistory } | { readonly error: string };
 
 const send = (message: HistoryMessage) => process.send?.(message);
 
-process.once("message", async (options: HistoryOptions) => {
+process.once("message", async (options: SimulatedHistoryOptions) => {
   try {
     const { history, close } = await simulateHistory(options);
     process.once("message", async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import type { HistoryMessage } from "./shared-history-child.ts";
-import type { HistoryOptions, SimulatedHistory } from "./simulated-history.ts";
+import type { SimulatedHistory, SimulatedHistoryOptions } from "./simulated-history.ts";
 
 // All actions that the simulator has occur in its steps.
 const SEED = 41;
@@ -39,7 +39,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 type SharedHistory = { readonly history: Promise<SimulatedHistory>; close(): Promise<void> };
 
-function openSharedHistory(options: HistoryOptions): SharedHistory {
+function openSharedHistory(options: SimulatedHistoryOptions): SharedHistory {
   const child = fork(CHILD, { execArgv: ["--import", "tsx"] });
   const ended = once(child, "exit");
   const history = receiveHistory(child);

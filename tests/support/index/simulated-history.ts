@@ -41,7 +41,7 @@ export async function readSharedHistory(): Promise<SimulatedHistory> {
   return JSON.parse(text) as SimulatedHistory;
 }
 
-export type HistoryOptions = {
+export type SimulatedHistoryOptions = {
   readonly server: TestServer;
   readonly migratedTemplate: string;
   readonly seed: number;
@@ -52,7 +52,7 @@ export async function simulateHistory({
   server,
   migratedTemplate,
   seed,
-}: HistoryOptions): Promise<{ history: SimulatedHistory; close(): Promise<void> }> {
+}: SimulatedHistoryOptions): Promise<{ history: SimulatedHistory; close(): Promise<void> }> {
   const { chain, world, deployment: local } = await startDeployedChain();
   const deployment = toDeployment(local);
   for (const [offset, behaviour] of FAKE_ACCOUNT_KINDS.entries()) {

@@ -44,7 +44,7 @@ export const TEST_KEY = {
 export const TEST_PAY_TO: Hex = `0x${"33".repeat(20)}`;
 
 /** What such rows pay for. */
-export const TEST_OFFER: PaymentOffer = {
+export const LEDGER_OFFER: PaymentOffer = {
   network: "eip155:31337",
   asset: TEST_KEY.asset,
   assetName: "USD Coin",
