@@ -222,7 +222,7 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     ["a key twice", Buffer.from('{"x402Version":2,"x402Version":2}').toString("base64")],
     ["no object", Buffer.from("[]").toString("base64")],
     ["no payload", Buffer.from('{"x402Version":2,"accepted":{}}').toString("base64")],
-    ["far too long", "A".repeat(13_000)],
+    ["far too long", "A".repeat(15_400)],
   ])("malformed header (%s): 400 without JavaScript's words", async (_name, header) => {
     const response = await fetchWithPayment(url("malformed"), header);
     expect(response.status).toBe(400);

@@ -55,6 +55,12 @@ describe("a payment header", () => {
     );
   });
 
+  it("takes the longest signature together with the extensions that clients return", () => {
+    const signature = `0x${"ee".repeat(4_096)}`;
+    const sent = { ...valid(), extensions: { bazaar: { info: "a".repeat(1_800) } } };
+    expect(read({ ...sent, payload: { ...sent.payload, signature } })).toMatchObject({ signature });
+  });
+
   it("of version 1 is named as such, with what to do", () => {
     expect(read({ x402Version: 1, scheme: "exact", network: "base", payload: valid().payload })).toEqual({
       unsupported: expect.stringMatching(/is of x402 version 1, and only version 2 .* PAYMENT-REQUIRED\.$/),
