@@ -1,8 +1,7 @@
 // A shared server whose owner is killed. shared.test.ts takes over from an owner that stops.
-import { describe, expect, it, onTestFinished } from "vitest";
-import { openSharedPostgres, type SharedPostgres } from "./shared.ts";
-import { silentLogger as log } from "./testing/silent-log.ts";
+import { describe, expect, it } from "vitest";
 import {
+  openSharedForTest,
   queryValue,
   readEventually,
   startServerChild,
@@ -11,18 +10,12 @@ import {
 
 const copyInitialisedFolder = useInitialisedFolder();
 
-async function open(folder: string): Promise<SharedPostgres> {
-  const server = await openSharedPostgres({ folder, log, durability: "none" });
-  onTestFinished(() => server.stop());
-  return server;
-}
-
 describe("openSharedPostgres", { timeout: 90_000 }, () => {
   it("takes over in exactly one of the joined processes when the owner is killed", async () => {
     const folder = await copyInitialisedFolder();
     const child = startServerChild(folder);
     await child.next();
-    const others = await Promise.all([open(folder), open(folder)]);
+    const others = await Promise.all([openSharedForTest(folder), openSharedForTest(folder)]);
     await queryValue(others[0].connection, "create table notes (body text)");
     await queryValue(others[0].connection, "insert into notes values ('stored')");
     child.kill("SIGKILL");

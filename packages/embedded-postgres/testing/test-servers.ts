@@ -1,4 +1,5 @@
 // Servers for tests: on copies of one initialised folder, in this process or in a child that can be killed.
+
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -10,6 +11,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startNodeChild } from "../../../tests/support/process/node-child.ts";
 import { createTestFolder } from "../../../tests/support/test-folder.ts";
+import { openSharedPostgres, type SharedPostgres } from "../shared.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../start.ts";
 import { silentLogger as log } from "./silent-log.ts";
 
@@ -120,4 +122,11 @@ export async function readEventually<T>(read: () => Promise<T>): Promise<T> {
       if (Date.now() > until) throw error;
     }
   }
+}
+
+/** Joins or starts the server of the folder, and leaves it when the test ends. */
+export async function openSharedForTest(folder: string): Promise<SharedPostgres> {
+  const server = await openSharedPostgres({ folder, log, durability: "none" });
+  onTestFinished(() => server.stop());
+  return server;
 }
