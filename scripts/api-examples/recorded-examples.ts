@@ -71,7 +71,7 @@ function recordOf(body: unknown): Fields {
   return "pagination" in body ? ((lists[0]?.[0] ?? {}) as Fields) : (body as Fields);
 }
 
-/** Where the second page of the list begins, in pages of one; undefined if there is none. */
+/** Where the second page of the list begins, in pages of one; undefined where the list has one page. */
 async function findCursor(target: string, send: SendExampleRequest): Promise<string | undefined> {
   const [path, query] = target.split("?");
   const { body } = await send("GET", `${path}?${withValue(query, "limit", "1")}`);

@@ -23,7 +23,7 @@ export const systemClock: Clock = {
 export class DeadlineExceededError extends Error {
   constructor(what: string, ms: number) {
     super(`${what} did not finish within ${ms} ms`);
-    this.name = "DeadlinePassed";
+    this.name = "DeadlineExceededError";
   }
 }
 

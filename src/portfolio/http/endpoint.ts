@@ -50,7 +50,7 @@ function describeSignature({ terms }: PaidRoute): Parameter {
     required: false,
     kind: { json: { type: "string" }, parse: (text) => text },
     description:
-      "The payment: base64 of an x402 version 2 payload. Repeating the same payment with the same request is free. The example has the right form, but its signature is none.",
+      "The payment: base64 of an x402 version 2 payload. Repeating the same payment with the same request is free. The example has the right form, but its signature is not valid.",
     example: encodeX402Header({ x402Version: 2, accepted: terms, payload: examplePayload(terms) }),
   };
 }

@@ -98,7 +98,7 @@ const BODY = {
     data: {
       type: "string",
       pattern: "^0x([0-9a-fA-F]{2})*$",
-      description: "Calldata; 0x, which is none, if absent.",
+      description: "Calldata; empty (0x) if absent.",
     },
     session_key: {
       ...addressParameter.json,
