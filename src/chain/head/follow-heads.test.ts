@@ -203,6 +203,21 @@ describe("heads by socket", () => {
     await until(() => connections === 2, "the next connection");
   });
 
+  it("are not announced by a number far above the chain, pushed once: that connection ends", async () => {
+    const chain = await startChain();
+    let connections = 0;
+    const url = await startSocket((socket) => {
+      connections += 1;
+      push(socket, "0xffffff");
+    });
+    const { heads, logged } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)], silenceMsMin: 100 });
+    await until(() => connections === 1 && heads.length === 1, "the first head");
+    await pause(300);
+    await chain.mine();
+    await until(() => heads.at(-1)?.number === 1, "head 1");
+    await until(() => logged().includes("silent for too long"), "the end of the connection");
+  });
+
   it("that run ahead of our providers are waited for", async () => {
     const chain = await startChain();
     let pushed = false;

@@ -137,7 +137,10 @@ class HeadPoller {
   }
 
   #reportUnannounced({ number }: BlockHeader): void {
-    if (number <= this.#pushedNumber) return;
+    const { clock, silenceMsMax } = this.#options;
+    // A number pushed long ago no longer announces anything: it may have been far above the chain.
+    const isRecent = clock.nowMs() - this.#lastPushAtMs < silenceMsMax;
+    if (isRecent && number <= this.#pushedNumber) return;
     for (const listener of this.#unannouncedListeners) listener();
   }
 
