@@ -91,7 +91,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgwNDMyMjc1Mjk5NCIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgxMDQ5ODk5OTkxNSIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -222,7 +222,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0x0e90f7e05cf3e536fc9faf47657eb5b3571911bd36d8fcbc6d2a3f44f6ee903b",
+        quoteHash: "0xdcebd7bdc20ed605cd0fda0af64a6ccfda937f8c1533091eed1066cedda3be8a",
       },
     },
     listReceipts: {

@@ -92,6 +92,11 @@ describe("a read that asks for a block", () => {
     });
   });
 
+  it("leaves half of the time of a request to the response", async () => {
+    const { read } = startIndex({ waitMsMax: 60_000, requestMsMax: 60 });
+    await expect(read(8n)).rejects.toMatchObject({ code: "BLOCK_NOT_INDEXED" });
+  });
+
   it("waits again where what it read is older than the known head", async () => {
     const { read, move, waiters, queries } = startIndex();
     move(9n);

@@ -6,6 +6,8 @@ export type BlockWaitersOptions = {
   /** The number of the newest indexed block; null while nothing is indexed. */
   readonly readHead: () => Promise<bigint | null>;
   readonly waitMsMax?: number;
+  /** The time limit of a request; a wait takes at most half of it, so that time is left to respond. 0: none. */
+  readonly requestMsMax?: number;
   readonly waitersMax?: number;
   readonly waitersPerClientMax?: number;
   readonly pollMs?: number;
@@ -41,12 +43,14 @@ export class BlockWaiters {
   #isClosed = false;
 
   constructor(options: BlockWaitersOptions) {
+    const { requestMsMax = 0, waitMsMax = WAIT_MS_MAX } = options;
     this.#options = {
-      waitMsMax: WAIT_MS_MAX,
+      requestMsMax,
       waitersMax: WAITERS_MAX,
       waitersPerClientMax: WAITERS_PER_CLIENT_MAX,
       pollMs: POLL_MS,
       ...options,
+      waitMsMax: requestMsMax > 0 ? Math.min(waitMsMax, requestMsMax / 2) : waitMsMax,
     };
   }
 

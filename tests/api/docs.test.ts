@@ -59,6 +59,16 @@ describe("/llms.txt", () => {
   });
 });
 
+it.each([
+  ["/robots.txt", "text/plain; charset=utf-8"],
+  ["/favicon.svg", "image/svg+xml; charset=utf-8"],
+  ["/favicon.ico", "image/x-icon"],
+])("%s is there for clients that look for it", async (path, type) => {
+  const response = await fetch(api.url + path);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(30);
+});
+
 describe("docs/api.md (written by npm run docs:api)", () => {
   it("has an example of every route", () => {
     const described = operationsOf(client.document).map(

@@ -153,7 +153,7 @@ describe("a read with x-min-block", () => {
     ]);
   });
 
-  it("is taken by every read and by preflight, and described by them", async () => {
+  it("is taken by every read, by preflight and by the write about an intent, and described by them", async () => {
     const operations = Object.entries(client.document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { parameters }]) => ({ path, method, parameters })),
     );
@@ -162,7 +162,7 @@ describe("a read with x-min-block", () => {
     expect(taking.every(({ parameters }) => names(parameters).includes("min_block"))).toBe(true);
     const reads = [...indexReads, ...writeReads].map(({ path }) => `get ${path.replace(/:(\w+)/g, "{$1}")}`);
     expect(taking.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(
-      [...reads, "post /preflight"].sort(),
+      [...reads, "post /preflight", "put /intents/{id}/metadata"].sort(),
     );
   });
 
@@ -185,6 +185,17 @@ describe("a read with x-min-block", () => {
     const late = await hastyClient.call("/preflight?min_block=9", { method: "POST", body: PREFLIGHT });
     expect([late.status, late.headers.get("x-block-number")]).toEqual([503, "8"]);
     expect((await preflight("/preflight?min_block=x")).status).toBe(400);
+  });
+
+  it("lets the metadata of an intent wait for its block", async () => {
+    const put = (api: ApiClient, target: string) => api.call(target, { method: "PUT", body: {} });
+    const waiting = put(client, "/intents/8/metadata?min_block=8");
+    await pause(30);
+    await moveTo(8);
+    // There is no such intent, and now the index can say so.
+    expect((await waiting).status).toBe(404);
+    const late = await put(hastyClient, "/intents/9/metadata?min_block=9");
+    expect([late.status, late.headers.get("x-block-number")]).toEqual([503, "8"]);
   });
 
   it("may be sent by pages of other origins", async () => {

@@ -214,6 +214,8 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     responses: { 200: metadataRecordSchema("IntentMetadata", { intent_id: { type: "string" } }) },
     errorStatuses: [401, 403, 409],
     security: authority.security,
+    // The owner has the receipt of the intent before the index has its block.
+    readsIndex: true,
     async handle(request) {
       const id = requireText(request.values, "id");
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);

@@ -26,13 +26,17 @@ import {
 } from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
 import { renderFrontPage } from "../../web/page.ts";
-import { type SiteFile, siteFiles } from "../../web/site-files.ts";
 import { RESOURCES_PATH } from "./resources-endpoint.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 type ListedDocument = DocumentLink & { readonly group: "Documentation" | "Discovery" | "Optional" };
 
-type PortfolioDocument = SiteFile & ListedDocument;
+type PortfolioDocument = ListedDocument & {
+  readonly operationId: string;
+  readonly type: string;
+  readonly schema: JsonSchema;
+  readonly render: () => StaticDocument;
+};
 
 const text = { type: "string" };
 
@@ -94,14 +98,17 @@ const FAULT_CODES: readonly FaultCode[] = [
   "TIMED_OUT",
 ];
 
-export function createPortfolioDocuments(offering: Offering, endpoint: Endpoint): readonly SiteFile[] {
+export function createPortfolioDocuments(
+  offering: Offering,
+  endpoint: Endpoint,
+): readonly PortfolioDocument[] {
   // The front page and llms.txt list all documents, so they read the list when they are rendered.
   const listed = () => [...documents, ...OTHER_DOCUMENTS];
   const documents: readonly PortfolioDocument[] = [
     ...createTextDocuments(offering, endpoint, listed),
     ...createDiscoveryDocuments(offering),
   ];
-  return [...documents, ...siteFiles];
+  return documents;
 }
 
 function createTextDocuments(

@@ -24,6 +24,7 @@ import { closedObject } from "../../schema/parameter.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
+import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
@@ -113,11 +114,13 @@ function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Pr
 
 function describePaymentChain(network: Caip2Network, rpcUrl: string | undefined): PaymentPageChain {
   const info = findChainById(chainIdOfNetwork(network));
+  const walletRpcUrl = rpcUrl ?? info?.publicRpcUrl ?? null;
   return {
     slug: info?.slug ?? "",
     name: info?.name ?? network,
     explorerTxUrl: info?.explorerTxUrl ?? null,
-    wallet: info === null || rpcUrl === undefined ? null : { nativeCurrency: info.native, rpcUrl },
+    wallet:
+      info === null || walletRpcUrl === null ? null : { nativeCurrency: info.native, rpcUrl: walletRpcUrl },
   };
 }
 
@@ -153,7 +156,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   const documents = createPortfolioDocuments(offering, endpoint);
   const resources = createResourcesEndpoint(offering);
   addEndpointRoutes(app, [endpoint, resources]);
-  for (const { path, render } of documents) addStaticDocument(app, path, render);
+  for (const { path, render } of [...documents, ...siteFiles]) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
     service: "portfolio",

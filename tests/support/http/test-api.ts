@@ -23,7 +23,7 @@ const UNUSED_CONTRACTS = Object.fromEntries(
 ) as Deployment["contracts"];
 
 type TestApiOptions = Partial<HttpServerOptions> & {
-  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
+  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
 };
 
 /** Anyone may write; signatures have their own tests. */
