@@ -23,8 +23,9 @@ const fetchWithRetry: typeof fetch = async (input, init) => {
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     const response = await fetch(request.clone()).catch(() => null);
     if (response && ![429, 502, 503, 504].includes(response.status)) return response;
-    const seconds = Number(response?.headers.get("retry-after") ?? 2);
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    // A proxy in between may send a date instead of seconds.
+    const seconds = Number(response?.headers.get("retry-after") ?? Number.NaN);
+    await new Promise((resolve) => setTimeout(resolve, 1000 * (seconds >= 0 ? seconds : 2)));
   }
   throw new Error("There is no response yet; send the same signature again later.");
 };

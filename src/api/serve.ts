@@ -22,6 +22,7 @@ import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
+import { siteFiles } from "../web/site-files.ts";
 import { describeApi } from "./describe.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
@@ -36,7 +37,7 @@ type ServeApiOptions = {
   /** Default: 64 MiB. 0 disables the cache. */
   readonly cacheBytesMax?: number;
   /** Limits of requests with x-min-block or min_block. */
-  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead">;
+  readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
 };
 
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
@@ -52,6 +53,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const index = openIndexReader(readers);
   const waiters = new BlockWaiters({
     ...options.blockWaits,
+    requestMsMax: server.app.server.requestTimeout,
     readHead: async () => {
       const checkpoint = await readCheckpoint(database);
       // A request that waited for this head must not get a cached response from before it.
@@ -121,6 +123,7 @@ function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: rea
     content: renderApiLlmsText(info, routes),
     contentType: "text/plain",
   }));
+  for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);
   addOpenApiRoutes(server.app, document);
 }
 

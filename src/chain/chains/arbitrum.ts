@@ -13,6 +13,7 @@ export const arbitrum: ChainInfo = {
   blockTimeMs: 250,
   logsBloom: "complete",
   explorerTxUrl: "https://arbiscan.io/tx/{hash}",
+  publicRpcUrl: "https://arb1.arbitrum.io/rpc",
   mainnet: true,
   // The minimum is 0.01 gwei; peaks reach a few gwei. The sequencer takes transactions in order and ignores tips.
   gas: { feePerGasMax: 2_000_000_000n, priorityFeePerGasMax: 10_000_000n },

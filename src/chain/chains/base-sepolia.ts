@@ -13,6 +13,7 @@ export const baseSepolia: ChainInfo = {
   blockTimeMs: 2_000,
   logsBloom: "complete",
   explorerTxUrl: "https://sepolia.basescan.org/tx/{hash}",
+  publicRpcUrl: "https://sepolia.base.org",
   mainnet: false,
   // Coins of a test chain are free but few; its fees follow nothing in particular.
   gas: { feePerGasMax: 5_000_000_000n, priorityFeePerGasMax: 500_000_000n },

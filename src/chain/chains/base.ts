@@ -13,6 +13,7 @@ export const base: ChainInfo = {
   blockTimeMs: 2_000,
   logsBloom: "complete",
   explorerTxUrl: "https://basescan.org/tx/{hash}",
+  publicRpcUrl: "https://mainnet.base.org",
   mainnet: true,
   // The base fee is mostly below 0.02 gwei and passes 1 gwei in rushes only; a transfer then costs more than most
   // payments move. Tips above a few thousandths of a gwei buy nothing.

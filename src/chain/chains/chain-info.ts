@@ -16,6 +16,8 @@ export type ChainInfo = {
   readonly logsBloom: BloomCoverage;
   /** Address of a transaction's page, with {hash} in it; null when this chain has no explorer. */
   readonly explorerTxUrl: string | null;
+  /** A node that anyone may use, for wallets that do not know the chain; never read by us. */
+  readonly publicRpcUrl: string | null;
   /** Whether its coins are worth money. */
   readonly mainnet: boolean;
   /** What a transaction of ours pays at most unless configured otherwise, in wei per gas. */

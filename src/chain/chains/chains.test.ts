@@ -1,4 +1,5 @@
 // The facts of all chains, held to the same rules.
+import * as publishedChains from "viem/chains";
 import { describe, expect, it } from "vitest";
 import { CHAINS, findChainById, findChainBySlug } from "./chains.ts";
 
@@ -22,4 +23,12 @@ describe("the chains", () => {
     if (page !== null) expect(page).toMatch(/^https:\/\/[^{}]+\/tx\/\{hash\}$/);
     if (chain.mainnet) expect(page).not.toBeNull();
   });
+
+  it.each(CHAINS.filter(({ publicRpcUrl }) => publicRpcUrl !== null))(
+    "$slug has the public node that its own project publishes",
+    ({ chainId, publicRpcUrl }) => {
+      const published = Object.values(publishedChains).find(({ id }) => id === chainId);
+      expect(published?.rpcUrls.default.http).toContain(publicRpcUrl);
+    },
+  );
 });

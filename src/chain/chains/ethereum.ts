@@ -13,6 +13,8 @@ export const ethereum: ChainInfo = {
   blockTimeMs: 12_000,
   logsBloom: "complete",
   explorerTxUrl: "https://etherscan.io/tx/{hash}",
+  // Every wallet knows it.
+  publicRpcUrl: null,
   mainnet: true,
   // A transfer at 50 gwei costs about 0.005 ETH; dearer hours pass. Two gwei of tip have always been enough.
   gas: { feePerGasMax: 50_000_000_000n, priorityFeePerGasMax: 2_000_000_000n },

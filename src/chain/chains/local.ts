@@ -13,6 +13,8 @@ export const localChain: ChainInfo = {
   blockTimeMs: 1_000,
   logsBloom: "complete",
   explorerTxUrl: null,
+  // Its node listens on a port of the run.
+  publicRpcUrl: null,
   mainnet: false,
   // Its base fee is zero unless a test sets one; the node suggests a tip of one gwei.
   gas: { feePerGasMax: 100_000_000_000n, priorityFeePerGasMax: 2_000_000_000n },

@@ -13,6 +13,7 @@ export const optimism: ChainInfo = {
   blockTimeMs: 2_000,
   logsBloom: "complete",
   explorerTxUrl: "https://optimistic.etherscan.io/tx/{hash}",
+  publicRpcUrl: "https://mainnet.optimism.io",
   mainnet: true,
   // As on Base, which runs the same software: far above everyday fees, below what a small payment could bear.
   gas: { feePerGasMax: 500_000_000n, priorityFeePerGasMax: 50_000_000n },

@@ -13,6 +13,7 @@ export const polygon: ChainInfo = {
   blockTimeMs: 2_000,
   logsBloom: "partial",
   explorerTxUrl: "https://polygonscan.com/tx/{hash}",
+  publicRpcUrl: "https://polygon.drpc.org",
   mainnet: true,
   // Validators require a tip of at least 25 gwei; base fees of several hundred gwei occur and cost a fraction of a cent.
   gas: { feePerGasMax: 1_000_000_000_000n, priorityFeePerGasMax: 100_000_000_000n },

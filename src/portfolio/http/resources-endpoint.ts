@@ -25,15 +25,22 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
     tag: "Service",
     parameters: [
       query("type", textKind, "http", "Only resources of this type; all of ours are `http`."),
-      query("limit", countKind(1, LIMIT_MAX, LIMIT_MAX), 10, "How many resources to list at most."),
-      query("offset", countKind(0, OFFSET_MAX, 0), 0, "How many resources to skip."),
+      query(
+        "limit",
+        limitKind,
+        10,
+        `How many resources to list; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
+      ),
+      query("offset", offsetKind, 0, "How many resources to skip."),
     ],
     body: null,
     responses: { 200: discoveryResourcesSchema },
     hasEtag: true,
     async handle({ values }) {
-      const { type, limit = LIMIT_MAX, offset = 0 } = values as ParsedValues;
-      const body = Buffer.from(JSON.stringify(buildDiscoveryResources(offering, { type, limit, offset })));
+      const { type = "", limit = LIMIT_MAX, offset = 0 } = values as ParsedValues;
+      // Clients that always send every filter leave those empty that they do not use.
+      const page = { type: type === "" ? undefined : type, limit, offset };
+      const body = Buffer.from(JSON.stringify(buildDiscoveryResources(offering, page)));
       const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
       const headers = {
         "content-type": "application/json; charset=utf-8",
@@ -50,16 +57,20 @@ type ParsedValues = { readonly type?: string; readonly limit?: number; readonly 
 
 const textKind: ParameterKind<string> = { json: { type: "string" }, parse: (text) => text };
 
-function countKind(minimum: number, maximum: number, fallback: number): ParameterKind<number> {
-  return {
-    json: { type: "integer", minimum, maximum, default: fallback },
-    parse: (text, name) => {
-      const count = parseUint(text, name, BigInt(maximum));
-      if (count < BigInt(minimum)) throw new Fault("INPUT_INVALID", `${name} must be at least ${minimum}.`);
-      return Number(count);
-    },
-  };
-}
+/** Clients may ask for more than there is: the page says how many it lists. */
+const limitKind: ParameterKind<number> = {
+  json: { type: "integer", minimum: 1, default: LIMIT_MAX },
+  parse: (text, name) => {
+    const limit = parseUint(text, name);
+    if (limit < 1n) throw new Fault("INPUT_INVALID", `${name} must be at least 1.`);
+    return limit > BigInt(LIMIT_MAX) ? LIMIT_MAX : Number(limit);
+  },
+};
+
+const offsetKind: ParameterKind<number> = {
+  json: { type: "integer", minimum: 0, maximum: OFFSET_MAX, default: 0 },
+  parse: (text, name) => Number(parseUint(text, name, BigInt(OFFSET_MAX))),
+};
 
 function query(name: string, kind: Parameter["kind"], example: unknown, description: string): Parameter {
   return { name, in: "query", required: false, kind, description, example };
