@@ -41,7 +41,13 @@ export default defineConfig({
           "packages/**/*.test.ts",
           "tests/**/*.test.ts",
         ],
-        exclude: [...configDefaults.exclude, CHAOS, "tests/browser/**", "tests/upgrade/**"],
+        exclude: [
+          ...configDefaults.exclude,
+          CHAOS,
+          "tests/browser/**",
+          "tests/protocols/**",
+          "tests/upgrade/**",
+        ],
       }),
       // One file at a time, after everything else: each starts several processes and measures how they fail.
       // Property and fuzz tests, of which main runs a part, run here in full.
@@ -51,6 +57,8 @@ export default defineConfig({
         maxWorkers: 1,
         sequence: { groupOrder: 1 },
       }),
+      // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
+      suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
       // `npm run test:upgrade` checks the previous version out and sets the variable.
       ...(process.env.TEST_VERSION_BEFORE === undefined

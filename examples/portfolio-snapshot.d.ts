@@ -52,6 +52,12 @@ export type PositionAsset = {
   priceUsd: string | null;
   /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
   valueUsd: string | null;
+  /** Name of the source of the price. */
+  priceSource: string | null;
+  /** The contract that the price was read from; null for a vendor. */
+  priceContract: string | null;
+  /** When the source last set the price; null when it does not say. */
+  priceTimestamp: string | null;
 };
 
 export type PortfolioToken = {
@@ -73,8 +79,12 @@ export type PortfolioToken = {
   priceUsd: string | null;
   /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
   valueUsd: string | null;
-  /** Source of the price. */
+  /** Name of the source of the price. */
   priceSource: string | null;
+  /** The contract that the price was read from; null for a vendor. */
+  priceContract: string | null;
+  /** When the source last set the price; null when it does not say. */
+  priceTimestamp: string | null;
   /** When true, excluded from totals, counts and top holdings; summary.warnings states why. */
   spam: boolean;
 };

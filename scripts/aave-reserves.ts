@@ -1,7 +1,7 @@
 // Writes the Aave v3 markets as data files, from the address book that Aave's governance maintains.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as book from "@bgd-labs/aave-address-book";
+import * as book from "@aave-dao/aave-address-book";
 
 const FOLDER = "src/portfolio/positions/aave-v3/markets";
 

@@ -25,7 +25,7 @@ export const LISTED_CHAINS = CHAINS.filter(({ mainnet }) => mainnet);
 const VERSION = { major: 1, minor: 0, patch: 0 };
 
 const OPTIMISM = "@eth-optimism/tokenlist";
-const AAVE = "@bgd-labs/aave-address-book";
+const AAVE = "@aave-dao/aave-address-book";
 const METAMASK = "@metamask/contract-metadata";
 
 const packages = createRequire(import.meta.url);

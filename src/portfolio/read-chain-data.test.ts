@@ -10,7 +10,7 @@ import {
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { readChainData } from "./snapshot.ts";
-import { type Asset, getAssetKey, type PriceSource } from "./types.ts";
+import { type Asset, getAssetKey, type PriceSource, quotePrice } from "./types.ts";
 
 const signal = new AbortController().signal;
 const usdc = makeListedToken(1, "USDC", 6);
@@ -42,7 +42,7 @@ async function readWith(price: PriceSource["read"]) {
 }
 
 function priceOf(asset: Asset, units: bigint): PriceSource["read"] {
-  const prices = new Map([[getAssetKey(asset), { units, scale: 0 }]]);
+  const prices = new Map([[getAssetKey(asset), quotePrice({ units, scale: 0 })]]);
   return async () => ({ prices, warnings: [] });
 }
 
@@ -71,7 +71,7 @@ describe("a position with an unpriced asset", () => {
       return { prices: new Map(), warnings: [] };
     });
     expect(positions).toMatchObject([{ valueUsd: null }]);
-    expect(data.pricesComplete).toBe(false);
+    expect([...data.incompletePrices]).toEqual([receipt.contract]);
     expect(data.warnings).toEqual(["Prices from feed are missing on Base: the source failed or timed out."]);
   });
 

@@ -10,13 +10,15 @@ export type PortfolioAsset = {
   readonly balance: string | null;
   readonly priceUsd: string | null;
   readonly valueUsd: string | null;
+  readonly priceSource: string | null;
+  readonly priceContract: string | null;
+  readonly priceTimestamp: string | null;
 };
 
 export type PortfolioToken = PortfolioAsset & {
   readonly chain: string;
   readonly chainId: string;
   readonly logo: string | null;
-  readonly priceSource: string | null;
   readonly spam: boolean;
 };
 

@@ -15,7 +15,14 @@ import {
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { Fault } from "../lib/fault.ts";
 import { createSnapshotReader, type SnapshotReaderOptions } from "./snapshot.ts";
-import type { Asset, ChainHoldings, HoldingsProvider, PinnedChain, PriceSource } from "./types.ts";
+import {
+  type Asset,
+  type ChainHoldings,
+  type HoldingsProvider,
+  type PinnedChain,
+  type PriceSource,
+  quotePrice,
+} from "./types.ts";
 
 const signal = new AbortController().signal;
 const usdc = makeListedToken(1, "USDC", 6);
@@ -51,7 +58,10 @@ function priceSource(onRead: (assets: readonly Asset[]) => void): PriceSource {
     name: "feed",
     read: async ({ assets }) => {
       onRead(assets);
-      return { prices: new Map([[usdc.contract, { units: 1n, scale: 0 }]]), warnings: ["Feed is slow."] };
+      return {
+        prices: new Map([[usdc.contract, quotePrice({ units: 1n, scale: 0 })]]),
+        warnings: ["Feed is slow."],
+      };
     },
   };
 }
@@ -66,8 +76,8 @@ describe("a snapshot", () => {
         holdings: [makeHolding(ETHER_ASSET, 2n * 10n ** 18n), makeHolding(receipt, 5n)],
         activity: [{ hash: numberedContract(9), from: TEST_WALLET, to: null, blockNumber: 6, timestamp: 60 }],
         prices: new Map([
-          ["native", { units: 3n, scale: 0 }],
-          [usdc.contract, { units: 9n, scale: 0 }],
+          ["native", quotePrice({ units: 3n, scale: 0 })],
+          [usdc.contract, quotePrice({ units: 9n, scale: 0 })],
         ]),
         warnings: ["Provider warns."],
       })),

@@ -105,7 +105,8 @@ export async function readChainData(
     holdings,
     positions: positions.positions,
     prices: prices.prices,
-    pricesComplete: prices.pricesComplete,
+    incompletePrices: prices.incompletePrices,
+    provenTokens: positions.provenTokens,
     activity: balances.activity,
     warnings: [balances, metadata, positions, prices].flatMap(({ warnings }) => warnings),
   };
@@ -116,7 +117,7 @@ export async function readChainData(
   return {
     ...data,
     prices: new Map([...data.prices, ...receiptPrices.prices]),
-    pricesComplete: data.pricesComplete && receiptPrices.pricesComplete,
+    incompletePrices: new Set([...data.incompletePrices, ...receiptPrices.incompletePrices]),
     warnings: [...data.warnings, ...receiptPrices.warnings],
   };
 }

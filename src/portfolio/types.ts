@@ -108,12 +108,35 @@ export type ChainHoldings = {
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
   /** Prices that a vendor returns with its balances; the least trusted source. */
-  readonly prices?: ReadonlyMap<AssetKey, Decimal>;
+  readonly prices?: ReadonlyMap<AssetKey, QuotedPrice>;
 };
 
 export type HoldingsProvider = {
   readonly name: string;
   read(query: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
+};
+
+/** What one whole unit of an asset costs in US dollars, and how that is known. */
+export type QuotedPrice = {
+  readonly usd: Decimal;
+  /** The contract that says so, such as the feed; null for a vendor. */
+  readonly contract: Hex | null;
+  /** When the source last set it, in seconds since 1970; null when unknown. */
+  readonly timestamp: number | null;
+  /** What the pools behind a spot price could pay in all; null where the price does not come from pools. */
+  readonly payableUsdMax: Decimal | null;
+  /** Whether it shows that the token is genuine: a feed or a reserve for exactly its address, or deep pools. */
+  readonly provesToken: boolean;
+};
+
+/** A price of which only that is known which is given. */
+export function quotePrice(usd: Decimal, known: Partial<Omit<QuotedPrice, "usd">> = {}): QuotedPrice {
+  return { usd, contract: null, timestamp: null, payableUsdMax: null, provesToken: false, ...known };
+}
+
+export type AssetPrice = QuotedPrice & {
+  /** The name of the price source. */
+  readonly source: string;
 };
 
 export type PriceQuery = {
@@ -124,7 +147,9 @@ export type PriceQuery = {
 
 /** An unknown or stale price is missing from the map; a known zero is 0. */
 export type PriceResult = {
-  readonly prices: ReadonlyMap<AssetKey, Decimal>;
+  readonly prices: ReadonlyMap<AssetKey, QuotedPrice>;
+  /** Assets that were not looked up, for example beyond a limit: a missing price says nothing about them. */
+  readonly unasked?: ReadonlySet<AssetKey>;
   readonly warnings: readonly string[];
 };
 
@@ -135,6 +160,12 @@ export type PriceSource = {
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
+/** An amount in a position, with what the protocol itself says about its price. */
+export type PositionAsset = Holding & {
+  /** Used when no price source knows the asset: the price by which its own market values it. */
+  readonly marketPrice?: AssetPrice | null;
+};
+
 export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
 
 /** Raw amounts are positive; `borrowed` makes their value negative. */
@@ -143,7 +174,12 @@ export type ProtocolPosition = {
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: Hex | null;
-  readonly assets: readonly Holding[];
+  /**
+   * Positions of the same market are one account, in which collateral secures debt: they are valued together or not at
+   * all. Null for a position that secures nothing.
+   */
+  readonly market?: string | null;
+  readonly assets: readonly PositionAsset[];
   /** Receipt and debt tokens that represent this position: they are not listed again as tokens. */
   readonly receiptTokens: readonly Hex[];
 };
@@ -152,6 +188,8 @@ export type PositionQuery = WalletQuery & { readonly holdings: readonly Holding[
 
 export type PositionResult = {
   readonly positions: readonly ProtocolPosition[];
+  /** Tokens that a protocol's factory proves to be its own, such as vault shares: never spam, whatever their names. */
+  readonly provenTokens?: ReadonlySet<Hex>;
   readonly warnings: readonly string[];
 };
 

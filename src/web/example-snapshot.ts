@@ -4,6 +4,9 @@ const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const AWETH_BASE = "0xd4a0e0b9149bcee3c920d2e00b5de09138fd8bb7";
 const WETH_BASE = "0x4200000000000000000000000000000000000006";
+const ETH_FEED = "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419";
+const ETH_FEED_BASE = "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70";
+const USDC_FEED_BASE = "0x7e860098f58bbfc8648a4311b374b1d669a2bc6b";
 
 export const exampleSnapshot = {
   address: WALLET,
@@ -40,6 +43,8 @@ export const exampleSnapshot = {
       valueUsd: "5000",
       spam: false,
       priceSource: "chainlink",
+      priceContract: ETH_FEED,
+      priceTimestamp: "2025-12-31T23:58:11.000Z",
     },
     {
       chain: "base",
@@ -55,6 +60,8 @@ export const exampleSnapshot = {
       valueUsd: "1250.25",
       spam: false,
       priceSource: "chainlink",
+      priceContract: USDC_FEED_BASE,
+      priceTimestamp: "2025-12-31T23:58:11.000Z",
     },
     {
       chain: "base",
@@ -70,6 +77,8 @@ export const exampleSnapshot = {
       valueUsd: null,
       spam: true,
       priceSource: null,
+      priceContract: null,
+      priceTimestamp: null,
     },
   ],
   positions: [
@@ -90,6 +99,9 @@ export const exampleSnapshot = {
           balance: "0.6",
           priceUsd: "2500",
           valueUsd: "1500",
+          priceSource: "chainlink",
+          priceContract: ETH_FEED_BASE,
+          priceTimestamp: "2025-12-31T23:51:47.000Z",
         },
       ],
       valueUsd: "1500",

@@ -49,7 +49,7 @@ async function buySnapshot(query: string): Promise<ApiResponse> {
 }
 
 // Fields beyond the specification, which clients may ignore: the price source and the spam mark.
-const ADDITIONS = { PortfolioToken: ["priceSource", "spam"] };
+const ADDITIONS = { PortfolioToken: ["priceSource", "priceContract", "priceTimestamp", "spam"] };
 
 describe("the specification", () => {
   it("is parsed completely", () => {

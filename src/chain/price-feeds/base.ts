@@ -1,4 +1,4 @@
-// Chainlink's dollar feeds on Base, from the directory in @bgd-labs/aave-address-book: each for exactly that asset.
+// Chainlink's dollar feeds on Base, from the directory in @aave-dao/aave-address-book: each for exactly that asset.
 import { type ChainPriceFeeds, dailyFeed, twentyMinuteFeed } from "./price-feed.ts";
 
 export const baseFeeds: ChainPriceFeeds = {

@@ -9,6 +9,7 @@ import {
   makeHolding,
   makeListedToken,
   makePosition,
+  makePrices,
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
@@ -47,10 +48,7 @@ const full = valueSnapshot({
         makeHolding(usdc, 1_234_567n),
         makeHolding(odd, 2n ** 200n),
       ],
-      prices: new Map([
-        ["native", { price: { units: 200012n, scale: 2 }, source: "feed" }],
-        [usdc.contract, { price: { units: 1n, scale: 0 }, source: "feed" }],
-      ]),
+      prices: makePrices({ native: "2000.12", [usdc.contract]: "1" }),
       positions: [
         makePosition({ kind: "borrowed", contract: numberedContract(7), assets: [makeHolding(usdc, 1n)] }),
         makePosition({ name: "none", assets: [makeHolding(odd, 1n)] }),
@@ -65,6 +63,8 @@ const full = valueSnapshot({
 });
 
 // As the specification lists them.
+const PRICE_KEYS = ["priceSource", "priceContract", "priceTimestamp"];
+
 const SPECIFIED = {
   snapshot: [
     "address",
@@ -84,10 +84,13 @@ const SPECIFIED = {
   top: ["chain", "contract", "symbol", "name", "valueUsd"],
   token: [
     ...["chain", "chainId", "contract", "symbol", "name", "decimals", "logo", "rawBalance", "balance"],
-    ...["priceUsd", "valueUsd", "spam", "priceSource"],
+    ...["priceUsd", "valueUsd", "spam", ...PRICE_KEYS],
   ],
   position: ["chain", "chainId", "protocol", "kind", "name", "contract", "assets", "valueUsd"],
-  asset: ["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
+  asset: [
+    ...["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
+    ...PRICE_KEYS,
+  ],
   activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp"],
 };
 

@@ -44,6 +44,15 @@ const amountKeys = {
     ...nullable(usd),
     description: "balance × priceUsd, rounded half up to 6 decimals; negative for debt.",
   },
+  priceSource: { ...textOrNull, description: "Name of the source of the price." },
+  priceContract: {
+    ...nullable(address),
+    description: "The contract that the price was read from; null for a vendor.",
+  },
+  priceTimestamp: {
+    ...nullable(time),
+    description: "When the source last set the price; null when it does not say.",
+  },
 };
 
 const portfolioToken = record("PortfolioToken", {
@@ -52,7 +61,6 @@ const portfolioToken = record("PortfolioToken", {
   ...assetKeys,
   logo: textOrNull,
   ...amountKeys,
-  priceSource: { ...textOrNull, description: "Source of the price." },
   spam: {
     type: "boolean",
     description: "When true, excluded from totals, counts and top holdings; summary.warnings states why.",

@@ -10,12 +10,13 @@ export async function collectPositions(
   query: PositionQuery,
   signal: AbortSignal,
   timeMsMax: number = TIME_MS_MAX,
-): Promise<PositionResult> {
+): Promise<Required<PositionResult>> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const { chain } = query.at;
   const outcomes = await Promise.allSettled(readers.map(async (reader) => reader.read(query, deadline)));
   signal.throwIfAborted();
   const positions: ProtocolPosition[] = [];
+  const provenTokens = new Set<Hex>();
   const warnings: string[] = [];
   const readerOf = new Map<Hex, PositionReader>();
   readers.forEach((reader, index) => {
@@ -25,6 +26,7 @@ export async function collectPositions(
       return;
     }
     warnings.push(...outcome.value.warnings);
+    for (const token of outcome.value.provenTokens ?? []) provenTokens.add(token);
     for (const position of outcome.value.positions) {
       const earlier = position.receiptTokens
         .map((token) => readerOf.get(token))
@@ -39,5 +41,5 @@ export async function collectPositions(
       positions.push(position);
     }
   });
-  return { positions, warnings };
+  return { positions, provenTokens, warnings };
 }

@@ -3,12 +3,18 @@
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import { decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
-import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
-import type { AssetKey, PinnedChain, PriceResult, PriceSource } from "../types.ts";
+import {
+  type AssetKey,
+  type PinnedChain,
+  type PriceResult,
+  type PriceSource,
+  type QuotedPrice,
+  quotePrice,
+} from "../types.ts";
 import { aggregator, decodeRound, describeSequencerOutage, isSequencerUp } from "./chainlink.ts";
 
 const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
@@ -67,11 +73,11 @@ async function readMarket(
   const listPrices = decodeWordArray(list, keys.length);
   const units =
     listPrices?.length === keys.length ? listPrices : await readOneByOne(at, oracle, keys, signal);
-  const prices = new Map<AssetKey, Decimal>();
+  const prices = new Map<AssetKey, QuotedPrice>();
   for (const [i, key] of keys.entries()) {
     const price = units[i];
     // The oracle returns zero for an asset that it cannot price.
-    if (price) prices.set(key, { units: price, scale });
+    if (price) prices.set(key, quotePrice({ units: price, scale }, { contract: oracle, provesToken: true }));
   }
   return { prices, warnings: [] };
 }

@@ -174,7 +174,7 @@ describe("Chainlink on a real EVM", () => {
     const source = createChainlinkSource(new Map([[at.chain.chainId, local]]));
     const { prices } = await source.read({ at, assets: [tokenAsset(TOKEN), nativeAsset] }, signal);
     const price = prices.get(TOKEN);
-    return price && formatDecimal(price);
+    return price && formatDecimal(price.usd);
   }
 
   it("reads the contract's price and rejects a stale one", async () => {

@@ -6,7 +6,7 @@ import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import { decodeTokenDecimals } from "../tokens/erc20.ts";
-import { type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
+import { type AssetKey, getAssetKey, type PriceSource, type QuotedPrice, quotePrice } from "../types.ts";
 
 /** `feeds` by chain id replace the built-in ones, as a local chain needs it. */
 export function createChainlinkSource(
@@ -17,13 +17,13 @@ export function createChainlinkSource(
     async read({ at, assets }, signal) {
       const chainFeeds = feeds.get(at.chain.chainId);
       if (chainFeeds === undefined) return { prices: new Map(), warnings: [] };
-      const known = assets.flatMap((asset) => findFeed(chainFeeds, getAssetKey(asset)));
-      if (known.length === 0) return { prices: new Map(), warnings: [] };
+      const feedsOfAssets = assets.flatMap((asset) => findFeed(chainFeeds, getAssetKey(asset)));
+      if (feedsOfAssets.length === 0) return { prices: new Map(), warnings: [] };
 
       const { sequencer } = chainFeeds;
       const calls = [
-        ...known.map(({ feed }) => aggregator.latestRoundData(feed.feed)),
-        ...known.map(({ feed }) => aggregator.decimals(feed.feed)),
+        ...feedsOfAssets.map(({ feed }) => aggregator.latestRoundData(feed.feed)),
+        ...feedsOfAssets.map(({ feed }) => aggregator.decimals(feed.feed)),
         ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
       ];
       const results = await readByMulticall(at, calls, signal);
@@ -32,11 +32,14 @@ export function createChainlinkSource(
       if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), timestamp)) {
         return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "Chainlink")] };
       }
-      const prices = new Map<AssetKey, Decimal>();
-      for (const [i, { key, feed }] of known.entries()) {
-        const scale = decodeTokenDecimals(results[known.length + i]);
-        const price = validatePrice(decodeRound(results[i]), scale, feed, timestamp);
-        if (price !== null) prices.set(key, price);
+      const prices = new Map<AssetKey, QuotedPrice>();
+      for (const [i, { key, feed }] of feedsOfAssets.entries()) {
+        const scale = decodeTokenDecimals(results[feedsOfAssets.length + i]);
+        const round = decodeRound(results[i]);
+        const usd = validatePrice(round, scale, feed, timestamp);
+        if (round === null || usd === null) continue;
+        const known = { contract: feed.feed, timestamp: Number(round.updatedAt), provesToken: true };
+        prices.set(key, quotePrice(usd, known));
       }
       return { prices, warnings: [] };
     },

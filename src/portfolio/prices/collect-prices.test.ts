@@ -6,8 +6,14 @@ import {
   makeChainConfig,
   makeListedToken,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { Decimal } from "../../lib/decimal.ts";
-import { type Asset, type AssetKey, getAssetKey, type PriceSource } from "../types.ts";
+import {
+  type Asset,
+  type AssetKey,
+  getAssetKey,
+  type PriceSource,
+  type QuotedPrice,
+  quotePrice,
+} from "../types.ts";
 import { collectPrices, type PriceSourceGroups } from "./collect-prices.ts";
 
 const signal = new AbortController().signal;
@@ -25,7 +31,9 @@ function source(name: string, prices: Partial<Record<AssetKey, bigint>>, warning
       requested.push(assets.map(({ symbol }) => symbol).join());
       const entries = Object.entries(prices) as [AssetKey, bigint][];
       return {
-        prices: new Map(entries.map(([key, units]): [AssetKey, Decimal] => [key, { units, scale: 0 }])),
+        prices: new Map(
+          entries.map(([key, units]): [AssetKey, QuotedPrice] => [key, quotePrice({ units, scale: 0 })]),
+        ),
         warnings,
       };
     },
@@ -38,7 +46,7 @@ async function collect(sources: PriceSourceGroups, assets: readonly Asset[] = [E
   const { prices, ...rest } = await collectPrices(sources, { at, assets }, signal);
   const texts = assets.map((asset) => {
     const found = prices.get(getAssetKey(asset));
-    return found ? `${asset.symbol} ${found.price.units} ${found.source}` : asset.symbol;
+    return found ? `${asset.symbol} ${found.usd.units} ${found.source}` : asset.symbol;
   });
   return { ...rest, texts };
 }
@@ -51,7 +59,7 @@ describe("collectPrices", () => {
     const late = source("D", {});
     expect(await collect([[a, b], [c], [late]])).toEqual({
       texts: ["ETH 1 A", "ONE 3 B", "TWO 6 C"],
-      pricesComplete: true,
+      incompletePrices: new Set(),
       warnings: ["C is old."],
     });
     expect([a.requested, b.requested, c.requested, late.requested]).toEqual([
@@ -71,7 +79,7 @@ describe("collectPrices", () => {
     };
     expect(await collect([[broken, throwing, source("B", { native: 2n })]])).toEqual({
       texts: ["ETH 2 B", "ONE", "TWO"],
-      pricesComplete: false,
+      incompletePrices: new Set(["native", one.contract, two.contract]),
       warnings: [
         "Prices from Broken are missing on Base: the source failed or timed out.",
         "Prices from Throwing are missing on Base: the source failed or timed out.",
@@ -96,7 +104,7 @@ describe("collectPrices", () => {
 
   it("requests nothing without assets", async () => {
     const a = source("A", {});
-    expect(await collect([[a]], [])).toEqual({ texts: [], pricesComplete: true, warnings: [] });
+    expect(await collect([[a]], [])).toEqual({ texts: [], incompletePrices: new Set(), warnings: [] });
     expect(a.requested).toEqual([]);
   });
 
@@ -114,7 +122,7 @@ describe("collectPrices", () => {
       signal,
       20,
     );
-    expect(found.prices.get("native")).toEqual({ price: { units: 2n, scale: 0 }, source: "B" });
+    expect(found.prices.get("native")).toMatchObject({ usd: { units: 2n, scale: 0 }, source: "B" });
     expect(found.warnings).toEqual([
       "Prices from Hanging are missing on Base: the source failed or timed out.",
     ]);

@@ -1,19 +1,20 @@
 // Collects prices from sources in order of trust: groups in sequence, the sources of a group concurrently.
-import type { Decimal } from "../../lib/decimal.ts";
 import {
   type Asset,
   type AssetKey,
+  type AssetPrice,
   getAssetKey,
   type PriceQuery,
   type PriceResult,
   type PriceSource,
+  type QuotedPrice,
 } from "../types.ts";
-import type { AssetPrice, ChainData } from "../valuation/snapshot-data.ts";
+import type { ChainData } from "../valuation/snapshot-data.ts";
 
 /** Each group only gets the assets without a price yet; within a group the earlier source wins. */
 export type PriceSourceGroups = readonly (readonly PriceSource[])[];
 
-type CollectedPrices = Pick<ChainData, "prices" | "pricesComplete" | "warnings">;
+type CollectedPrices = Pick<ChainData, "prices" | "incompletePrices" | "warnings">;
 
 // A source that hangs counts as failed: the balances are known by then, and the caller is waiting.
 const TIME_MS_MAX = 6_000;
@@ -27,7 +28,7 @@ export async function collectPrices(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
   const prices = new Map<AssetKey, AssetPrice>();
   const warnings: string[] = [];
-  let pricesComplete = true;
+  const incompletePrices = new Set<AssetKey>();
   for (const group of sources) {
     const wanted = distinct(assets).filter((asset) => !prices.has(getAssetKey(asset)));
     if (wanted.length === 0) break;
@@ -40,17 +41,21 @@ export async function collectPrices(
       if (outcome?.status === "fulfilled") {
         warnings.push(...outcome.value.warnings);
         addPrices(name, outcome.value, wanted, prices);
+        for (const key of outcome.value.unasked ?? []) incompletePrices.add(key);
       } else {
-        pricesComplete = false;
+        for (const asset of wanted) incompletePrices.add(getAssetKey(asset));
         warnings.push(`Prices from ${name} are missing on ${at.chain.name}: the source failed or timed out.`);
       }
     });
   }
-  return { prices, pricesComplete, warnings };
+  return { prices, incompletePrices, warnings };
 }
 
 /** A source of the prices that the provider returned with the balances. */
-export function createProviderPriceSource(name: string, prices: ReadonlyMap<AssetKey, Decimal>): PriceSource {
+export function createProviderPriceSource(
+  name: string,
+  prices: ReadonlyMap<AssetKey, QuotedPrice>,
+): PriceSource {
   return { name, read: async () => ({ prices, warnings: [] }) };
 }
 
@@ -63,7 +68,7 @@ function addPrices(
   for (const key of wanted.map(getAssetKey)) {
     const price = result.prices.get(key);
     // A negative price is an invalid result.
-    if (price && price.units >= 0n && !prices.has(key)) prices.set(key, { price, source });
+    if (price && price.usd.units >= 0n && !prices.has(key)) prices.set(key, { ...price, source });
   }
 }
 

@@ -6,7 +6,14 @@ import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../lib/json.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
-import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
+import {
+  type AssetKey,
+  getAssetKey,
+  type PinnedChain,
+  type PriceSource,
+  type QuotedPrice,
+  quotePrice,
+} from "../types.ts";
 import { sendVendorRequest, VendorError } from "../vendor-request.ts";
 
 const MINUTE_MS = 60_000;
@@ -112,7 +119,7 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
       const outcomes = await Promise.allSettled(requested.map((coins) => readCoins(coins, signal)));
       signal.throwIfAborted();
 
-      const prices = new Map<AssetKey, Decimal>();
+      const prices = new Map<AssetKey, QuotedPrice>();
       const failures: VendorError[] = [];
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") {
@@ -130,7 +137,7 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
   };
 }
 
-function validPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Decimal])[] {
+function validPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, QuotedPrice])[] {
   return Object.entries(coins).flatMap(([coin, entry]) => {
     if (!isJsonObject(entry)) return [];
     const price = parseExactDecimal(entry.price);
@@ -139,7 +146,7 @@ function validPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [st
     if (price === null || price.units < 0n || timestamp === null || confidence === null) return [];
     if (Math.abs(at.block.timestamp - timestamp) > AGE_SECONDS_MAX) return [];
     if (compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
-    return [[coin.toLowerCase(), price] as const];
+    return [[coin.toLowerCase(), quotePrice(price, { timestamp })] as const];
   });
 }
 

@@ -71,7 +71,7 @@ describe("the spot oracle", () => {
   it("returns no price for shallow pools, without pools, and for rates that are only rounding", async () => {
     const assets = [THIN, NO_POOL, RATE_ZERO, FEW_DIGITS].map((token) => tokenAsset(token));
     const result = await source().read({ at: openRecordedChain(record), assets }, signal);
-    expect(result).toEqual({ prices: new Map(), warnings: [] });
+    expect(result).toEqual({ prices: new Map(), unasked: new Set(), warnings: [] });
   });
 
   it("sums the depth of all pools", async () => {

@@ -4,7 +4,14 @@ import { decodeWord } from "../../lib/abi/return-data.ts";
 import { compareDecimals, type Decimal, multiplyDecimals, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../multicall.ts";
-import { type AssetKey, getAssetKey, type PinnedChain, type PriceSource } from "../types.ts";
+import {
+  type AssetKey,
+  getAssetKey,
+  type PinnedChain,
+  type PriceSource,
+  type QuotedPrice,
+  quotePrice,
+} from "../types.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import { listPoolLookups, type SpotPool } from "./spot-pools.ts";
 
@@ -56,9 +63,10 @@ export function createOffchainOracleSource(options: OffchainOracleOptions): Pric
         options.nativePrice.read({ at, assets: [native] }, signal),
         readQuotes(at, market, tokens, signal),
       ]);
-      const nativeUsd = nativeResult.prices.get("native");
-      if (nativeUsd === undefined || quotes.length === 0) return { prices: new Map(), warnings };
-      return { prices: await priceQuotes(at, quotes, nativeUsd, signal), warnings };
+      const unasked = new Set(priceable.slice(TOKENS_MAX).map(({ key }) => key));
+      const nativeUsd = nativeResult.prices.get("native")?.usd;
+      if (nativeUsd === undefined || quotes.length === 0) return { prices: new Map(), unasked, warnings };
+      return { prices: await priceQuotes(at, market, quotes, nativeUsd, signal), unasked, warnings };
     },
   };
 }
@@ -88,20 +96,23 @@ async function readQuotes(
 /** Second round trip: the depth and rate of the pools decide whether a rate becomes a price. */
 async function priceQuotes(
   at: PinnedChain,
+  { oracle }: SpotMarket,
   quotes: readonly Quote[],
   nativeUsd: Decimal,
   signal: AbortSignal,
-): Promise<ReadonlyMap<AssetKey, Decimal>> {
+): Promise<ReadonlyMap<AssetKey, QuotedPrice>> {
   const calls = quotes.flatMap(({ pools }) => pools.flatMap((pool) => pool.calls));
   const results = (await readByMulticall(at, calls, signal)).values();
-  const prices = new Map<AssetKey, Decimal>();
+  const prices = new Map<AssetKey, QuotedPrice>();
   for (const quote of quotes) {
     const pools = quote.pools.map((pool) => pool.decodeState(results.next().value, results.next().value));
     const depth = pools.reduce((sum, pool) => sum + pool.nativeBalance, 0n);
     const depthUsd = multiplyDecimals({ units: depth, scale: NATIVE_DECIMALS }, nativeUsd);
     const deepest = pools.reduce((best, pool) => (pool.nativeBalance > best.nativeBalance ? pool : best));
     if (compareDecimals(depthUsd, LIQUIDITY_USD_MIN) < 0 || !ratesAgree(quote.rate, deepest.rate)) continue;
-    prices.set(quote.key, multiplyDecimals(nativePerToken(quote), nativeUsd));
+    const usd = multiplyDecimals(nativePerToken(quote), nativeUsd);
+    const known = { contract: oracle, timestamp: at.block.timestamp, payableUsdMax: depthUsd };
+    prices.set(quote.key, quotePrice(usd, known));
   }
   return prices;
 }

@@ -49,12 +49,17 @@ type SpamContext = {
   readonly chain: ChainConfig;
   /** All price sources were read successfully and none has a price. */
   readonly unpriced: boolean;
+  /** A feed, a reserve, deep pools or a factory shows that the token is genuine, whatever its name. */
+  readonly proven?: boolean;
 };
 
-/** Empty when the token is not spam. Listed tokens, known stablecoins and the native coin never are. */
-export function findSpamReasons(holding: Holding, { chain, unpriced }: SpamContext): readonly string[] {
+/** Empty when the token is not spam. The native coin, listed and proven tokens and known stablecoins never are. */
+export function findSpamReasons(
+  holding: Holding,
+  { chain, unpriced, proven = false }: SpamContext,
+): readonly string[] {
   const { contract, rawBalance } = holding;
-  if (contract === null || chain.tokens.has(contract) || chain.stablecoins.has(contract)) return [];
+  if (contract === null || proven || chain.tokens.has(contract) || chain.stablecoins.has(contract)) return [];
   const text = `${replaceConfusables(holding.symbol ?? "")} ${replaceConfusables(holding.name ?? "")}`;
   return [
     ...(WEB_ADDRESS.test(text) ? [REASONS.webAddress] : []),

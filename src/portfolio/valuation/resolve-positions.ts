@@ -84,5 +84,5 @@ function nonZeroAssets({ assets }: ProtocolPosition): readonly Holding[] {
 }
 
 function hasValue(holding: Holding, { prices }: ChainData): boolean {
-  return valueAsset(holding, prices.get(getAssetKey(holding))?.price ?? null).value !== null;
+  return valueAsset(holding, prices.get(getAssetKey(holding)) ?? null).value !== null;
 }

@@ -1,20 +1,14 @@
 // The data of a snapshot, per chain, before valuation.
-import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type {
   AssetKey,
+  AssetPrice,
   ChainConfig,
   Holding,
   PinnedBlock,
   ProtocolPosition,
   WalletActivity,
 } from "../types.ts";
-
-export type AssetPrice = {
-  readonly price: Decimal;
-  /** The name of the price source. */
-  readonly source: string;
-};
 
 export type ChainData = {
   readonly chain: ChainConfig;
@@ -23,8 +17,10 @@ export type ChainData = {
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];
   readonly prices: ReadonlyMap<AssetKey, AssetPrice>;
-  /** False when a price source failed: a missing price then says nothing about the token. */
-  readonly pricesComplete: boolean;
+  /** Assets that a source failed to look up or left out: a missing price says nothing about them. */
+  readonly incompletePrices: ReadonlySet<AssetKey>;
+  /** Tokens that a protocol's factory proves to be its own. */
+  readonly provenTokens: ReadonlySet<Hex>;
   /** Newest first. */
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];

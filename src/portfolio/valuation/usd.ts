@@ -9,14 +9,15 @@ import {
 } from "../../lib/decimal.ts";
 import type { PortfolioAsset } from "../snapshot-types.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
-import type { Holding } from "../types.ts";
+import type { AssetPrice, Holding } from "../types.ts";
+import { formatSeconds } from "./time.ts";
 
 type ValuedAsset = { readonly asset: PortfolioAsset; readonly value: UsdValue };
 
-export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -1n = 1n): ValuedAsset {
+export function valueAsset(holding: Holding, price: AssetPrice | null, sign: 1n | -1n = 1n): ValuedAsset {
   const decimals = validDecimals(holding.decimals);
   const balance = decimals === null ? null : { units: holding.rawBalance, scale: decimals };
-  const value = balance && price && computeUsdValue({ ...balance, units: sign * balance.units }, price);
+  const value = balance && price && computeUsdValue({ ...balance, units: sign * balance.units }, price.usd);
   return {
     asset: {
       contract: holding.contract,
@@ -25,8 +26,11 @@ export function valueAsset(holding: Holding, price: Decimal | null, sign: 1n | -
       decimals,
       rawBalance: holding.rawBalance.toString(),
       balance: balance && formatDecimal(balance),
-      priceUsd: price && formatDecimal(price),
+      priceUsd: price && formatDecimal(price.usd),
       valueUsd: formatUsdValue(value),
+      priceSource: price?.source ?? null,
+      priceContract: price?.contract ?? null,
+      priceTimestamp: formatSeconds(price?.timestamp ?? null),
     },
     value,
   };

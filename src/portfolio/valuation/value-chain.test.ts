@@ -44,6 +44,7 @@ describe("positions", () => {
           {
             ...{ contract: usdc.contract, symbol: "USDC", name: "USDC token", decimals: 6 },
             ...{ rawBalance: "10000000", balance: "10", priceUsd: "1", valueUsd: "10" },
+            ...{ priceSource: "feed", priceContract: null, priceTimestamp: null },
           },
         ],
         valueUsd: "10",

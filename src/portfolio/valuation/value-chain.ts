@@ -44,16 +44,23 @@ export function valueChain(data: ChainData): ValuedChain {
   return { data, tokens, positions, shownAsReceiptTokens };
 }
 
-function valueToken(holding: Holding, { chain, prices, pricesComplete }: ChainData): ValuedToken {
-  const price = prices.get(getAssetKey(holding));
-  const { asset, value } = valueAsset(holding, price?.price ?? null);
-  const spamReasons = findSpamReasons(holding, { chain, unpriced: pricesComplete && !price });
+function valueToken(
+  holding: Holding,
+  { chain, prices, incompletePrices, provenTokens }: ChainData,
+): ValuedToken {
+  const key = getAssetKey(holding);
+  const price = prices.get(key) ?? null;
+  const { asset, value } = valueAsset(holding, price);
+  const spamReasons = findSpamReasons(holding, {
+    chain,
+    unpriced: price === null && !incompletePrices.has(key),
+    proven: price?.provesToken === true || (holding.contract !== null && provenTokens.has(holding.contract)),
+  });
   const { contract, symbol, name, decimals, ...amounts } = asset;
   return {
     token: {
       ...chainKeys(chain),
       ...{ contract, symbol, name, decimals, logo: holding.logo, ...amounts },
-      priceSource: price?.source ?? null,
       spam: spamReasons.length > 0,
     },
     value,
@@ -68,7 +75,7 @@ function valuePosition(position: ProtocolPosition, { chain, prices }: ChainData)
   const assets = position.assets
     .filter(({ rawBalance }) => rawBalance > 0n)
     .map((asset) => ({
-      ...valueAsset(asset, prices.get(getAssetKey(asset))?.price ?? null, sign),
+      ...valueAsset(asset, prices.get(getAssetKey(asset)) ?? null, sign),
       stable: isStablecoin(asset, chain),
     }));
   const value = sumIfAllKnown(assets.map((asset) => asset.value));

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioAsset } from "../snapshot-types.ts";
-import { type AssetKey, getAssetKey } from "../types.ts";
-import type { AssetPrice } from "./snapshot-data.ts";
+import { type AssetKey, type AssetPrice, getAssetKey } from "../types.ts";
 
 /** `numerator / denominator` with at most `digits` decimals, rounded half away from zero, digit by digit. */
 function formatFraction(numerator: bigint, denominator: bigint, digits: number): string {
@@ -49,7 +48,7 @@ function expectExact(asset: PortfolioAsset, found: AssetPrice | undefined, sign:
     expect([asset.priceUsd, asset.valueUsd]).toEqual([null, null]);
     return;
   }
-  const { units, scale } = found.price;
+  const { units, scale } = found.usd;
   expect(asset.priceUsd).toBe(formatFraction(units, 10n ** BigInt(scale), scale));
   expect(asset.valueUsd).toBe(formatFraction(sign * raw * units, unit * 10n ** BigInt(scale), 6));
 }

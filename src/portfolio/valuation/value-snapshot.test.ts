@@ -62,7 +62,7 @@ describe("a snapshot", () => {
         balance: "1.234567890123456789",
         priceUsd: "2000.5",
         valueUsd: "2469.753064",
-        priceSource: "feed",
+        ...{ priceSource: "feed", priceContract: null, priceTimestamp: null },
         spam: false,
       },
     ]);
@@ -101,7 +101,7 @@ describe("a snapshot", () => {
     const whole = makeListedToken(4, "WHOLE", 0);
     const { tokens } = onBase({
       holdings: [makeHolding(well, 0n), makeHolding(whole, 12n)],
-      pricesComplete: false,
+      incompletePrices: new Set([whole.contract]),
     });
     expect(tokens).toMatchObject([{ contract: whole.contract, balance: "12", decimals: 0 }]);
   });
@@ -223,7 +223,7 @@ describe("a warning", () => {
     const many = Array.from({ length: 60 }, (_, index) => makeListedToken(1_000 + index, `Claim ${index}`));
     const { summary, tokens } = onBase({
       holdings: many.map((token) => makeHolding(token, 1n)),
-      pricesComplete: false,
+      incompletePrices: new Set(many.map(({ contract }) => contract)),
     });
     expect(tokens.filter(({ spam }) => spam)).toHaveLength(60);
     expect(summary.warnings[1]).toContain(

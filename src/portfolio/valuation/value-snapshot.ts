@@ -2,11 +2,9 @@
 import type { ChainSummary, PortfolioSnapshot, RecentActivity, TopHolding } from "../snapshot-types.ts";
 import { ACTIVITY_MAX } from "../types.ts";
 import type { ChainData, SnapshotData } from "./snapshot-data.ts";
+import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
-
-// The last second that an ECMAScript Date can represent.
-const SECONDS_MAX = 8_640_000_000_000;
 
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
 function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
@@ -17,12 +15,8 @@ function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivi
     .slice(0, ACTIVITY_MAX)
     .map(({ chain, hash, from, to, blockNumber, seconds }) => ({
       ...{ chain, hash, from, to, blockNumber },
-      timestamp: seconds === null ? null : new Date(seconds * 1000).toISOString(),
+      timestamp: formatSeconds(seconds),
     }));
-}
-
-function validSeconds(seconds: number | null): number | null {
-  return seconds !== null && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
 }
 
 /** Removes spam from the list of tokens; the totals never include it. */

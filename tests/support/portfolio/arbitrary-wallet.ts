@@ -3,11 +3,13 @@ import fc from "fast-check";
 import type { Decimal } from "../../../src/lib/decimal.ts";
 import {
   type AssetKey,
+  type AssetPrice,
   getAssetKey,
   type Holding,
   type ProtocolPosition,
+  quotePrice,
 } from "../../../src/portfolio/types.ts";
-import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
+import type { ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import {
   makeChainConfig,
   makeChainData,
@@ -55,7 +57,8 @@ const positions: fc.Arbitrary<ProtocolPosition[]> = fc.uniqueArray(
 const prices: fc.Arbitrary<ReadonlyMap<AssetKey, AssetPrice>> = fc
   .uniqueArray(fc.tuple(fc.integer({ min: 0, max: TOKENS }), price), { selector: ([token]) => token })
   .map(
-    (entries) => new Map(entries.map(([token, found]) => [keyOf(token), { price: found, source: "feed" }])),
+    (entries) =>
+      new Map(entries.map(([token, found]) => [keyOf(token), { ...quotePrice(found), source: "feed" }])),
   );
 
 function keyOf(token: number): AssetKey {

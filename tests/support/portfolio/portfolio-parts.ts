@@ -2,16 +2,18 @@
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
-import type {
-  AssetKey,
-  ChainConfig,
-  Holding,
-  ListedToken,
-  PinnedChain,
-  PortfolioChain,
-  ProtocolPosition,
+import {
+  type AssetKey,
+  type AssetPrice,
+  type ChainConfig,
+  type Holding,
+  type ListedToken,
+  type PinnedChain,
+  type PortfolioChain,
+  type ProtocolPosition,
+  quotePrice,
 } from "../../../src/portfolio/types.ts";
-import type { AssetPrice, ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
+import type { ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
 
 export const TEST_WALLET: Hex = "0x00000000000000000000000000000000000000aa";
@@ -64,7 +66,8 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
     holdings: [],
     positions: [],
     prices: new Map(),
-    pricesComplete: true,
+    incompletePrices: new Set(),
+    provenTokens: new Set(),
     activity: [],
     warnings: [],
     ...more,
@@ -73,7 +76,9 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
 
 export function makePrices(prices: Partial<Record<AssetKey, string>>): ReadonlyMap<AssetKey, AssetPrice> {
   const entries = Object.entries(prices) as [AssetKey, string][];
-  return new Map(entries.map(([key, text]) => [key, { price: parseDecimal(text, "price"), source: "feed" }]));
+  return new Map(
+    entries.map(([key, text]) => [key, { ...quotePrice(parseDecimal(text, "price")), source: "feed" }]),
+  );
 }
 
 export function makeSnapshot(...chains: readonly ChainData[]): PortfolioSnapshot {

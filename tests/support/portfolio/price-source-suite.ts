@@ -122,5 +122,5 @@ function unknownAsset(index: number): Asset {
 
 /** Prices as plain text under their keys. */
 export function priceTexts(result: PriceResult): Record<string, string> {
-  return Object.fromEntries([...result.prices].map(([key, price]) => [key, formatDecimal(price)]));
+  return Object.fromEntries([...result.prices].map(([key, price]) => [key, formatDecimal(price.usd)]));
 }

@@ -1,5 +1,5 @@
 // The Aave data files match the published address book.
-import * as book from "@bgd-labs/aave-address-book";
+import * as book from "@aave-dao/aave-address-book";
 import { describe, expect, it } from "vitest";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 

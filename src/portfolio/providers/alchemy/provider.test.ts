@@ -92,7 +92,7 @@ describe("alchemy's balances", () => {
 
   it("carry exact dollar prices, without stale or invalid ones", async () => {
     const { prices = new Map() } = await (await openAlchemyVendor()).read();
-    expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price)]))).toEqual({
+    expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price.usd)]))).toEqual({
       native: "3182.4571304219997",
       "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913": "0.99985213",
       [address("1004")]: "0.000000001",

@@ -1,5 +1,4 @@
 // The holdings provider `alchemy`: balances, metadata, prices and transfers of a wallet; incomplete balances reject.
-import type { Decimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import {
   type AssetKey,
@@ -7,6 +6,7 @@ import {
   getAssetKey,
   type Holding,
   type HoldingsProvider,
+  type QuotedPrice,
   type WalletActivity,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
@@ -104,11 +104,11 @@ function toHoldings(tokens: readonly AlchemyToken[], chain: ChainConfig): readon
   return [...holdings.values()];
 }
 
-function toPrices(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Decimal> {
-  const prices = new Map<AssetKey, Decimal>();
-  for (const { contract, priceUsd } of tokens) {
+function toPrices(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, QuotedPrice> {
+  const prices = new Map<AssetKey, QuotedPrice>();
+  for (const { contract, price } of tokens) {
     const key = getAssetKey({ contract });
-    if (priceUsd !== null && !prices.has(key)) prices.set(key, priceUsd);
+    if (price !== null && !prices.has(key)) prices.set(key, price);
   }
   return prices;
 }

@@ -1,5 +1,4 @@
 // All tokens of a wallet on one chain: every page, or a rejection.
-import type { Decimal } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../../lib/json.ts";
 import {
@@ -11,6 +10,7 @@ import {
   UNTRUSTED_TEXT_LENGTH_MAX,
 } from "../../tokens/erc20.ts";
 import { isPseudoNative } from "../../tokens/token-list.ts";
+import { type QuotedPrice, quotePrice } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient, AlchemyNetwork } from "./client.ts";
 
@@ -23,7 +23,7 @@ export type AlchemyToken = {
   readonly name: string | null;
   readonly decimals: number | null;
   readonly logo: string | null;
-  readonly priceUsd: Decimal | null;
+  readonly price: QuotedPrice | null;
   readonly failed: boolean;
 };
 
@@ -52,7 +52,7 @@ function parseAlchemyToken(entry: unknown, query: AlchemyTokenQuery): AlchemyTok
     name: parseText(metadata.name, TOKEN_NAME_LENGTH_MAX),
     decimals: decimals !== null && decimals <= DECIMALS_MAX ? decimals : null,
     logo: parseLogo(metadata.logo),
-    priceUsd: parsePrice(entry, query.blockTimestamp),
+    price: parsePrice(entry, query.blockTimestamp),
     failed: entry.error !== undefined && entry.error !== null,
   };
 }
@@ -84,7 +84,7 @@ function parseLogo(value: unknown): string | null {
     : null;
 }
 
-function parsePrice({ tokenPrices }: JsonObject, blockTimestamp: number): Decimal | null {
+function parsePrice({ tokenPrices }: JsonObject, blockTimestamp: number): QuotedPrice | null {
   if (!Array.isArray(tokenPrices)) return null;
   for (const quote of tokenPrices) {
     if (!isJsonObject(quote) || String(quote.currency).toLowerCase() !== "usd") continue;
@@ -92,7 +92,8 @@ function parsePrice({ tokenPrices }: JsonObject, blockTimestamp: number): Decima
     const updatedMs = typeof quote.lastUpdatedAt === "string" ? Date.parse(quote.lastUpdatedAt) : Number.NaN;
     const ageSeconds = blockTimestamp - updatedMs / 1_000;
     // An invalid time makes the age NaN, which fails this comparison too.
-    if (price !== null && price.units >= 0n && Math.abs(ageSeconds) <= PRICE_AGE_SECONDS_MAX) return price;
+    if (price === null || price.units < 0n || !(Math.abs(ageSeconds) <= PRICE_AGE_SECONDS_MAX)) continue;
+    return quotePrice(price, { timestamp: Math.floor(updatedMs / 1_000) });
   }
   return null;
 }

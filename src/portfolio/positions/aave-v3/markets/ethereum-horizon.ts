@@ -16,5 +16,7 @@ export const aaveEthereumHorizon: AaveMarket = {
     { underlying: "0x8c213ee79581ff4984583c6a801e5263418c4b86", aToken: "0x844f07ab09aa5dbdce6a9b1206ce150e1eadaccb", debtToken: "0x327f61fa4be6f578db5cc51e40da4ec4361a349c" }, // JTRSY
     { underlying: "0x5a0f93d040de44e78f251b03c43be9cf317dcf64", aToken: "0xb0ec6c4482ac1ef77be239c0ac833cf37a27c876", debtToken: "0x7bd81b1e0137fc0fa013b1de2be81180814c5deb" }, // JAAA
     { underlying: "0x2255718832bc9fd3be1caf75084f4803da14ff01", aToken: "0xe1cfd16b8e4b1c86bb5b7a104cfefbc7b09326dd", debtToken: "0xeaf93fd541f11d2617c2915d02f7fe67bca71d4f" }, // VBILL
+    { underlying: "0x17418038ecf73ba4026c4f428547bf099706f27b", aToken: "0xc293744ffbcf46696d589f5c415e71bc491519cd", debtToken: "0x1f30d2b155fcda0f7551dc8be5de6a84977685d4" }, // ACRED
+    { underlying: "0x7433806912eae67919e66aea853d46fa0aef98a8", aToken: "0x49d3cde03813ee32dfd47f6aa3957d5f9cbab985", debtToken: "0x40606ce958e14ad6ba575b00402d07438c3d58ac" }, // mGLOBAL
   ],
 };

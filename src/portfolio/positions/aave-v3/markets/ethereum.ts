@@ -70,5 +70,9 @@ export const aaveEthereum: AaveMarket = {
     { underlying: "0xaebf0bb9f57e89260d57f31af34eb58657d96ce0", aToken: "0xe036478da9a7ed89b56fe39a06e1fc1a4b38d4ea", debtToken: "0x04142fc546d59838852873bba5c8827601a13fc8" }, // PT_USDe_7MAY2026
     { underlying: "0x3de0ff76e8b528c092d47b9dac775931cef80f49", aToken: "0x81b76ff3fed28ba0b4a5d4c76bd5c13bd0641d86", debtToken: "0x762edb8d79b97487f82093f85059e42eeef61e9e" }, // PT_sUSDE_7MAY2026
     { underlying: "0x9bf45ab47747f4b4dd09b3c2c73953484b4eb375", aToken: "0x1241ec22c9bdf16ba1eb636f2a8de7e28a4343cf", debtToken: "0xacd3d3facea0424984f662827b988f4581a3ce31" }, // PT_srUSDe_2APR2026
+    { underlying: "0xb0f70c0bd6fd87dbeb7c10dc692a2a6106817072", aToken: "0x12b70410d60f926558245f769059ea3fc7a7353e", debtToken: "0x6c67e666bb954d4be23e9f1ce20e7e8699d29339" }, // BTCb
+    { underlying: "0x619d75e3b790ebc21c289f2805bb7177a7d732e2", aToken: "0xa78eba24d89e70a03ddb7ac195a15e53315aa5b4", debtToken: "0x9ba896531f878ed5f0a4f73e82d63ba7b424f910" }, // PT_srUSDe_25JUN2026
+    { underlying: "0x9db38d74a0d29380899ad354121dfb521adb0548", aToken: "0xa9ecb0503075124cc0b786096849a331fbe9ee6d", debtToken: "0x1a83eca2d3b0cea2595fb11ec60cb2d428217c2e" }, // PT_USDG_28MAY2026
+    { underlying: "0x59bc9fae5d62b19d4f8d07d758047acb9ee19d34", aToken: "0x01e69a58ca3ddc695820ce6f66fbdf3fa55d0545", debtToken: "0x4af166c6f2cf882f7b196e3625c3e8f2fe2a8083" }, // PT_srUSDe_22OCT2026
   ],
 };
