@@ -350,3 +350,13 @@ describe("the failure of a node", () => {
     expect(performance.now() - startMs).toBeLessThan(250);
   });
 });
+
+it.each(["eth_chainId", "eth_blockNumber", "eth_getBalance"])(
+  "lets %s be tried again where a node calls its result of one word too large",
+  (method) => {
+    const message = "query returned more than 10000 results";
+    const classify = (of: string) =>
+      classifyRpcError({ method: of, status: 200, code: -32005, message, data: null }).kind;
+    expect([classify(method), classify("eth_getLogs")]).toEqual(["internal", "range-too-large"]);
+  },
+);

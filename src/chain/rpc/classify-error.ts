@@ -113,7 +113,21 @@ export function classifyRpcError(response: RpcErrorResponse): ClassifiedError {
   };
 }
 
+/** Results of one word: no such result is too large, so a node that says so is confused and may recover. */
+const ONE_WORD_METHODS: ReadonlySet<string> = new Set([
+  "eth_chainId",
+  "eth_blockNumber",
+  "eth_gasPrice",
+  "eth_getBalance",
+  "eth_getTransactionCount",
+]);
+
 function kindOf(response: RpcErrorResponse, text: string): RpcFailureKind {
+  const kind = matchPattern(response, text);
+  return kind === "range-too-large" && ONE_WORD_METHODS.has(response.method) ? "internal" : kind;
+}
+
+function matchPattern(response: RpcErrorResponse, text: string): RpcFailureKind {
   for (const row of ERROR_PATTERNS) {
     if (row.method !== undefined && row.method !== response.method) continue;
     if (row.text?.test(text)) return row.kind;
