@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
+import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
@@ -14,8 +15,8 @@ const STEPS: readonly Step[] = [
     name: "format and lint",
     run: () => runCommand("biome", ["check", "--error-on-warnings", "--colors=force"]),
   },
-  { name: "types", run: () => runCommand("tsc", ["--noEmit", "--pretty"]) },
-  { name: "types of the examples", run: () => runCommand("tsc", ["--project", "examples", "--pretty"]) },
+  { name: "types", run: () => findTypeErrors(".", "--pretty") },
+  { name: "types of the examples", run: () => findTypeErrors("examples", "--pretty") },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },

@@ -18,8 +18,9 @@ import {
   signPaymentFor,
   TEST_NETWORK,
 } from "../support/payments/paid-client.ts";
-import { compileProgram, createProgramFolder } from "../support/process/program-folder.ts";
+import { createProgramFolder } from "../support/process/program-folder.ts";
 import { startProgram } from "../support/process/sextant-process.ts";
+import { findTypeErrors } from "../support/process/type-check.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "./service-stage.ts";
 
 const CHAIN_ID = 31_337;
@@ -108,7 +109,7 @@ describe("a client that pays", () => {
       "buy-snapshot.ts": program,
       [types.split("/").at(-1) ?? ""]: await (await fetch(types)).text(),
     });
-    expect(compileProgram(folder)).toBe("");
+    expect(findTypeErrors(folder)).toBeNull();
     const { ended } = startProgram("buy-snapshot.ts", {
       cwd: folder,
       environment: { PAYER_PRIVATE_KEY: privateKey },

@@ -1,5 +1,4 @@
 // A folder with programs as a reader of the documents has it: their files, the packages, and a strict compiler.
-import { spawnSync } from "node:child_process";
 import { copyFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,10 +14,4 @@ export async function createProgramFolder(files: Readonly<Record<string, string>
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
-}
-
-/** What the compiler reports; empty when it accepts everything. */
-export function compileProgram(folder: string): string {
-  const tsc = join(CHECKOUT, "node_modules/typescript/bin/tsc");
-  return spawnSync(process.execPath, [tsc, "--project", folder], { encoding: "utf8" }).stdout;
 }
