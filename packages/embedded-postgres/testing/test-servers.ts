@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,9 +42,18 @@ export function useInitialisedFolder(): (folder?: string) => Promise<string> {
   return async (given) => {
     const folder = given ?? (await createTestFolder());
     await mkdir(folder, { recursive: true });
+    await linkPrograms(initialised, folder);
     await promisify(execFile)("cp", ["-a", join(initialised, "data"), folder]);
     return folder;
   };
+}
+
+/** Hard links to the programs of the other folder, where it has a copy: nothing changes them, and they are large. */
+async function linkPrograms(from: string, to: string): Promise<void> {
+  for (const name of await readdir(from)) {
+    if (!name.startsWith("postgresql-")) continue;
+    await promisify(execFile)("cp", ["-al", join(from, name), to]);
+  }
 }
 
 /** Stopped at the end of the test. */
