@@ -1,5 +1,6 @@
 // Compiles every contract of contracts/src with solc, in this process.
 import { compilerSettings, readPinnedVersions, selectedOutput } from "./compiler-settings.ts";
+import { loadSolc } from "./load-solc.ts";
 import { readLibrarySource, type SourceFile } from "./source-files.ts";
 
 export type AbiItem = { readonly type: string; readonly name?: string };
@@ -35,9 +36,8 @@ type CompilerOutput = {
 };
 
 export async function compileContracts(sources: readonly SourceFile[]): Promise<readonly CompiledContract[]> {
-  // Loaded on use: the compiler takes a second to start, and most importers only need the settings.
-  const { default: solc } = await import("solc");
-  requirePinnedCompiler(String(solc.version()));
+  const solc = await loadSolc();
+  requirePinnedCompiler(solc.version());
   const outputSelection = Object.fromEntries(sources.map(({ name }) => [name, { "*": selectedOutput }]));
   const input = {
     language: "Solidity",

@@ -1,9 +1,9 @@
 // Contracts as other projects published them: compiled in their npm packages, or compiled here from the packages' sources.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { loadSolc } from "@sextant/contracts/compile/load-solc";
 import type { Abi, Hex } from "viem";
 
 export type Artifact = { readonly abi: Abi; readonly bytecode: Hex };
@@ -81,8 +81,7 @@ export async function compileSources(
   const text = JSON.stringify(input);
   const file = join(CACHE, `${createHash("sha256").update(text).digest("hex")}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Record<string, Artifact>;
-  const require = createRequire(new URL("../../../contracts/package.json", import.meta.url));
-  const solc = require("solc") as { compile(input: string, callbacks: unknown): string };
+  const solc = await loadSolc();
   const output = JSON.parse(solc.compile(text, { import: findImport })) as SolcOutput;
   const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
