@@ -1,9 +1,19 @@
-// Writes the token lists that Sextant ships: `npx tsx scripts/token-lists.ts`, after one of their packages changed.
+// Writes the token lists that Sextant ships: `npm run token-lists`, after one of their packages changed; with
+// `-- --clones <folder>` also those extracted from public repositories.
 import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { buildRepositoryLists } from "./token-lists/repository-lists.ts";
 import { buildShippedLists } from "./token-lists/shipped-lists.ts";
 
-for (const [name, text] of buildShippedLists()) {
-  await writeFile(new URL(`../token-lists/${name}`, import.meta.url), text);
-  const { tokens } = JSON.parse(text) as { tokens: readonly unknown[] };
-  process.stdout.write(`token-lists/${name}: ${tokens.length} tokens\n`);
+const { clones } = parseArgs({ options: { clones: { type: "string" } } }).values;
+
+async function write(folder: string, lists: ReadonlyMap<string, string>): Promise<void> {
+  for (const [name, text] of lists) {
+    await writeFile(new URL(`../${folder}/${name}`, import.meta.url), text);
+    const { tokens } = JSON.parse(text) as { tokens: readonly unknown[] };
+    process.stdout.write(`${folder}/${name}: ${tokens.length} tokens\n`);
+  }
 }
+
+await write("token-lists", buildShippedLists());
+if (clones !== undefined) await write("token-lists/repositories", buildRepositoryLists(clones));

@@ -30,17 +30,24 @@ const METAMASK = "@metamask/contract-metadata";
 
 const packages = createRequire(import.meta.url);
 
-/** File name → text. */
-export function buildShippedLists(): ReadonlyMap<string, string> {
-  const optimism = (packages(OPTIMISM) as { readonly default: PublicList }).default;
-  const aave = readPackageJson<PublicList>(AAVE, "tokenlist.json");
+const readOptimism = () => (packages(OPTIMISM) as { readonly default: PublicList }).default;
+const readAave = () => readPackageJson<PublicList>(AAVE, "tokenlist.json");
+
+/** Most trusted first. */
+export function readPackageLists(): readonly TokenList[] {
   const chainIds = new Set(LISTED_CHAINS.map(({ chainId }) => chainId));
   // The bridges' list first: its names are edited by hand. Aave's names come from its contracts.
-  const lists = [
-    parseTokenList(optimism, OPTIMISM, chainIds),
-    parseTokenList(aave, AAVE, chainIds),
+  return [
+    parseTokenList(readOptimism(), OPTIMISM, chainIds),
+    parseTokenList(readAave(), AAVE, chainIds),
     metamaskList(chainIds),
   ];
+}
+
+/** File name → text. */
+export function buildShippedLists(): ReadonlyMap<string, string> {
+  const [optimism, aave] = [readOptimism(), readAave()];
+  const lists = readPackageLists();
   const timestamp = [optimism.timestamp, aave.timestamp]
     .map((text) => new Date(text).toISOString())
     .sort()

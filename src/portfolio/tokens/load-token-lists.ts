@@ -16,7 +16,10 @@ type TokenListOptions = {
   readonly signal?: AbortSignal;
 };
 
-const SHIPPED = fileURLToPath(new URL("../../../token-lists/", import.meta.url));
+// Those made from packages describe tokens better than the extracts of public repositories, so they come first.
+const SHIPPED = ["", "repositories/"].map((folder) =>
+  fileURLToPath(new URL(`../../../token-lists/${folder}`, import.meta.url)),
+);
 
 // The largest public lists have 4 MB.
 const BYTES_MAX = 16 * 1024 * 1024;
@@ -34,17 +37,22 @@ type Source = {
 /** Most trusted first; the first list with a token describes it. */
 export async function loadTokenLists(options: TokenListOptions): Promise<readonly TokenList[]> {
   const chainIds = new Set(options.chains.map(({ chainId }) => chainId));
-  const names = new Set(await readdir(SHIPPED));
-  const shipped = options.chains
-    .map(({ slug }) => `${slug}.json`)
-    .filter((name) => names.has(name))
-    .map((name) => file(`${SHIPPED}${name}`));
+  const folders = await Promise.all(SHIPPED.map((folder) => listShipped(folder, options.chains)));
+  const shipped = folders.flat().map(file);
   const own = options.sources.map((source) => operatorSource(source, options.signal));
   return Promise.all(
     [...own, ...shipped].map(async (source) =>
       parseTokenList(await readJson(source), source.shown, chainIds),
     ),
   );
+}
+
+async function listShipped(folder: string, chains: TokenListOptions["chains"]): Promise<readonly string[]> {
+  const names = new Set(await readdir(folder));
+  return chains
+    .map(({ slug }) => `${slug}.json`)
+    .filter((name) => names.has(name))
+    .map((name) => `${folder}${name}`);
 }
 
 function operatorSource(source: string, signal: AbortSignal | undefined): Source {

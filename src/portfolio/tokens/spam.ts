@@ -26,7 +26,7 @@ function replaceConfusables(text: string): string {
 }
 
 /** Letters and digits only; empty when there are none. */
-function normalizeSymbol(symbol: string): string {
+export function normalizeSymbol(symbol: string): string {
   return replaceConfusables(symbol).replace(/[^a-z0-9]/g, "");
 }
 

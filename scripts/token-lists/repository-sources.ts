@@ -1,0 +1,165 @@
+// The public repositories whose token data is extracted into token-lists/repositories, each at one commit.
+import type { RepositoryFiles } from "./clone.ts";
+
+/** A token as a repository describes it; not yet checked. */
+export type RepositoryRow = {
+  readonly chainId: unknown;
+  readonly address: unknown;
+  readonly symbol: unknown;
+  readonly name: unknown;
+  readonly decimals: unknown;
+};
+
+export type RepositorySource = {
+  /** owner/name on GitHub. */
+  readonly repository: string;
+  readonly commit: string;
+  /** Of the commit. */
+  readonly date: string;
+  /** `facts`: only contract addresses, symbols and decimals are taken, which no licence covers. */
+  readonly licence: "MIT" | "facts";
+  readonly copyright: string | null;
+  readonly files: string;
+  read(files: RepositoryFiles): readonly RepositoryRow[];
+};
+
+type Rows = readonly RepositoryRow[];
+type RowList = { readonly tokens: Rows };
+
+const SMOLDAPP_LISTS = ["popular", "smolAssets", "coingecko"];
+
+/** Most trusted first: the first that has a token describes it. */
+export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
+  {
+    repository: "balancer/tokenlists",
+    commit: "98df981f36d3e2011434108d4e12612ca3f04195",
+    date: "2026-08-05",
+    licence: "MIT",
+    copyright: "Balancer",
+    files: "generated/balancer.tokenlist.json",
+    read: (files) => (files.readJson("generated/balancer.tokenlist.json") as RowList).tokens,
+  },
+  {
+    repository: "morpho-org/morpho-blue-api-metadata",
+    commit: "72f3f35acb08cd95401599691b1e451c65c89548",
+    date: "2026-05-05",
+    licence: "facts",
+    copyright: null,
+    files: "data/tokens.json, the loan and collateral tokens that Morpho lists",
+    read: (files) =>
+      (files.readJson("data/tokens.json") as readonly (RepositoryRow & { isListed?: boolean })[]).filter(
+        ({ isListed }) => isListed === true,
+      ),
+  },
+  {
+    repository: "compound-finance/comet",
+    commit: "d5a30b0aaeff7755f1431e87f818990902237b03",
+    date: "2026-05-29",
+    licence: "facts",
+    copyright: null,
+    files: "deployments/*/*/configuration.json, the collaterals of each market",
+    read: readCompound,
+  },
+  {
+    repository: "SmolDapp/tokenAssets",
+    commit: "a2b3f1f9edbd85dd773e3550821c1fc2ebf4a2c3",
+    date: "2026-08-22",
+    licence: "MIT",
+    copyright: "2024 Smol",
+    files: "tokens/*/*/info.json",
+    read: readSmolAssets,
+  },
+  {
+    repository: "SmolDapp/tokenLists",
+    commit: "da518e2881a404ca45928db114987c0b3ff5c77b",
+    date: "2025-10-19",
+    licence: "MIT",
+    copyright: "2023 The Migratooor",
+    files: SMOLDAPP_LISTS.map((name) => `lists/${name}.json`).join(", "),
+    read: (files) =>
+      SMOLDAPP_LISTS.flatMap((name) => (files.readJson(`lists/${name}.json`) as RowList).tokens),
+  },
+  {
+    repository: "smartcontractkit/documentation",
+    commit: "59e5cde702f77672c34c9cf76d27735c390a1f98",
+    date: "2026-08-21",
+    licence: "MIT",
+    copyright: "2026 SmartContract Chainlink Limited SEZC",
+    files: "src/config/data/ccip/v1_2_0/mainnet/tokens.json",
+    read: readChainlinkBridge,
+  },
+  {
+    repository: "maticnetwork/polygon-token-list",
+    commit: "9b824dc999cf2a38bb5b4d0a1326029b4fc4fe39",
+    date: "2025-02-10",
+    licence: "MIT",
+    copyright: "2023 PT Services DMCC",
+    files: "src/tokens/defaultTokens.json, tokens of the PoS bridge",
+    read: readPolygonBridge,
+  },
+];
+
+/** By the name of the network in Compound's deployments. */
+const CHAIN_IDS = { mainnet: 1, optimism: 10, polygon: 137, base: 8453, arbitrum: 42161 };
+
+function readCompound(files: RepositoryFiles): Rows {
+  type Collateral = { readonly address?: string; readonly decimals: string };
+  type Configuration = { readonly assets?: Readonly<Record<string, Collateral>> };
+  return Object.entries(CHAIN_IDS).flatMap(([network, chainId]) => {
+    const markets = files.readJsonBelow(`deployments/${network}`, "/configuration.json");
+    return [...markets.values()].flatMap((market) =>
+      Object.entries((market as Configuration).assets ?? {}).map(([symbol, { address, decimals }]) => ({
+        ...{ chainId, address, symbol, name: symbol, decimals: Number(decimals) },
+      })),
+    );
+  });
+}
+
+function readSmolAssets(files: RepositoryFiles): Rows {
+  return Object.values(CHAIN_IDS).flatMap((chainId) =>
+    [...files.readJsonBelow(`tokens/${chainId}`, "/info.json")].map(([path, info]) => ({
+      ...(info as Pick<RepositoryRow, "symbol" | "name" | "decimals">),
+      chainId,
+      address: path.split("/")[2],
+    })),
+  );
+}
+
+const CCIP_CHAINS: Readonly<Record<string, number>> = {
+  mainnet: 1,
+  "ethereum-mainnet-optimism-1": 10,
+  "matic-mainnet": 137,
+  "ethereum-mainnet-base-1": 8453,
+  "ethereum-mainnet-arbitrum-1": 42161,
+};
+
+function readChainlinkBridge(files: RepositoryFiles): Rows {
+  type Token = Pick<RepositoryRow, "symbol" | "name" | "decimals"> & { readonly tokenAddress: string };
+  const path = "src/config/data/ccip/v1_2_0/mainnet/tokens.json";
+  const tokens = files.readJson(path) as Readonly<Record<string, Readonly<Record<string, Token>>>>;
+  return Object.values(tokens).flatMap((byChain) =>
+    Object.entries(byChain).map(([chain, { symbol, name, decimals, tokenAddress }]) => ({
+      ...{ chainId: CCIP_CHAINS[chain], address: tokenAddress, symbol, name, decimals },
+    })),
+  );
+}
+
+/** The network of the PoS bridge in Polygon's list. */
+const POLYGON_POS = -1;
+
+function readPolygonBridge(files: RepositoryFiles): Rows {
+  type Wrapped = { readonly wrappedNetworkId?: number; readonly wrappedTokenAddress: string };
+  type Token = RepositoryRow & { readonly wrappedTokens?: readonly (Wrapped & Partial<RepositoryRow>)[] };
+  const tokens = files.readJson("src/tokens/defaultTokens.json") as readonly Token[];
+  return tokens.flatMap(({ symbol, name, decimals, wrappedTokens = [] }) =>
+    wrappedTokens
+      .filter(({ wrappedNetworkId }) => wrappedNetworkId === POLYGON_POS)
+      .map((wrapped) => ({
+        chainId: 137,
+        address: wrapped.wrappedTokenAddress,
+        symbol: wrapped.symbol ?? symbol,
+        name: wrapped.name ?? name,
+        decimals: wrapped.decimals ?? decimals,
+      })),
+  );
+}
