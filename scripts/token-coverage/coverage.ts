@@ -13,9 +13,7 @@ export type Coverage = {
 };
 
 export function measureCoverage(): readonly Coverage[] {
-  const { chains } = readJson<{ chains: Record<string, readonly string[]> }>(
-    "./most-traded.json",
-  );
+  const { chains } = readJson<{ chains: Record<string, readonly string[]> }>("./most-traded.json");
   return LISTED_CHAINS.map(({ slug }) => {
     const packages = readAddresses(`../../token-lists/${slug}.json`);
     const all = new Set([...packages, ...readAddresses(`../../token-lists/repositories/${slug}.json`)]);

@@ -23,7 +23,8 @@ export async function readTransactions(
   return new Map(unwrapResults(await rpc.batch(distinct.map(transactionCall), options)));
 }
 
-function transactionCall(hash: Hex): RpcCall<readonly [Hex, Transaction]> {
+/** The call that reads one mined transaction; for callers that put it into a batch of their own. */
+export function transactionCall(hash: Hex): RpcCall<readonly [Hex, Transaction]> {
   return {
     method: "eth_getTransactionByHash",
     params: [hash],

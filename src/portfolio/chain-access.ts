@@ -5,6 +5,8 @@ import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts
 import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
 import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
+import { transactionCall } from "../chain/transactions.ts";
+import { decodeWord } from "../lib/abi/return-data.ts";
 import { Fault } from "../lib/fault.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, TransferLog } from "./types.ts";
 
@@ -74,6 +76,12 @@ function createPinnedReads(
       const headers = unwrapResults(await rpc.batch(distinct.map(headerCall), { signal }));
       return new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
     },
+    async senders(hashes, signal) {
+      if (hashes.length === 0) return new Map();
+      const results = await rpc.batch([...new Set(hashes)].map(transactionCall), { signal });
+      const found = results.flatMap((result) => ("ok" in result ? [result.ok] : []));
+      return new Map(found.map(([hash, { from }]) => [hash, from]));
+    },
   };
 }
 
@@ -105,6 +113,7 @@ function toTransferLog({ log, from, to, isErc721 }: TokenTransfer): TransferLog 
     blockNumber: log.blockNumber,
     blockTimestamp: log.blockTimestamp,
     logIndex: log.logIndex,
+    amount: isErc721 ? null : decodeWord(log.data),
     isErc721,
   };
 }

@@ -40,6 +40,8 @@ export type RecentActivity = {
   readonly to: string | null;
   readonly blockNumber: number | null;
   readonly timestamp: string | null;
+  readonly sender: string | null;
+  readonly lookalike: boolean;
 };
 
 export type ChainSummary = {

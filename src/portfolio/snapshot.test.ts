@@ -74,7 +74,18 @@ describe("a snapshot", () => {
       chains: new Map([["base", makeChainAccess(base, { read })]]),
       provider: providerOf(async () => ({
         holdings: [makeHolding(ETHER_ASSET, 2n * 10n ** 18n), makeHolding(receipt, 5n)],
-        activity: [{ hash: numberedContract(9), from: TEST_WALLET, to: null, blockNumber: 6, timestamp: 60 }],
+        activity: [
+          {
+            ...{
+              hash: numberedContract(9),
+              sender: TEST_WALLET,
+              from: TEST_WALLET,
+              to: null,
+              lookalike: false,
+            },
+            ...{ blockNumber: 6, timestamp: 60 },
+          },
+        ],
         prices: new Map([
           ["native", quotePrice({ units: 3n, scale: 0 })],
           [usdc.contract, quotePrice({ units: 9n, scale: 0 })],

@@ -55,6 +55,8 @@ export type TransferLog = {
   /** Null when the node does not include it in the log. */
   readonly blockTimestamp: number | null;
   readonly logIndex: number;
+  /** Null when the log does not have exactly one word for it. */
+  readonly amount: bigint | null;
   /** The log has a token id (ERC-721): the contract's balance counts items, not an amount. */
   readonly isErc721?: boolean;
 };
@@ -75,6 +77,8 @@ export type PinnedChain = {
   transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
   /** Timestamps in seconds, by number, of blocks up to the pinned one. */
   timestamps(blocks: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, number>>;
+  /** Who sent each transaction; those that no node has are missing. Hashes are lower-case. */
+  senders(hashes: readonly Hex[], signal: AbortSignal): Promise<ReadonlyMap<Hex, Hex>>;
 };
 
 /** Pins the newest block of a chain. */
@@ -82,8 +86,12 @@ export type PortfolioChain = { readonly chain: ChainConfig; pin(signal: AbortSig
 
 export type WalletActivity = {
   readonly hash: Hex;
+  /** Who signed the transaction and paid for it; null when unknown. */
+  readonly sender: Hex | null;
   readonly from: Hex | null;
   readonly to: Hex | null;
+  /** The counterparty reads like another one, or like the wallet itself. */
+  readonly lookalike: boolean;
   readonly blockNumber: number | null;
   /** Seconds since 1970. */
   readonly timestamp: number | null;

@@ -115,6 +115,8 @@ export const exampleSnapshot = {
       to: WALLET,
       blockNumber: 40000000,
       timestamp: "2025-12-31T23:59:00.000Z",
+      sender: "0x1111111111111111111111111111111111111111",
+      lookalike: false,
     },
   ],
   provider: "rpc",

@@ -54,8 +54,14 @@ const full = valueSnapshot({
         makePosition({ name: "none", assets: [makeHolding(odd, 1n)] }),
       ],
       activity: [
-        { hash, from: TEST_WALLET, to: null, blockNumber: 3, timestamp: 4 },
-        { hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
+        {
+          ...{ hash, from: TEST_WALLET, to: null, blockNumber: 3, timestamp: 4 },
+          ...{ sender: TEST_WALLET, lookalike: false },
+        },
+        {
+          ...{ hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
+          ...{ sender: null, lookalike: true },
+        },
       ],
     }),
     makeChainData(makeChainConfig("ethereum", 1)),
@@ -91,7 +97,7 @@ const SPECIFIED = {
     ...["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
     ...PRICE_KEYS,
   ],
-  activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp"],
+  activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp", "sender", "lookalike"],
 };
 
 /** The part of a snapshot that an entry of SPECIFIED describes. */

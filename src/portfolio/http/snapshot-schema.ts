@@ -84,10 +84,20 @@ const portfolioPosition = record("PortfolioPosition", {
 const recentActivity = record("RecentActivity", {
   chain: nullable(chain),
   hash: nullable(hash),
-  from: nullable(address),
-  to: nullable(address),
+  from: { ...nullable(address), description: "Who paid in the first transfer that involves the wallet." },
+  to: { ...nullable(address), description: "Who received in that transfer." },
   blockNumber: { type: ["integer", "string", "null"] },
   timestamp: nullable(time),
+  sender: {
+    ...nullable(address),
+    description:
+      "Who signed the transaction and paid for it; null when unknown. It differs from `from` where somebody else moved the amount, such as a relayer or whoever was allowed to.",
+  },
+  lookalike: {
+    type: "boolean",
+    description:
+      "The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address.",
+  },
 });
 
 const counts = {
@@ -123,6 +133,10 @@ export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
   summary: portfolioSummary,
   tokens: listOf(portfolioToken, { description: "Largest value first, tokens without a value last." }),
   positions: listOf(portfolioPosition),
-  recentActivity: listOf(recentActivity, { maxItems: ACTIVITY_MAX, description: "Newest first." }),
+  recentActivity: listOf(recentActivity, {
+    maxItems: ACTIVITY_MAX,
+    description:
+      "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out.",
+  }),
   provider: { ...text, description: "Source of the balances." },
 });

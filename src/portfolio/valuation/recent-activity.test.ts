@@ -12,8 +12,9 @@ const base = makeChainConfig("base", 8453);
 const ethereum = makeChainConfig("ethereum", 1);
 
 describe("recent activity", () => {
-  const entry = (number: number, timestamp: number | null) => ({
+  const entry = (number: number, timestamp: number | null, lookalike = false) => ({
     ...{ hash: numberedContract(number), from: TEST_WALLET, to: null, blockNumber: number, timestamp },
+    ...{ sender: TEST_WALLET, lookalike },
   });
 
   it("lists the newest of all chains first and entries without a time last", () => {
@@ -27,6 +28,7 @@ describe("recent activity", () => {
     expect(recentActivity[0]).toEqual({
       ...{ chain: "base", hash: numberedContract(3), from: TEST_WALLET, to: null, blockNumber: 3 },
       timestamp: "1970-01-01T00:05:00.000Z",
+      ...{ sender: TEST_WALLET, lookalike: false },
     });
     expect(recentActivity.filter(({ timestamp }) => timestamp === null)).toHaveLength(2);
   });
@@ -36,5 +38,15 @@ describe("recent activity", () => {
     expect(
       makeSnapshot(makeChainData(base, { activity })).recentActivity.map(({ blockNumber }) => blockNumber),
     ).toEqual(Array.from({ length: 25 }, (_, index) => index));
+  });
+
+  it("gives lookalikes only the places that others leave", () => {
+    const poison = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index, true));
+    const real = Array.from({ length: 20 }, (_, index) => entry(100 + index, 500 - index));
+    const { recentActivity } = makeSnapshot(makeChainData(base, { activity: [...poison, ...real] }));
+    expect(recentActivity.map(({ blockNumber }) => blockNumber)).toEqual([
+      ...[0, 1, 2, 3, 4],
+      ...Array.from({ length: 20 }, (_, index) => 100 + index),
+    ]);
   });
 });

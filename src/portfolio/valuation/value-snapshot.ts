@@ -1,6 +1,6 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
+import { keepNewest } from "../providers/activity.ts";
 import type { ChainSummary, PortfolioSnapshot, RecentActivity, TopHolding } from "../snapshot-types.ts";
-import { ACTIVITY_MAX } from "../types.ts";
 import type { ChainData, SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
@@ -8,15 +8,17 @@ import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts
 
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
 function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
-  return chains
+  const newestFirst = chains
     .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
     .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))
-    .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1))
-    .slice(0, ACTIVITY_MAX)
-    .map(({ chain, hash, from, to, blockNumber, seconds }) => ({
+    .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1));
+  return keepNewest(newestFirst).map(
+    ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike }) => ({
       ...{ chain, hash, from, to, blockNumber },
       timestamp: formatSeconds(seconds),
-    }));
+      ...{ sender, lookalike },
+    }),
+  );
 }
 
 /** Removes spam from the list of tokens; the totals never include it. */

@@ -144,7 +144,7 @@ function renderPositions(positions, nameOf) {
 
 /** @param {Activity[]} activity @param {ChainInfo} info @param {(slug: string) => string} nameOf */
 function renderActivity(activity, info, nameOf) {
-  const rows = activity.map(({ chain, hash, from, to, timestamp }) => {
+  const rows = activity.map(({ chain, hash, from, to, timestamp, lookalike }) => {
     const page = info.chains.find(({ slug }) => slug === chain)?.explorerTxUrl;
     return createHtmlElement(
       "tr",
@@ -153,7 +153,12 @@ function renderActivity(activity, info, nameOf) {
         "th",
         { scope: "row" },
         hash === null ? "–" : transactionLink(hash, page),
-        createHtmlElement("small", {}, nameOf(chain ?? "?")),
+        createHtmlElement(
+          "small",
+          {},
+          // People copy counterparties from such lists, which is what a poisoner waits for.
+          lookalike ? `${nameOf(chain ?? "?")}, lookalike address: do not copy` : nameOf(chain ?? "?"),
+        ),
       ),
       createHtmlElement(
         "td",

@@ -85,6 +85,7 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     nativeBalance: fail,
     transfers: fail,
     timestamps: fail,
+    senders: fail,
   };
 }
 

@@ -1,25 +1,43 @@
 // Activity from Alchemy: both directions merged, limited, and only a warning on failure.
 import { describe, expect, it } from "vitest";
 import {
+  alchemyChain,
   NO_TRANSFERS,
   openAlchemyVendor,
   ALCHEMY_WALLET as WALLET,
 } from "../../../../tests/support/portfolio/alchemy-vendor.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import type { PinnedChain } from "../../types.ts";
 
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
+
+const USDC: Hex = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+
+/** A chain that lists USDC, and whose node says who sent any transaction. */
+function withUsdc(): PinnedChain {
+  const at = alchemyChain();
+  const token = { contract: USDC, symbol: "USDC", name: "USD Coin", decimals: 6, logo: null };
+  return {
+    ...at,
+    chain: { ...at.chain, tokens: new Map([[USDC, token]]) },
+    senders: async (hashes) => new Map(hashes.map((hash) => [hash, address("5e5e")])),
+  };
+}
 
 describe("alchemy's activity", () => {
   it("merges both directions, newest first, one entry per transaction", async () => {
     const { read, server } = await openAlchemyVendor();
-    const { activity } = await read();
+    const { activity, warnings } = await read(withUsdc());
+    // Without 6, a collectible.
     expect(activity.map(({ hash, blockNumber }) => [Number(hash), blockNumber])).toEqual([
       [9, 38_143_700],
       [8, 38_143_690],
       [7, 38_143_650],
-      [6, 38_143_610],
       [5, 38_143_600],
     ]);
+    // Only of 8 no transfer says who sent the transaction.
+    expect(activity.map(({ sender }) => sender)).toEqual([WALLET, address("5e5e"), WALLET, WALLET]);
+    expect(warnings).toHaveLength(2);
     // The transaction's own sender and receiver take precedence over those of a transfer inside it.
     expect(activity[0]).toEqual({
       hash: `0x${"9".padStart(64, "0")}`,
@@ -27,14 +45,9 @@ describe("alchemy's activity", () => {
       to: address("7777"),
       blockNumber: 38_143_700,
       timestamp: Date.UTC(2025, 10, 14, 23, 0, 9) / 1_000,
+      ...{ sender: WALLET, lookalike: false },
     });
-    expect(activity.map(({ from, to }) => from === null || to === null)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      true,
-    ]);
+    expect(activity.map(({ from, to }) => from === null || to === null)).toEqual([false, false, false, true]);
     const filters = server.requests.filter(({ path }) => path.startsWith("/base-mainnet/v2/"));
     expect(filters.map(({ body }) => JSON.parse(body))).toEqual(
       expect.arrayContaining(
@@ -61,6 +74,7 @@ describe("alchemy's activity", () => {
       hash: `0x${n.toString(16).padStart(64, "0")}`,
       blockNum: `0x${n.toString(16)}`,
       category: "external",
+      from: WALLET,
     });
     const { read, server } = await openAlchemyVendor({
       transfers: (filter) => {
@@ -72,8 +86,42 @@ describe("alchemy's activity", () => {
     });
     const { activity } = await read();
     expect(activity).toHaveLength(25);
-    expect(activity[0]).toMatchObject({ blockNumber: 990, from: null, to: null, timestamp: null });
+    expect(activity[0]).toMatchObject({ blockNumber: 990, from: WALLET, to: null, timestamp: null });
     expect(server.requests.filter(({ body }) => body.includes("fromAddress"))).toHaveLength(3);
+  });
+
+  it("leaves out what anyone can forge, and marks lookalikes", async () => {
+    const friend: Hex = `0x14dc${"7".repeat(32)}9955`;
+    const poisoner: Hex = `0x14dc${"1".repeat(32)}9955`;
+    const transfer = (n: number, more: object) => ({
+      ...{
+        hash: `0x${n.toString(16).padStart(64, "0")}`,
+        blockNum: `0x${n.toString(16)}`,
+        category: "erc20",
+      },
+      ...{ from: WALLET, to: poisoner, rawContract: { address: USDC, value: "0x1" }, ...more },
+    });
+    const sent = [
+      transfer(6, { rawContract: { address: USDC, value: "0x0" } }),
+      transfer(5, { rawContract: { address: poisoner, value: "0xff" } }),
+      transfer(1, { to: friend }),
+    ];
+    const received = [
+      transfer(4, { from: poisoner, to: WALLET }),
+      transfer(3, { category: "external", from: poisoner, to: WALLET, rawContract: { value: "0x0" } }),
+      transfer(2, { from: friend, to: WALLET }),
+    ];
+    const { read } = await openAlchemyVendor({
+      transfers: (filter) => ({
+        text: JSON.stringify({ result: { transfers: "toAddress" in filter ? received : sent } }),
+      }),
+    });
+    const { activity } = await read(withUsdc());
+    expect(activity.map(({ blockNumber, lookalike }) => [blockNumber, lookalike])).toEqual([
+      [4, true],
+      [2, false],
+      [1, false],
+    ]);
   });
 
   it.each([

@@ -1,24 +1,35 @@
-// A wallet's newest transactions: its sent and received transfers merged, one entry per transaction.
+// A wallet's newest transactions from Alchemy: what it sent and what it received merged, one entry per transaction.
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject } from "../../../lib/json.ts";
-import { ACTIVITY_MAX, type WalletActivity } from "../../types.ts";
+import { ACTIVITY_MAX, type ChainConfig, type WalletActivity } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
+import { findLookalikes, getCounterparty, keepNewest } from "../activity.ts";
 import type { AlchemyClient } from "./client.ts";
 
 type AlchemyActivityQuery = {
   readonly wallet: Hex;
   readonly network: string;
+  readonly chain: ChainConfig;
   readonly blockNumber: number;
 };
 
 // A transaction may have many transfers; a few pages are enough to find ACTIVITY_MAX transactions.
 const TRANSFERS_PER_PAGE = 100;
 const PAGES_MAX = 3;
-// Without internal transfers: only some chains have them, and requesting them elsewhere is an error.
-const CATEGORIES = ["external", "erc20", "erc721", "erc1155"];
+// Without collectibles, which are on no list, and without internal transfers: only some chains have them, and
+// requesting them elsewhere is an error.
+const CATEGORIES = ["external", "erc20"];
 
-type Transfer = WalletActivity & { readonly blockNumber: number; readonly external: boolean };
+type Transfer = WalletActivity & {
+  readonly blockNumber: number;
+  /** The transaction itself, not a token that moved in it: its `from` signed it. */
+  readonly external: boolean;
+  readonly contract: Hex | null;
+  /** Null when the vendor does not say. */
+  readonly amount: bigint | null;
+};
 
+/** The sender of a transaction of which only token transfers are known is null. */
 export async function readAlchemyActivity(
   client: AlchemyClient,
   query: AlchemyActivityQuery,
@@ -28,24 +39,38 @@ export async function readAlchemyActivity(
     readSide(client, query, "fromAddress", signal),
     readSide(client, query, "toAddress", signal),
   ]);
+  const transfers = sides.flat().filter((transfer) => isOwnActivity(query, transfer));
+  const lookalikes = findLookalikes(query.wallet, transfers);
   const byHash = new Map<Hex, Transfer>();
-  for (const transfer of sides.flat()) {
+  for (const transfer of transfers) {
     const known = byHash.get(transfer.hash);
     // The external transfer has the transaction's own sender and receiver; other transfers those of a token.
     if (known === undefined || (transfer.external && !known.external)) byHash.set(transfer.hash, transfer);
   }
-  return [...byHash.values()]
+  const newestFirst = [...byHash.values()]
     .sort((a, b) => b.blockNumber - a.blockNumber)
-    .slice(0, ACTIVITY_MAX)
-    .map(({ external: _, ...activity }) => activity);
+    .map(({ external: _external, contract: _contract, amount: _amount, ...activity }) => {
+      const counterparty = getCounterparty(query.wallet, activity);
+      return { ...activity, lookalike: counterparty !== null && lookalikes.has(counterparty) };
+    });
+  return keepNewest(newestFirst);
+}
+
+/** What the wallet signed, and amounts that moved: of the native coin, or of a listed token. Nobody can forge these. */
+function isOwnActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Transfer): boolean {
+  const { external, from, contract, amount } = transfer;
+  if (external && from === wallet) return true;
+  if (amount === null || amount === 0n) return false;
+  return external || (contract !== null && (chain.tokens.has(contract) || chain.stablecoins.has(contract)));
 }
 
 async function readSide(
   client: AlchemyClient,
-  { wallet, network, blockNumber }: AlchemyActivityQuery,
+  query: AlchemyActivityQuery,
   side: "fromAddress" | "toAddress",
   signal: AbortSignal,
 ): Promise<readonly Transfer[]> {
+  const { wallet, network, blockNumber } = query;
   const transfers: Transfer[] = [];
   let pageKey: string | null = null;
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
@@ -68,7 +93,8 @@ async function readSide(
       signal,
     );
     transfers.push(...page.transfers);
-    const distinct = new Set(transfers.map(({ hash }) => hash)).size;
+    const own = transfers.filter((transfer) => isOwnActivity(query, transfer));
+    const distinct = new Set(own.map(({ hash }) => hash)).size;
     if (page.next === null || page.next === pageKey || distinct >= ACTIVITY_MAX) break;
     pageKey = page.next;
   }
@@ -88,16 +114,22 @@ function parseTransferPage(result: unknown): TransferPage {
 
 function parseTransfer(transfer: unknown): Transfer {
   if (!isJsonObject(transfer)) throw invalidTransfer();
-  const { hash, blockNum, from, to, category, metadata } = transfer;
+  const { hash, blockNum, from, to, category, metadata, rawContract } = transfer;
   if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw invalidTransfer();
   if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw invalidTransfer();
+  const external = category === "external";
+  const { address, value } = isJsonObject(rawContract) ? rawContract : {};
   return {
     hash: hash.toLowerCase() as Hex,
+    sender: external ? parseAddressOrNull(from) : null,
     from: parseAddressOrNull(from),
     to: parseAddressOrNull(to),
+    lookalike: false,
     blockNumber: Number(blockNum),
     timestamp: isJsonObject(metadata) ? parseTime(metadata.blockTimestamp) : null,
-    external: category === "external",
+    external,
+    contract: parseAddressOrNull(address),
+    amount: typeof value === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null,
   };
 }
 

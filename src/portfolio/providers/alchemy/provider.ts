@@ -6,10 +6,12 @@ import {
   getAssetKey,
   type Holding,
   type HoldingsProvider,
+  type PinnedChain,
   type QuotedPrice,
   type WalletActivity,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
+import { readSenders } from "../activity.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { ALCHEMY_NETWORKS, type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
@@ -26,13 +28,13 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
       const network = ALCHEMY_NETWORKS.get(chain.chainId);
       if (network === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
       const tokenQuery: AlchemyTokenQuery = { wallet, network, blockTimestamp: block.timestamp };
-      const activityQuery = { wallet, network: network.name, blockNumber: block.number };
+      const activityQuery = { wallet, network: network.name, chain, blockNumber: block.number };
       // When the balances fail, the activity is of no use: stop reading it.
       const finished = new AbortController();
       const activitySignal = AbortSignal.any([signal, finished.signal]);
       const [tokens, activity] = await Promise.all([
         readCompleteTokens(client, tokenQuery, chain, signal),
-        readActivityOrWarn(client, activityQuery, chain, activitySignal),
+        readActivityOrWarn(client, activityQuery, at, activitySignal),
       ]).finally(() => finished.abort());
       return {
         holdings: toHoldings(tokens, chain),
@@ -73,14 +75,23 @@ async function readCompleteTokens(
 async function readActivityOrWarn(
   client: AlchemyClient,
   query: Parameters<typeof readAlchemyActivity>[1],
-  chain: ChainConfig,
+  at: PinnedChain,
   signal: AbortSignal,
 ): Promise<{ activity: readonly WalletActivity[]; warnings: readonly string[] }> {
   try {
-    return { activity: await readAlchemyActivity(client, query, signal), warnings: [] };
+    const activity = await readAlchemyActivity(client, query, signal);
+    const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
+    const { senders, warnings } = await readSenders(at, unsent, signal);
+    return {
+      activity: activity.map((entry) => ({
+        ...entry,
+        sender: entry.sender ?? senders.get(entry.hash) ?? null,
+      })),
+      warnings,
+    };
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
-    return { activity: [], warnings: [`Recent activity on ${chain.name} could not be read.`] };
+    return { activity: [], warnings: [`Recent activity on ${at.chain.name} could not be read.`] };
   }
 }
 

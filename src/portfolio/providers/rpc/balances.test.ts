@@ -24,6 +24,7 @@ function openScanChain(onScan: (data: Hex) => Promise<void> | void): PinnedChain
     nativeBalance: fail,
     transfers: fail,
     timestamps: fail,
+    senders: fail,
     async callWithOverride({ data }) {
       await onScan(data);
       const next = BigInt(listIn(data).length);

@@ -39,6 +39,19 @@ async function deployToken(): Promise<Hex> {
   return getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
 }
 
+/** Reads like the friend in every wallet: 0xf21e…beef. */
+const FRIEND: Hex = `0xf21e${"7".repeat(32)}beef`;
+const LOOKALIKE: Hex = `0xf21e${"1".repeat(32)}beef`;
+
+type PlainTokenCall = "mint" | "transfer" | "transferFrom" | "approve";
+
+const call = (
+  token: Hex,
+  functionName: PlainTokenCall,
+  args: readonly [Hex, bigint] | readonly [Hex, Hex, bigint],
+  from: Hex = owner,
+) => send(token, encodeFunctionData({ abi: plainTokenAbi, functionName, args } as never), from);
+
 const mint = (token: Hex, amount: bigint) =>
   send(token, encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, amount] }));
 const transfer = (token: Hex, to: Hex, amount: bigint) =>
@@ -73,6 +86,34 @@ describe("unlisted tokens", () => {
     });
   });
 
+  it("are found where the wallet sent some of them, and where a node allows ten blocks at once", async () => {
+    const mine = async (blocks: number) => {
+      for (let i = 0; i < blocks; i += 1) await chain.request("evm_mine", []);
+    };
+    await mine(200);
+    const token = await deployToken();
+    await mint(token, 5n);
+    await mine(30);
+    const strict = await stage.node((calls) => {
+      const logs = calls.find(({ method }) => method === "eth_getLogs");
+      const [{ fromBlock = 0, toBlock = 0 } = {}] = (logs?.params ?? []) as [
+        { fromBlock?: Hex; toBlock?: Hex },
+      ];
+      return Number(toBlock) - Number(fromBlock) < 10
+        ? null
+        : { kind: "error", code: -32005, message: "query exceeds max block range 10" };
+    });
+    const readStrictly = async () =>
+      rpcHoldingsProvider.read({ at: await stage.port(strict).pin(signal), wallet }, signal);
+    const found = await readStrictly();
+    expect(contractsOf(found)).toContain(token);
+    expect(found.warnings.join("\n")).toMatch(/since block [1-9]\d* \(about \d+ minutes?\)/);
+    await transfer(token, numberedAddress(0x123), 2n);
+    // Now the arrival is out of reach, and what was sent is not.
+    await mine(50);
+    expect(contractsOf(await readStrictly())).toContain(token);
+  });
+
   it("are left out when the wallet has sent them away", async () => {
     const token = await deployToken();
     await mint(token, 5n);
@@ -84,7 +125,6 @@ describe("unlisted tokens", () => {
   it("exclude ERC-721 collectibles, whose balance counts items", async () => {
     await send(COLLECTIBLE, numberToHex(BigInt(wallet), { size: 32 }));
     const result = await read();
-    expect(result.activity[0]).toMatchObject({ from: numberedAddress(0), to: wallet });
     expect(contractsOf(result)).not.toContain(COLLECTIBLE);
     // Although the contract returns a balance of one.
     const data = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });
@@ -125,7 +165,67 @@ describe("recent activity", () => {
       times.add(timestamp ?? 0);
     }
     expect(activity[0]).toMatchObject({ from: wallet, to: numberedAddress(0x123) });
-    expect(warnings.join("\n")).toMatch(/since block 0; transfers of ETH itself leave no log/);
+    expect(warnings.join("\n")).toMatch(/since block 0 \(about .+\); transfers of ETH itself leave no log/);
+  });
+
+  it("says who sent each transaction", async () => {
+    const token = await deployToken();
+    await mint(token, 5n);
+    await transfer(token, FRIEND, 2n);
+    const { activity } = await read([token]);
+    expect(activity.map(({ sender, from, to }) => [sender, from, to])).toEqual([
+      [wallet, wallet, FRIEND],
+      [owner.toLowerCase(), numberedAddress(0), wallet],
+    ]);
+    const without = await stage.node((calls) =>
+      calls.some(({ method }) => method === "eth_getTransactionByHash")
+        ? { kind: "error", code: -32601, message: "the method does not exist" }
+        : null,
+    );
+    const at = await stage.port(without, [token]).pin(signal);
+    const unknown = await rpcHoldingsProvider.read({ at, wallet }, signal);
+    expect(unknown.activity.map(({ sender }) => sender)).toEqual([null, null]);
+    expect(unknown.warnings).toContain(
+      "Local chain: who sent some transactions of recent activity could not be read.",
+    );
+  });
+
+  it("keeps what others moved with the wallet's permission, and names them as sender", async () => {
+    const token = await deployToken();
+    await mint(token, 5n);
+    await call(token, "approve", [owner, 5n], wallet);
+    await call(token, "transferFrom", [wallet, FRIEND, 3n]);
+    const { activity } = await read([token]);
+    expect(activity[0]).toMatchObject({
+      ...{ sender: owner.toLowerCase(), from: wallet, to: FRIEND, lookalike: false },
+    });
+  });
+
+  it("cannot be poisoned by transfers of nothing, of unlisted tokens or of dust", async () => {
+    const [token, fake] = [await deployToken(), await deployToken()];
+    await mint(token, 100n);
+    const paid = await transfer(token, FRIEND, 5n);
+    for (let i = 0; i < 26; i += 1) {
+      // The real token, an allowance of nothing: the log says that the wallet paid the lookalike.
+      await call(token, "transferFrom", [wallet, LOOKALIKE, 0n]);
+    }
+    await call(fake, "mint", [LOOKALIKE, 5n]);
+    await call(fake, "mint", [wallet, 5n]);
+    const poisoned = await read([token]);
+    expect(poisoned.activity.map(({ hash }) => hash)[0]).toBe(paid);
+    expect(poisoned.activity.flatMap(({ from, to }) => [from, to])).not.toContain(LOOKALIKE);
+
+    await call(token, "mint", [LOOKALIKE, 26n]);
+    for (let i = 0; i < 26; i += 1) await call(token, "transferFrom", [LOOKALIKE, wallet, 0n]);
+    await chain.request("hardhat_impersonateAccount", [LOOKALIKE]);
+    await chain.request("hardhat_setBalance", [LOOKALIKE, numberToHex(10n ** 18n)]);
+    for (let i = 0; i < 26; i += 1) await call(token, "transfer", [wallet, 1n], LOOKALIKE);
+    const dusted = await read([token]);
+    expect(dusted.activity).toHaveLength(25);
+    expect(dusted.activity.find(({ hash }) => hash === paid)).toMatchObject({ to: FRIEND, lookalike: false });
+    const fromLookalike = dusted.activity.filter(({ from }) => from === LOOKALIKE);
+    expect(fromLookalike).toHaveLength(23);
+    expect(fromLookalike.every(({ lookalike, sender }) => lookalike && sender === LOOKALIKE)).toBe(true);
   });
 
   it("lists a transfer to oneself once", async () => {

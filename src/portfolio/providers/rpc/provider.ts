@@ -7,6 +7,7 @@ import type {
   Holding,
   HoldingsProvider,
   PinnedChain,
+  TransferLog,
   WalletQuery,
 } from "../../types.ts";
 import {
@@ -15,12 +16,8 @@ import {
   readBalancesByScan,
   type TokenBalances,
 } from "./balances.ts";
-import {
-  compareNewestFirst,
-  readRecentTransfers,
-  readTransferActivity,
-  type TransferHistory,
-} from "./recent-transfers.ts";
+import { compareNewestFirst, readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
+import { readTransferActivity } from "./transfer-activity.ts";
 
 /** Uses the fastest method that the node supports; rejects unless the balances are complete. */
 async function readTokenBalances(
@@ -61,12 +58,12 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
     historyOrNull(at, wallet, "from", signal),
     historyOrNull(at, wallet, "to", signal),
   ]);
-  const unlisted = unlistedTokens(at, received);
-  const newest = unlisted.slice(0, UNLISTED_MAX);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
+  const unlisted = findUnlistedTokens(at, logs);
+  const newest = unlisted.slice(0, UNLISTED_MAX);
   const [unlistedBalances, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
-    readTransferActivity(at, logs, signal),
+    readTransferActivity(at, { wallet, logs }, signal),
   ]);
   return {
     holdings: [
@@ -80,7 +77,7 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
       ...describeFailedTokens(chain, listedBalances.failed),
       ...describeFailedTokens(chain, unlistedBalances.failed),
       ...describeSkippedTokens(chain, unlisted.length, newest.length),
-      ...describeHistoryGaps(chain, sent, received),
+      ...describeHistory(at, sent, received),
       ...recent.warnings,
     ],
   };
@@ -101,11 +98,11 @@ async function historyOrNull(
   }
 }
 
-/** Unlisted tokens that the wallet received recently, newest first. */
-function unlistedTokens({ chain }: PinnedChain, received: TransferHistory | null): readonly Hex[] {
-  const contracts = (received?.logs ?? [])
+/** Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. */
+function findUnlistedTokens({ chain }: PinnedChain, logs: readonly TransferLog[]): readonly Hex[] {
+  const contracts = logs
     .filter(({ isErc721 }) => isErc721 !== true)
-    .sort(compareNewestFirst)
+    .toSorted(compareNewestFirst)
     .map(({ contract }) => contract)
     .filter((contract) => !chain.tokens.has(contract) && !isPseudoNative(chain.chainId, contract));
   return [...new Set(contracts)];
@@ -143,12 +140,12 @@ function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[]): reado
 
 function describeSkippedTokens(chain: ChainConfig, found: number, read: number): readonly string[] {
   if (found <= read) return [];
-  return [`${chain.name}: ${found} unlisted tokens arrived recently; only the newest ${read} were read.`];
+  return [`${chain.name}: ${found} unlisted tokens moved recently; only the newest ${read} were read.`];
 }
 
 /** How far back the transfers go, and what they cannot show. */
-function describeHistoryGaps(
-  chain: ChainConfig,
+function describeHistory(
+  { chain, block }: PinnedChain,
   sent: TransferHistory | null,
   received: TransferHistory | null,
 ): readonly string[] {
@@ -163,9 +160,22 @@ function describeHistoryGaps(
   }
   const fromBlocks = [sent, received].flatMap((history) => (history ? [history.fromBlock] : []));
   if (fromBlocks.length > 0) {
+    const fromBlock = Math.max(...fromBlocks);
+    const duration = describeDuration((block.number - fromBlock + 1) * chain.blockTimeMs);
     warnings.push(
-      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${Math.max(...fromBlocks)}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
+      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration}); transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
     );
   }
   return warnings;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+function describeDuration(ms: number): string {
+  const [unit, name] =
+    ms >= 2 * DAY_MS ? [DAY_MS, "day"] : ms >= 2 * HOUR_MS ? [HOUR_MS, "hour"] : [MINUTE_MS, "minute"];
+  const count = Math.max(1, Math.round(ms / unit));
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
 }

@@ -1,44 +1,46 @@
-// The searched block range: shrinks for strict nodes and widens for inactive wallets, within limits.
+// The searched blocks: paged backwards, in ranges that fit strict nodes and grow for generous ones, within a budget.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import type { TransferFilter } from "../../../chain/logs/transfers.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { PinnedChain, TransferLog } from "../../types.ts";
+import type { ChainConfig, PinnedChain, TransferLog } from "../../types.ts";
 import { readRecentTransfers } from "./recent-transfers.ts";
 
 const WALLET: Hex = `0x${"11".repeat(20)}`;
 const { signal } = new AbortController();
+const MONTH = 1_296_000;
+const HEAD = 10_000_000;
 
 function transferIn(blockNumber: number): TransferLog {
   const transactionHash: Hex = `0x${blockNumber.toString(16).padStart(64, "0")}`;
   return {
-    contract: WALLET,
-    from: WALLET,
-    to: WALLET,
-    transactionHash,
-    blockNumber,
-    blockTimestamp: null,
-    logIndex: 0,
+    ...{ contract: WALLET, from: WALLET, to: WALLET, transactionHash, blockNumber },
+    ...{ blockTimestamp: null, logIndex: 0, amount: 1n },
   };
 }
 
-/** A chain with transfers in the given blocks, whose node limits the range of a search. */
-function chainOf(
-  head: number,
-  options: { readonly blocksMax?: number; readonly transfers?: readonly number[] } = {},
-) {
+type Node = {
+  readonly blocksMax?: number;
+  readonly transfers?: readonly number[];
+  readonly chain?: ChainConfig;
+  readonly timestamp?: number;
+};
+
+/** A chain with transfers in the given blocks, two seconds each, whose node limits the range of a search. */
+function chainOf(head: number, node: Node = {}) {
   const searched: TransferFilter[] = [];
+  const { blocksMax = Number.POSITIVE_INFINITY, transfers = [], timestamp = 1 } = node;
   const at: PinnedChain = {
-    chain: { ...localChainConfig([]), blockTimeMs: 2_000 },
-    block: { number: head, hash: `0x${"22".repeat(32)}`, timestamp: 1 },
+    chain: node.chain ?? { ...localChainConfig([]), blockTimeMs: 2_000 },
+    block: { number: head, hash: `0x${"22".repeat(32)}`, timestamp },
     transfers: async (filter) => {
       searched.push(filter);
-      if (filter.toBlock - filter.fromBlock + 1 > (options.blocksMax ?? Number.POSITIVE_INFINITY)) {
+      if (filter.toBlock - filter.fromBlock + 1 > blocksMax) {
         throw new Fault("LOGS_TOO_LARGE", "too many blocks");
       }
-      return (options.transfers ?? [])
+      return transfers
         .filter((block) => block >= filter.fromBlock && block <= filter.toBlock)
         .map(transferIn);
     },
@@ -46,60 +48,88 @@ function chainOf(
     callWithOverride: async () => null,
     nativeBalance: async () => 0n,
     timestamps: async () => new Map(),
+    senders: async () => new Map(),
   };
-  return { at, searched };
+  return { at, searched, sizes: () => searched.map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1) };
 }
 
-describe("the window", () => {
-  it("ends at the pinned block and widens twice for an inactive wallet", async () => {
-    const { at, searched } = chainOf(1_000_000);
-    expect(await readRecentTransfers(at, WALLET, "to", signal)).toEqual({ logs: [], fromBlock: 790_001 });
-    expect(searched.map(({ fromBlock, toBlock }) => [fromBlock, toBlock])).toEqual([
-      [990_001, 1_000_000],
-      [950_001, 990_000],
-      [790_001, 950_000],
-    ]);
+describe("a node without a limit", () => {
+  it("is searched for a month, in growing ranges that end at the pinned block", async () => {
+    const { at, searched, sizes } = chainOf(HEAD);
+    expect(await readRecentTransfers(at, WALLET, "to", signal)).toEqual({
+      logs: [],
+      fromBlock: HEAD - MONTH + 1,
+    });
+    expect(searched[0]).toMatchObject({ fromBlock: HEAD - 9_999, toBlock: HEAD });
+    expect(sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
 
-  it("does not widen once there is enough activity, nor below block 0", async () => {
-    const busy = Array.from({ length: 25 }, (_, i) => 1_000_000 - i);
-    const { at, searched } = chainOf(1_000_000, { transfers: busy });
-    expect((await readRecentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(25);
-    expect(searched).toHaveLength(1);
+  it("is searched as far for a wallet that receives a lot, and never below block 0", async () => {
+    const busy = Array.from({ length: 500 }, (_, i) => HEAD - i);
+    const { at } = chainOf(HEAD, { transfers: busy });
+    const found = await readRecentTransfers(at, WALLET, "to", signal);
+    expect(found.fromBlock).toBe(HEAD - MONTH + 1);
+    expect(found.logs).toHaveLength(500);
     const young = chainOf(300);
     expect((await readRecentTransfers(young.at, WALLET, "to", signal)).fromBlock).toBe(0);
     expect(young.searched).toHaveLength(1);
   });
+});
 
-  it("keeps the newest blocks when the node rejects older ones", async () => {
-    const { at, searched } = chainOf(1_000_000, { blocksMax: 10_000, transfers: [999_999, 1_000] });
+describe("a strict node", () => {
+  it.each([
+    [10_000, 140_000],
+    [5_000, 72_500],
+    [1_000, 8_125],
+    [10, 90],
+  ])("that allows %i blocks is searched for %i", async (blocksMax, covered) => {
+    const { at, searched } = chainOf(HEAD, {
+      blocksMax,
+      transfers: [HEAD, HEAD - covered + 1, HEAD - covered],
+    });
     const found = await readRecentTransfers(at, WALLET, "to", signal);
-    expect(found).toEqual({ logs: [transferIn(999_999)], fromBlock: 990_001 });
-    expect(searched).toHaveLength(2);
+    expect(found.fromBlock).toBe(HEAD - covered + 1);
+    expect(found.logs).toEqual([transferIn(HEAD - covered + 1), transferIn(HEAD)]);
+    expect(searched.length).toBeLessThanOrEqual(16);
   });
 
-  it("shrinks for a strict node and gives up after four attempts", async () => {
-    const strict = chainOf(1_000_000, { blocksMax: 50, transfers: [1_000_000] });
-    const found = await readRecentTransfers(strict.at, WALLET, "to", signal);
-    expect(found).toEqual({ logs: [transferIn(1_000_000)], fromBlock: 999_982 });
-    const closed = chainOf(1_000_000, { blocksMax: 0 });
+  it("is not tried again with what it refused, until ten minutes have passed", async () => {
+    const first = chainOf(HEAD, { blocksMax: 10_000 });
+    await readRecentTransfers(first.at, WALLET, "to", signal);
+    const { chain } = first.at;
+    const second = chainOf(HEAD, { blocksMax: 10_000, chain, timestamp: 600 });
+    expect(await readRecentTransfers(second.at, WALLET, "to", signal)).toMatchObject({
+      fromBlock: HEAD - 160_000 + 1,
+    });
+    expect(new Set(second.sizes())).toEqual(new Set([10_000]));
+    const later = chainOf(HEAD, { chain, timestamp: 1_200 });
+    await readRecentTransfers(later.at, WALLET, "to", signal);
+    expect(later.sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
+  });
+
+  it("that refuses a single block rejects", async () => {
+    const closed = chainOf(HEAD, { blocksMax: 0 });
     await expect(readRecentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
       code: "LOGS_TOO_LARGE",
     });
-    expect(closed.searched).toHaveLength(5);
+    expect(closed.sizes()).toEqual([10_000, 2_500, 625, 156, 39, 9, 2, 1]);
   });
+});
 
-  it("stays within bounds for any node and chain", async () => {
+describe("the search", () => {
+  it("returns every transfer of the blocks that it says it covered, for any node and budget", async () => {
     const arbitrary = {
       head: fc.nat(100_000),
       blocksMax: fc.nat(200_000),
+      requests: fc.integer({ min: 1, max: 20 }),
       transfers: fc.array(fc.nat(100_000)),
     };
     await fc.assert(
-      fc.asyncProperty(fc.record(arbitrary), async ({ head, blocksMax, transfers }) => {
+      fc.asyncProperty(fc.record(arbitrary), async ({ head, blocksMax, requests, transfers }) => {
         const { at, searched } = chainOf(head, { blocksMax, transfers });
-        const found = await readRecentTransfers(at, WALLET, "from", signal).catch(() => null);
-        expect(searched.length).toBeLessThanOrEqual(7);
+        const budget = { timeMs: 10_000, requests };
+        const found = await readRecentTransfers(at, WALLET, "from", signal, budget).catch(() => null);
+        expect(searched.length).toBeLessThanOrEqual(requests);
         for (const { fromBlock, toBlock } of searched) {
           expect(fromBlock).toBeGreaterThanOrEqual(0);
           expect(toBlock).toBeGreaterThanOrEqual(fromBlock);
@@ -113,19 +143,30 @@ describe("the window", () => {
   });
 
   it("returns what it found before the deadline, and rejects when it found nothing", async () => {
-    const { at } = chainOf(1_000_000, { transfers: [999_999] });
+    const { at } = chainOf(HEAD, { transfers: [HEAD - 1] });
+    const budget = { timeMs: 20, requests: 16 };
     const hang = (_: TransferFilter, abort: AbortSignal) =>
       new Promise<never>((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
     await expect(
-      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, 20),
-    ).rejects.toMatchObject({
-      name: "TimeoutError",
-    });
+      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, budget),
+    ).rejects.toMatchObject({ name: "TimeoutError" });
     const first: PinnedChain["transfers"] = (filter, abort) =>
-      filter.toBlock === 1_000_000 ? at.transfers(filter, abort) : hang(filter, abort);
-    expect(await readRecentTransfers({ ...at, transfers: first }, WALLET, "to", signal, 20)).toEqual({
-      logs: [transferIn(999_999)],
-      fromBlock: 990_001,
+      filter.toBlock === HEAD ? at.transfers(filter, abort) : hang(filter, abort);
+    expect(await readRecentTransfers({ ...at, transfers: first }, WALLET, "to", signal, budget)).toEqual({
+      logs: [transferIn(HEAD - 1)],
+      fromBlock: HEAD - 9_999,
+    });
+  });
+
+  it("keeps the newest blocks when a node has pruned older ones", async () => {
+    const { at } = chainOf(HEAD, { transfers: [HEAD - 1, 5] });
+    const pruned: PinnedChain["transfers"] = (filter, abort) =>
+      filter.fromBlock < HEAD - 20_000
+        ? Promise.reject(new Fault("NODE_REFUSED", "pruned"))
+        : at.transfers(filter, abort);
+    expect(await readRecentTransfers({ ...at, transfers: pruned }, WALLET, "to", signal)).toEqual({
+      logs: [transferIn(HEAD - 1)],
+      fromBlock: HEAD - 9_999,
     });
   });
 

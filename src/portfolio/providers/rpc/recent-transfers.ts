@@ -1,7 +1,7 @@
-// A wallet's newest token transfers, from as many blocks as the node lets us search, and the activity they show.
+// A wallet's token transfers, paged backwards from the pinned block in ranges that adapt to what the node allows.
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { ACTIVITY_MAX, type PinnedChain, type TransferLog, type WalletActivity } from "../../types.ts";
+import type { ChainConfig, PinnedBlock, PinnedChain, TransferLog } from "../../types.ts";
 
 export type TransferHistory = {
   readonly logs: readonly TransferLog[];
@@ -9,113 +9,142 @@ export type TransferHistory = {
   readonly fromBlock: number;
 };
 
-// A day, capped by what most nodes search at once, and at least enough for a wallet with little activity.
 const DAY_MS = 86_400_000;
-const BLOCKS_FIRST_MIN = 1_000;
-const BLOCKS_FIRST_MAX = 10_000;
 
-// Shrinks 10,000 blocks to 2; the strictest public node allows 50.
-const SHRINK_BY = 8;
-const SHRINKS_MAX = 4;
+// Older transfers say little about what a wallet holds now, and nodes search long ranges slowly.
+const DAYS_MAX = 30;
 
-// Up to 21 times the first window; a wallet without activity in that time shows none.
-const WIDEN_BY = 4;
-const WIDENINGS_MAX = 2;
+// A day, capped by what most nodes search at once, and at least enough for a wallet with little activity.
+const FIRST_RANGE_MIN = 1_000;
+const FIRST_RANGE_MAX = 10_000;
 
-// Activity is optional and must not delay the balances for long.
-const TIME_MS_MAX = 10_000;
+// From 10,000 blocks to a month of any chain in three steps; below a range that was refused more carefully.
+const GROW_BY = 8;
+const REGROW_BY = 2;
 
-/** Rejects when even the smallest window cannot be read. */
+// From 10,000 blocks to the 10 of the strictest public nodes in five steps.
+const SHRINK_BY = 4;
+
+// Pages of one side. At the 10,000 blocks of a public node: a month of Ethereum, more than three days of Base.
+const REQUESTS_MAX = 16;
+
+// Pages at the same time once the node's limit is known: four round trips use up the requests.
+const CONCURRENT_MAX = 4;
+
+// Transfers are optional and must not delay the balances for long.
+const TIME_MS_MAX = 6_000;
+
+type Range = { readonly fromBlock: number; readonly toBlock: number };
+
+export type TransferBudget = { readonly timeMs: number; readonly requests: number };
+
+const BUDGET: TransferBudget = { timeMs: TIME_MS_MAX, requests: REQUESTS_MAX };
+
+/** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
+type LearnedRange = { readonly size: number; readonly refused: number; readonly timestamp: number };
+
+const learnedRanges = new WeakMap<ChainConfig, LearnedRange>();
+
+// Another node of the same chain may allow more, and a busy wallet makes every range too large: forget a refusal.
+const REFUSAL_SECONDS_MAX = 600;
+
+/** Rejects when not even the newest blocks can be read. */
 export async function readRecentTransfers(
   at: PinnedChain,
   wallet: Hex,
   side: "from" | "to",
   signal: AbortSignal,
-  timeMsMax: number = TIME_MS_MAX,
+  budget: TransferBudget = BUDGET,
 ): Promise<TransferHistory> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
-  let logs: readonly TransferLog[] = [];
-  let reached: number | null = null;
-  let blocks = initialWindow(at.chain.blockTimeMs);
-  let shrinks = 0;
-  for (let widenings = 0; widenings <= WIDENINGS_MAX; ) {
-    const toBlock = (reached ?? at.block.number + 1) - 1;
-    const fromBlock = Math.max(0, toBlock - blocks + 1);
-    try {
-      logs = [...(await at.transfers({ wallet, side, fromBlock, toBlock }, deadline)), ...logs];
-      reached = fromBlock;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      // Older blocks are optional: many nodes limit the range or have pruned them.
-      if (reached !== null) break;
-      if (!wantsSmallerRange(error) || shrinks === SHRINKS_MAX) throw error;
-      shrinks += 1;
-      blocks = Math.max(1, Math.floor(blocks / SHRINK_BY));
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(budget.timeMs)]);
+  const pages = createPages(at);
+  const found: (readonly TransferLog[])[] = [];
+  for (let requests = budget.requests; requests > 0 && !pages.isDone(); ) {
+    const ranges = pages.next(requests);
+    requests -= ranges.length;
+    const results = await Promise.allSettled(
+      ranges.map((range) => at.transfers({ wallet, side, ...range }, deadline)),
+    );
+    const failed = results.findIndex(({ status }) => status === "rejected");
+    const good = failed === -1 ? results.length : failed;
+    for (const [i, range] of ranges.slice(0, good).entries()) {
+      const result = results[i];
+      if (result?.status === "fulfilled") found.push(result.value);
+      pages.accept(range);
+    }
+    const [failure, range] = [results[failed], ranges[failed]];
+    if (failure?.status !== "rejected" || range === undefined) {
+      pages.grow();
       continue;
     }
-    if (reached === 0 || shrinks > 0 || countTransactions(logs) >= ACTIVITY_MAX) break;
-    widenings += 1;
-    blocks *= WIDEN_BY;
+    signal.throwIfAborted();
+    if (wantsSmallerRange(failure.reason) && pages.shrink(range) && requests > 0) continue;
+    // Older blocks are optional: a node may have pruned them, or the budget is used up.
+    if (pages.oldest() === null) throw failure.reason;
+    break;
   }
-  return { logs, fromBlock: reached ?? at.block.number };
+  return { logs: found.toReversed().flat(), fromBlock: pages.oldest() ?? at.block.number };
 }
 
-function initialWindow(blockTimeMs: number): number {
-  return Math.min(BLOCKS_FIRST_MAX, Math.max(BLOCKS_FIRST_MIN, Math.floor(DAY_MS / blockTimeMs)));
+/** Which blocks to search next: newest first, in ranges that shrink on refusal and grow on success. */
+function createPages({ chain, block }: PinnedChain) {
+  const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
+  const learned = learnedRanges.get(chain);
+  let size = learned?.size ?? firstRange(chain);
+  /** The smallest range that was refused: only smaller ones are tried. */
+  let refused = learned && isRecent(learned, block) ? learned.refused : Number.POSITIVE_INFINITY;
+  /** The largest range that was answered; 0 when none was. */
+  let answered = 0;
+  let reached = block.number + 1;
+  const grown = () => {
+    const larger = refused === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
+    return larger < refused ? larger : size;
+  };
+  return {
+    isDone: () => reached <= end,
+    oldest: () => (reached > block.number ? null : reached),
+    /** Several at once where the size has proved itself and cannot grow. */
+    next(requests: number): readonly Range[] {
+      const isSettled = answered >= size && grown() === size;
+      const count = isSettled ? Math.min(CONCURRENT_MAX, requests) : 1;
+      const ranges: Range[] = [];
+      for (let toBlock = reached - 1; ranges.length < count && toBlock >= end; toBlock -= size) {
+        ranges.push({ fromBlock: Math.max(end, toBlock - size + 1), toBlock });
+      }
+      return ranges;
+    },
+    accept({ fromBlock }: Range): void {
+      reached = fromBlock;
+      answered = Math.max(answered, size);
+    },
+    grow(): void {
+      learnedRanges.set(chain, { size, refused, timestamp: block.timestamp });
+      size = grown();
+    },
+    /** False when the range cannot be smaller. */
+    shrink({ fromBlock, toBlock }: Range): boolean {
+      const blocks = toBlock - fromBlock + 1;
+      refused = blocks;
+      if (answered >= blocks) answered = 0;
+      size = Math.max(answered, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
+      return size > 0;
+    },
+  };
+}
+
+function isRecent({ timestamp }: LearnedRange, block: PinnedBlock): boolean {
+  return block.timestamp - timestamp < REFUSAL_SECONDS_MAX;
+}
+
+function firstRange({ blockTimeMs }: ChainConfig): number {
+  return Math.min(FIRST_RANGE_MAX, Math.max(FIRST_RANGE_MIN, Math.floor(DAY_MS / blockTimeMs)));
 }
 
 function wantsSmallerRange(error: unknown): boolean {
   return error instanceof Fault && error.code === "LOGS_TOO_LARGE";
 }
 
-function countTransactions(logs: readonly TransferLog[]): number {
-  return new Set(logs.map(({ transactionHash }) => transactionHash)).size;
-}
-
-type TransferActivity = {
-  readonly activity: readonly WalletActivity[];
-  readonly warnings: readonly string[];
-};
-
-/** One entry per transaction, newest first, with the time of its block. */
-export async function readTransferActivity(
-  at: PinnedChain,
-  logs: readonly TransferLog[],
-  signal: AbortSignal,
-): Promise<TransferActivity> {
-  const newest = newestTransactions(logs);
-  const untimed = newest.filter(({ blockTimestamp }) => blockTimestamp === null);
-  const warnings: string[] = [];
-  let timestamps: ReadonlyMap<number, number> = new Map();
-  if (untimed.length > 0) {
-    try {
-      const blocks = new Set(untimed.map(({ blockNumber }) => blockNumber));
-      timestamps = await at.timestamps([...blocks], signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      warnings.push(`${at.chain.name}: the times of some recent activity could not be read.`);
-    }
-  }
-  const activity = newest.map(({ transactionHash, from, to, blockNumber, blockTimestamp }) => ({
-    hash: transactionHash,
-    from,
-    to,
-    blockNumber,
-    timestamp: blockTimestamp ?? timestamps.get(blockNumber) ?? null,
-  }));
-  return { activity, warnings };
-}
-
-/** One log per transaction: its first transfer that involves the wallet. */
-function newestTransactions(logs: readonly TransferLog[]): readonly TransferLog[] {
-  const first = new Map<string, TransferLog>();
-  for (const log of logs) {
-    const known = first.get(log.transactionHash);
-    if (!known || compareNewestFirst(log, known) > 0) first.set(log.transactionHash, log);
-  }
-  return [...first.values()].sort(compareNewestFirst).slice(0, ACTIVITY_MAX);
-}
-
+/** Newest first. */
 export function compareNewestFirst(a: TransferLog, b: TransferLog): number {
   return b.blockNumber - a.blockNumber || b.logIndex - a.logIndex;
 }
