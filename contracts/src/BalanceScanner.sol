@@ -59,7 +59,7 @@ contract BalanceScanner is IBalanceScanner {
         bytes memory query = abi.encodeCall(IERC20.balanceOf, (wallet));
         assembly ("memory-safe") {
             let succeeded := staticcall(gasPerToken, token, add(query, 0x20), mload(query), 0x00, 0x20)
-            answered := and(succeeded, eq(returndatasize(), 0x20))
+            answered := and(succeeded, gt(returndatasize(), 0x1f))
             amount := mload(0x00)
             // The query is not needed again: give its memory back, or it would grow with every token.
             mstore(0x40, query)

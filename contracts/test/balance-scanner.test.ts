@@ -17,7 +17,7 @@ import { casesOf, runsOf } from "../../tests/support/test-depth.ts";
 import { balanceScannerAbi as abi, balanceScannerRuntimeBytecode } from "../generated/balance-scanner.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
-import { HOSTILE_CODE, returningCode } from "./hostile-token-code.ts";
+import { HOSTILE_CODE, paddedReturningCode, returningCode } from "./hostile-token-code.ts";
 
 const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
@@ -30,11 +30,14 @@ const characters = {
   empty: returningCode(0n),
   held: returningCode(7n),
   rich: returningCode(2n ** 256n - 1n),
+  padded: paddedReturningCode(9n),
   ...HOSTILE_CODE,
 } as const satisfies Record<string, Hex | null>;
 type Character = keyof typeof characters;
 
-const balances: Partial<Record<Character, bigint>> = { empty: 0n, held: 7n, rich: 2n ** 256n - 1n };
+const balances: Partial<Record<Character, bigint>> = {
+  ...{ empty: 0n, held: 7n, rich: 2n ** 256n - 1n, padded: 9n },
+};
 const tokenOf = Object.fromEntries(
   Object.keys(characters).map((name, index) => [name, numbered(0xbeef00 + index)]),
 ) as Record<Character, Address>;

@@ -9,15 +9,18 @@ import { silentTokenRuntimeBytecode } from "../generated/silent-token.ts";
 export const returningCode = (balance: bigint): Hex =>
   `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260205ff3`;
 
+/** Returns the number and a word more: every Solidity caller reads the number and ignores the rest. */
+export const paddedReturningCode = (balance: bigint): Hex =>
+  `0x7f${numberToHex(balance, { size: 32 }).slice(2)}5f5260405ff3`;
+
 /** Null has no code. None of them gives a balance. */
 export const HOSTILE_CODE = {
   reverting: revertingTokenRuntimeBytecode,
   burner: gasBurnerTokenRuntimeBytecode,
   bomb: bombTokenRuntimeBytecode,
   silent: silentTokenRuntimeBytecode,
-  // 31 and 33 bytes of return data: not a number.
+  // 31 bytes of return data: not a number.
   short: "0x601f5ff3",
-  long: "0x60215ff3",
   // Loops until its gas is gone.
   loop: "0x5b5f56",
   missing: null,

@@ -214,6 +214,7 @@ describe("transfers", () => {
       from: numberedAddress(0),
       to: wallet,
       blockNumber: at.block.number,
+      amount: 5n,
       isErc721: false,
     });
     expect(await at.transfers({ ...all, toBlock: at.block.number - 1 }, signal)).not.toContainEqual(last);
@@ -237,6 +238,20 @@ describe("transfers", () => {
     );
     const all = { wallet, side: "to", fromBlock: 0, toBlock: at.block.number } as const;
     await expect(at.transfers(all, signal)).rejects.toMatchObject({ code: "LOGS_TOO_LARGE" });
+  });
+
+  it("get the senders of their transactions in one request; one that no node has is missing", async () => {
+    const token = await deployToken();
+    await mint(token, 5n);
+    const { at, node, all } = await pinWithFilter();
+    const hashes = (await at.transfers(all, signal)).slice(-1).map(({ transactionHash }) => transactionHash);
+    const before = node.requests.length;
+    const senders = await at.senders([...hashes, ...hashes], signal);
+    expect([...senders]).toEqual([[hashes[0], chain.accounts.owner.address.toLowerCase()]]);
+    expect(node.requests.length).toBe(before + 1);
+    expect(await at.senders([], signal)).toEqual(new Map());
+    const unknown: Hex = `0x${"ab".repeat(32)}`;
+    expect([...(await at.senders([...hashes, unknown], signal)).keys()]).toEqual(hashes);
   });
 
   it("get the timestamps of their blocks in one request", async () => {

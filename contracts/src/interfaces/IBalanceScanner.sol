@@ -13,8 +13,9 @@ interface IBalanceScanner {
     }
 
     /// @notice Reads the wallet's balance of every token, as far as the gas reaches.
-    /// @dev A token fails when it reverts, burns the gas it was given, or answers with anything but 32 bytes; an
-    /// address without code answers with nothing and so fails too. Tokens from `next` on were not asked: call again
+    /// @dev A token fails when it reverts, burns the gas it was given, or answers with less than 32 bytes; an
+    /// address without code answers with nothing and so fails too. Bytes beyond 32 are ignored, as Solidity callers
+    /// ignore them. Tokens from `next` on were not asked: call again
     /// with the rest of the list. `next` is 0 when not even one token could be given its gas.
     /// @param wallet Wallet to read.
     /// @param tokens Tokens to ask.

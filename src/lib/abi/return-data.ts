@@ -23,6 +23,11 @@ export function decodeWord(data: Hex | null | undefined): bigint | null {
   return decodeWords(data, 1)?.[0] ?? null;
 }
 
+/** The first word, whatever follows it, as Solidity decodes a number; null when there is none. */
+export function decodeFirstWord(data: Hex | null | undefined): bigint | null {
+  return decodeWord(data?.slice(0, 2 + WORD_DIGITS) as Hex | undefined);
+}
+
 /** One plausible amount, else null. */
 export function decodeTokenAmount(data: Hex | null | undefined): bigint | null {
   const amount = decodeWord(data);

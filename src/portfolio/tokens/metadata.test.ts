@@ -23,8 +23,10 @@ const LIAR = numberedAddress(0x1a);
 const OLD = numberedAddress(0x2b);
 /** Returns 100 kB of zeros for every call. */
 const BOMB_CODE: Hex = "0x620186a05ff3";
-const { loop, silent, short, long } = HOSTILE_CODE;
-const hostile = [loop, silent, short, long, BOMB_CODE, null].map((code, i) => ({
+/** Returns 33 bytes, which are neither a number nor a text. */
+const LONG_CODE: Hex = "0x60215ff3";
+const { loop, silent, short } = HOSTILE_CODE;
+const hostile = [loop, silent, short, LONG_CODE, BOMB_CODE, null].map((code, i) => ({
   code,
   address: numberedAddress(0xbad00 + i),
 }));

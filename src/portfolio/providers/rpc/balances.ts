@@ -4,7 +4,7 @@ import {
   balanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/balance-scanner";
 import { createFunctionCodec } from "../../../lib/abi/codec.ts";
-import { decodeWord } from "../../../lib/abi/return-data.ts";
+import { decodeFirstWord } from "../../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../../lib/chunks.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
@@ -162,7 +162,7 @@ function storeBalances(
   balances: Map<Hex, bigint>,
 ): readonly ContractRead[] {
   return calls.filter((call, i) => {
-    const balance = decodeWord(results[i]);
+    const balance = decodeFirstWord(results[i]);
     if (balance !== null) balances.set(call.to, balance);
     return balance === null;
   });

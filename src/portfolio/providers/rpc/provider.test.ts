@@ -4,6 +4,7 @@ import {
   HOSTILE_CODE,
   HOSTILE_TOKENS,
   numberedAddress,
+  paddedReturningCode,
   returningCode,
 } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
@@ -37,6 +38,9 @@ for (const { address, kind, balance } of pool) {
 }
 for (const { address, balance } of many) genesis[address] = returningCode(balance);
 
+const PADDED = numberedAddress(0xadded);
+genesis[PADDED] = paddedReturningCode(7n);
+
 const stage = await startPortfolioStage(genesis);
 const { wallet } = stage;
 const nodes = { scan: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
@@ -54,6 +58,12 @@ function tokensOf({ holdings }: Awaited<ReturnType<typeof read>>) {
 }
 
 describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
+  it("of a token that returns more than one word are its first word", async () => {
+    const result = await read(nodes[method], [PADDED]);
+    expect(tokensOf(result)).toEqual([{ contract: PADDED, rawBalance: 7n }]);
+    expect(result.warnings.filter((warning) => warning.includes("returned no balance"))).toEqual([]);
+  });
+
   it("match a plain model for any list, and a warning names the tokens that failed", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.constantFrom(...pool), { maxLength: 60 }), async (listed) => {
