@@ -9,7 +9,7 @@ export type PortfolioSnapshot = {
   /** Largest value first, tokens without a value last. */
   tokens: PortfolioToken[];
   positions: PortfolioPosition[];
-  /** Newest first. */
+  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. */
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
@@ -18,10 +18,16 @@ export type PortfolioSnapshot = {
 export type RecentActivity = {
   chain: string | null;
   hash: string | null;
+  /** Who paid in the first transfer that involves the wallet. */
   from: string | null;
+  /** Who received in that transfer. */
   to: string | null;
   blockNumber: number | string | null;
   timestamp: string | null;
+  /** Who signed the transaction and paid for it; null when unknown. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
+  sender: string | null;
+  /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
+  lookalike: boolean;
 };
 
 export type PortfolioPosition = {

@@ -1,5 +1,4 @@
-// Prints how many of the most traded tokens the shipped lists contain: `npm run token-coverage`; with
-// `-- --clones <folder>` it first renews which tokens those are, from public repositories.
+// Prints how many of the most traded tokens the shipped lists contain; `--clones <folder>` first renews which those are.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { measureCoverage } from "./token-coverage/coverage.ts";

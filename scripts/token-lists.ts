@@ -1,5 +1,4 @@
-// Writes the token lists that Sextant ships: `npm run token-lists`, after one of their packages changed; with
-// `-- --clones <folder>` also those extracted from public repositories.
+// Writes the token lists that Sextant ships; with `--clones <folder>` also those extracted from public repositories.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { buildRepositoryLists } from "./token-lists/repository-lists.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { LISTED_CHAINS } from "../token-lists/shipped-lists.ts";
 
-export type Coverage = {
+type Coverage = {
   readonly slug: string;
   /** Distinct tokens of all shipped lists. */
   readonly listed: number;

@@ -50,7 +50,10 @@ async function buySnapshot(query: string): Promise<ApiResponse> {
 }
 
 // Fields beyond the specification, which clients may ignore: the price source and the spam mark.
-const ADDITIONS = { PortfolioToken: ["priceSource", "priceContract", "priceTimestamp", "spam"] };
+const ADDITIONS = {
+  PortfolioToken: ["priceSource", "priceContract", "priceTimestamp", "spam"],
+  RecentActivity: ["sender", "lookalike"],
+};
 
 describe("the specification", () => {
   it("is parsed completely", () => {

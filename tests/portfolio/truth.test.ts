@@ -243,7 +243,7 @@ describe("unsolicited tokens", () => {
     const about = (address: Hex) =>
       snapshot.summary.warnings.filter((warning) => warning.includes(address)).join(" ");
     expect(about(lure)).toContain("The name or symbol contains a web address.");
-    expect(about(copy)).toContain("The symbol reads like that of another, listed asset.");
+    expect(about(copy)).toContain("The symbol reads like that of another, known asset.");
     expect(about(liar)).toContain("It is in no token list and no source has a price for it.");
     // 274 does not fit a byte: it is not truncated to 18, and only the raw balance is shown.
     const lying = spam.find(({ contract }) => contract === liar);

@@ -91,7 +91,7 @@ const recentActivity = record("RecentActivity", {
   sender: {
     ...nullable(address),
     description:
-      "Who signed the transaction and paid for it; null when unknown. It differs from `from` where somebody else moved the amount, such as a relayer or whoever was allowed to.",
+      "Who signed the transaction and paid for it; null when unknown. It differs from `from` where a relayer, or an account with an allowance, moved the amount.",
   },
   lookalike: {
     type: "boolean",

@@ -1,4 +1,4 @@
-// A wallet's activity, whoever reports it: which counterparties look like others, who sent what, which entries are shown.
+// A wallet's activity from any provider: which counterparties look like others, who sent what, which entries are shown.
 import type { Hex } from "../../lib/hex.ts";
 import { ACTIVITY_MAX, type PinnedChain, type WalletActivity } from "../types.ts";
 
@@ -11,7 +11,7 @@ type Parties = Pick<WalletActivity, "from" | "to">;
 
 /**
  * Counterparties that read like another one, or like the wallet: an address poisoner hopes that the wrong one is
- * copied. Where the wallet paid exactly one of those that look alike, that one is not marked: nobody else can make
+ * copied. Where the wallet paid exactly one of those that look alike, that one is not marked: a stranger cannot make
  * the wallet pay.
  */
 export function findLookalikes(wallet: Hex, transfers: readonly Parties[]): ReadonlySet<Hex> {

@@ -7,17 +7,26 @@ import {
   makeHolding,
   makeListedToken,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { CHAINS } from "../../chain/chains/chains.ts";
+import { createChainConfig } from "../chain-nodes.ts";
 import type { Holding } from "../types.ts";
+import { loadTokenLists } from "./load-token-lists.ts";
 import { findSpamReasons } from "./spam.ts";
+import { getStablecoins } from "./stablecoins.ts";
 
 const usdc = makeListedToken(1, "USDC", 6);
 const trap = makeListedToken(2, "Claim USDC at https://trap.example");
-const chain = makeChainConfig("base", 8453, [
-  usdc,
-  makeListedToken(3, "cbBTC", 8),
-  trap,
-  { ...makeListedToken(4, "X"), symbol: null },
-]);
+/** A token with a pinned feed. */
+const cbBtc = {
+  ...makeListedToken(3, "cbBTC", 8),
+  contract: "0xcbb7c0000ab88b473b1f5afd9ef808440eed33bf" as const,
+};
+const chain = makeChainConfig(
+  "base",
+  8453,
+  [usdc, cbBtc, trap, makeListedToken(5, "PUMP"), { ...makeListedToken(4, "X"), symbol: null }],
+  { stablecoins: new Set([usdc.contract]) },
+);
 
 function reasonsOf(more: Partial<Holding>, unpriced = false): string {
   return findSpamReasons(
@@ -60,7 +69,14 @@ describe("findSpamReasons", () => {
     ["ETH"],
     ["ΕΤΗ"],
   ])("finds a copied symbol: %s", (symbol) => {
-    expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, listed asset.");
+    expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, known asset.");
+  });
+
+  it("finds no copy in a symbol that any listed token happens to have, unless nothing is pinned", () => {
+    expect(reasonsOf({ symbol: "PUMP" })).toBe("");
+    const local = makeChainConfig("local", 31337, [makeListedToken(5, "PUMP")]);
+    const holding = makeHolding(makeListedToken(99, "PUMP"), 1n);
+    expect(findSpamReasons(holding, { chain: local, unpriced: false })).toHaveLength(1);
   });
 
   it("finds an absurd balance, but not a large one", () => {
@@ -99,6 +115,12 @@ describe("findSpamReasons", () => {
     expect(findSpamReasons(makeHolding(trap, absurd), { chain: withStablecoin, unpriced: true })).toEqual([]);
   });
 
+  it("never marks a token that is proven, whatever its name, symbol or price", () => {
+    const lure = { ...makeHolding(makeListedToken(99, "USDC"), 2n ** 255n), name: "claim at ether.fi" };
+    expect(findSpamReasons(lure, { chain, unpriced: true, proven: true })).toEqual([]);
+    expect(findSpamReasons(lure, { chain, unpriced: true, proven: false })).toHaveLength(5);
+  });
+
   it("returns all reasons", () => {
     expect(
       findSpamReasons(
@@ -131,5 +153,27 @@ describe("findSpamReasons", () => {
         }
       }),
     );
+  });
+});
+
+describe("real tokens whose names look like spam", () => {
+  // Velodrome's second token shares its symbol with the first, which is dead; the others are named after their sites.
+  it.each([
+    ["optimism", "VELO", "VelodromeV2", "0x9560e827af36c94d2ac33a39bce1fe78631088db"],
+    ["ethereum", "ETHFI", "ether.fi governance token", "0xfe0c30065b384f05761f15d0cc899d4f9f9cc0eb"],
+    ["ethereum", "eETH", "ether.fi ETH", "0x35fa164735182de50811e8e2e824cfb9b6118ac2"],
+    ["arbitrum", "YFI", "yearn.finance", "0x82e3a8f066a6989666b031d916c43672085b1582"],
+    ["ethereum", "GALA", "Gala", "0xd1d2eb1b1e90b638588728b4130137d262c87cae"],
+    ["ethereum", "WCT", "WalletConnect", "0xef4461891dfb3ac8572ccf7c794664a8dd927945"],
+    ["ethereum", "ATH", "Aethir Token", "0xbe0ed4138121ecfc5c0e56b40517da27e6c5226b"],
+    ["ethereum", "USDD", "Usdd Stablecoin", "0x4f8e5de400de08b164e7421b3ee387f461becd1a"],
+  ] as const)("are none on %s: %s, %s", async (slug, symbol, name, contract) => {
+    const chains = CHAINS.filter((info) => info.slug === slug);
+    const lists = await loadTokenLists({ sources: [], chains });
+    const [info] = chains;
+    if (info === undefined) throw new Error(`${slug} is unknown`);
+    const shipped = createChainConfig(info, { lists, stablecoinsOf: getStablecoins });
+    const holding = { contract, symbol, name, decimals: 18, logo: null, rawBalance: 1n };
+    expect(findSpamReasons(holding, { chain: shipped, unpriced: true })).toEqual([]);
   });
 });

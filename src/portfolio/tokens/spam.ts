@@ -1,4 +1,7 @@
 // Spam detection for unlisted tokens: lures in the name, copied symbols, absurd balances, no price.
+import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { ChainConfig, Holding } from "../types.ts";
 
 // A hostile contract may return megabytes; the rest cannot be seen anyway.
@@ -40,7 +43,7 @@ const RAW_BALANCE_MAX = 2n ** 128n;
 const REASONS = {
   webAddress: "The name or symbol contains a web address.",
   lure: "The name or symbol invites to claim, visit or redeem something.",
-  copiedSymbol: "The symbol reads like that of another, listed asset.",
+  copiedSymbol: "The symbol reads like that of another, known asset.",
   absurdBalance: "The balance is larger than any real token's supply.",
   unknown: "It is in no token list and no source has a price for it.",
 };
@@ -70,14 +73,27 @@ export function findSpamReasons(
   ];
 }
 
-// A chain has thousands of listed symbols that never change, so they are normalized once.
+// A chain's known symbols never change, so they are normalized once.
 const symbolsByChain = new WeakMap<ChainConfig, ReadonlySet<string>>();
 
 function knownSymbols(chain: ChainConfig): ReadonlySet<string> {
   const known = symbolsByChain.get(chain);
   if (known) return known;
-  const symbols = [chain.native.symbol, ...[...chain.tokens.values()].map(({ symbol }) => symbol ?? "")];
+  const copied = worthCopying(chain).map((contract) => chain.tokens.get(contract)?.symbol ?? "");
+  const symbols = [chain.native.symbol, ...copied];
   const normalized = new Set(symbols.map(normalizeSymbol).filter((symbol) => symbol !== ""));
   symbolsByChain.set(chain, normalized);
   return normalized;
+}
+
+/**
+ * Stablecoins, reserves and tokens with a feed: what a stranger gains from copying. Thousands of listed tokens share
+ * their symbols with honest others by chance. Where nothing is pinned, every listed token counts.
+ */
+function worthCopying({ chainId, stablecoins, tokens }: ChainConfig): readonly Hex[] {
+  const feeds = CHAINLINK_FEEDS.get(chainId);
+  if (feeds === undefined) return [...tokens.keys()];
+  const reserves = (AAVE_V3_MARKETS.get(chainId) ?? []).flatMap((market) => market.reserves);
+  const pinned = Object.keys(feeds.tokens) as Hex[];
+  return [...stablecoins, ...pinned, ...reserves.map(({ underlying }) => underlying)];
 }

@@ -56,7 +56,7 @@ export async function readAlchemyActivity(
   return keepNewest(newestFirst);
 }
 
-/** What the wallet signed, and amounts that moved: of the native coin, or of a listed token. Nobody can forge these. */
+/** What the wallet signed, and amounts that moved: of the native coin, or of a listed token. These cannot be forged. */
 function isOwnActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Transfer): boolean {
   const { external, from, contract, amount } = transfer;
   if (external && from === wallet) return true;

@@ -93,7 +93,7 @@ describe("a strict node", () => {
     expect(searched.length).toBeLessThanOrEqual(16);
   });
 
-  it("is not tried again with what it refused, until ten minutes have passed", async () => {
+  it("is not tried again with what it rejected, until ten minutes have passed", async () => {
     const first = chainOf(HEAD, { blocksMax: 10_000 });
     await readRecentTransfers(first.at, WALLET, "to", signal);
     const { chain } = first.at;
@@ -107,7 +107,7 @@ describe("a strict node", () => {
     expect(later.sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
 
-  it("that refuses a single block rejects", async () => {
+  it("that rejects a single block fails", async () => {
     const closed = chainOf(HEAD, { blocksMax: 0 });
     await expect(readRecentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
       code: "LOGS_TOO_LARGE",

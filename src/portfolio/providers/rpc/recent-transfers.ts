@@ -18,14 +18,14 @@ const DAYS_MAX = 30;
 const FIRST_RANGE_MIN = 1_000;
 const FIRST_RANGE_MAX = 10_000;
 
-// From 10,000 blocks to a month of any chain in three steps; below a range that was refused more carefully.
+// From 10,000 blocks to a month of any chain in three steps; below a range that was rejected more carefully.
 const GROW_BY = 8;
 const REGROW_BY = 2;
 
 // From 10,000 blocks to the 10 of the strictest public nodes in five steps.
 const SHRINK_BY = 4;
 
-// Pages of one side. At the 10,000 blocks of a public node: a month of Ethereum, more than three days of Base.
+// Pages of one side. At the 10,000 blocks of a public node: two weeks of Ethereum, three days of Base.
 const REQUESTS_MAX = 16;
 
 // Pages at the same time once the node's limit is known: four round trips use up the requests.
@@ -36,17 +36,17 @@ const TIME_MS_MAX = 6_000;
 
 type Range = { readonly fromBlock: number; readonly toBlock: number };
 
-export type TransferBudget = { readonly timeMs: number; readonly requests: number };
+type TransferBudget = { readonly timeMs: number; readonly requests: number };
 
 const BUDGET: TransferBudget = { timeMs: TIME_MS_MAX, requests: REQUESTS_MAX };
 
 /** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
-type LearnedRange = { readonly size: number; readonly refused: number; readonly timestamp: number };
+type LearnedRange = { readonly size: number; readonly rejected: number; readonly timestamp: number };
 
 const learnedRanges = new WeakMap<ChainConfig, LearnedRange>();
 
-// Another node of the same chain may allow more, and a busy wallet makes every range too large: forget a refusal.
-const REFUSAL_SECONDS_MAX = 600;
+// Another node of the same chain may allow more, and a busy wallet makes every range too large: forget a rejection.
+const REJECTION_SECONDS_MAX = 600;
 
 /** Rejects when not even the newest blocks can be read. */
 export async function readRecentTransfers(
@@ -86,26 +86,26 @@ export async function readRecentTransfers(
   return { logs: found.toReversed().flat(), fromBlock: pages.oldest() ?? at.block.number };
 }
 
-/** Which blocks to search next: newest first, in ranges that shrink on refusal and grow on success. */
+/** Which blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
 function createPages({ chain, block }: PinnedChain) {
   const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
   const learned = learnedRanges.get(chain);
   let size = learned?.size ?? firstRange(chain);
-  /** The smallest range that was refused: only smaller ones are tried. */
-  let refused = learned && isRecent(learned, block) ? learned.refused : Number.POSITIVE_INFINITY;
-  /** The largest range that was answered; 0 when none was. */
-  let answered = 0;
+  /** The smallest range that was rejected: only smaller ones are tried. */
+  let rejected = learned && isRecent(learned, block) ? learned.rejected : Number.POSITIVE_INFINITY;
+  /** The largest range that was returned; 0 when none was. */
+  let returned = 0;
   let reached = block.number + 1;
   const grown = () => {
-    const larger = refused === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
-    return larger < refused ? larger : size;
+    const larger = rejected === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
+    return larger < rejected ? larger : size;
   };
   return {
     isDone: () => reached <= end,
     oldest: () => (reached > block.number ? null : reached),
     /** Several at once where the size has proved itself and cannot grow. */
     next(requests: number): readonly Range[] {
-      const isSettled = answered >= size && grown() === size;
+      const isSettled = returned >= size && grown() === size;
       const count = isSettled ? Math.min(CONCURRENT_MAX, requests) : 1;
       const ranges: Range[] = [];
       for (let toBlock = reached - 1; ranges.length < count && toBlock >= end; toBlock -= size) {
@@ -115,25 +115,25 @@ function createPages({ chain, block }: PinnedChain) {
     },
     accept({ fromBlock }: Range): void {
       reached = fromBlock;
-      answered = Math.max(answered, size);
+      returned = Math.max(returned, size);
     },
     grow(): void {
-      learnedRanges.set(chain, { size, refused, timestamp: block.timestamp });
+      learnedRanges.set(chain, { size, rejected, timestamp: block.timestamp });
       size = grown();
     },
     /** False when the range cannot be smaller. */
     shrink({ fromBlock, toBlock }: Range): boolean {
       const blocks = toBlock - fromBlock + 1;
-      refused = blocks;
-      if (answered >= blocks) answered = 0;
-      size = Math.max(answered, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
+      rejected = blocks;
+      if (returned >= blocks) returned = 0;
+      size = Math.max(returned, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
       return size > 0;
     },
   };
 }
 
 function isRecent({ timestamp }: LearnedRange, block: PinnedBlock): boolean {
-  return block.timestamp - timestamp < REFUSAL_SECONDS_MAX;
+  return block.timestamp - timestamp < REJECTION_SECONDS_MAX;
 }
 
 function firstRange({ blockTimeMs }: ChainConfig): number {
