@@ -5,17 +5,26 @@ export type ChainlinkFeed = {
   readonly feed: Hex;
   /** The feed publishes at least this often, even when the price does not move. */
   readonly heartbeatSeconds: number;
+  /** Another feed of the same pair, used while this one gives no price. */
+  readonly fallback?: ChainlinkFeed;
+};
+
+/** A public copy of Chainlink's directory of feeds, which itself cannot be read without a network. */
+export type DirectoryCopy = {
+  readonly repository: string;
+  readonly commit: string;
+  /** When the copy was made, as YYYY-MM-DD. */
+  readonly date: string;
 };
 
 export type ChainPriceFeeds = {
   readonly native: ChainlinkFeed | null;
+  /** The token that can always be exchanged one to one for the native coin. */
+  readonly wrappedNative?: Hex;
   /** Says whether the chain's sequencer runs; null where there is no sequencer. */
   readonly sequencer: Hex | null;
   /** By lower-case token address. */
   readonly tokens: Readonly<Record<Hex, ChainlinkFeed>>;
+  /** Where the heartbeats come from; a local chain has none. */
+  readonly directory?: DirectoryCopy;
 };
-
-export const twentyMinuteFeed = (feed: Hex): ChainlinkFeed => ({ feed, heartbeatSeconds: 1_200 });
-export const hourlyFeed = (feed: Hex): ChainlinkFeed => ({ feed, heartbeatSeconds: 3_600 });
-/** The longest heartbeat a dollar feed has; also for feeds whose shorter one is not beyond doubt. */
-export const dailyFeed = (feed: Hex): ChainlinkFeed => ({ feed, heartbeatSeconds: 86_400 });
