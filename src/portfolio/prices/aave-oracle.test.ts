@@ -15,7 +15,7 @@ import {
 import { aaveBase } from "../positions/aave-v3/markets/base.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";
 
-const record = readChainRecord(new URL("./fixtures/aave-oracle.json", import.meta.url));
+const record = readChainRecord(new URL("./handwritten/aave-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const USDBC = "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca";
 const WSTETH = "0xc1cba3fcea344f92d9239c08c0568f6f2f0ee452";
@@ -39,12 +39,13 @@ describePriceSource("The Aave oracle", {
 });
 
 describe("the Aave oracle", () => {
-  it("reads all listed assets in one call, and no others", async () => {
+  it("reads all listed assets in one call and then their sources, the native coin by its wrapped token", async () => {
     const at = openRecordedChain(record);
     const assets = [nativeAsset, tokenAsset(USDBC), tokenAsset(WSTETH)];
     const result = await createAaveOracleSource().read({ at, assets }, signal);
     expect(priceTexts(result)).toEqual({ [USDBC]: "0.99985213", [WSTETH]: "3882.11904517" });
-    expect(at.rounds.map((calls) => calls.length)).toEqual([4]);
+    // The record has no list with the wrapped coin, nor sources: single prices follow.
+    expect(at.rounds.map((calls) => calls.length)).toEqual([7, 3]);
   });
 
   it("reads assets one by one when the list reverts", async () => {
@@ -53,7 +54,7 @@ describe("the Aave oracle", () => {
     const assets = [tokenAsset(EZETH), tokenAsset(USDBC)];
     const result = await createAaveOracleSource().read({ at, assets }, signal);
     expect(priceTexts(result)).toEqual({ [USDBC]: "0.99985213" });
-    expect(at.rounds.map((calls) => calls.length)).toEqual([4, 2]);
+    expect(at.rounds.map((calls) => calls.length)).toEqual([6, 2]);
   });
 
   it.each([

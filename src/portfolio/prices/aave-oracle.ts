@@ -1,95 +1,203 @@
-// Prices from the oracle of a chain's main Aave market, only for the assets that the market lists.
+// Prices from the oracle of a chain's main Aave market, only for the assets that the market lists and with a source of known age.
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import { decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
+import { decodeAddress, decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { type CallResults, createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import {
   type AssetKey,
+  getAssetKey,
   type PinnedChain,
   type PriceResult,
   type PriceSource,
   type QuotedPrice,
   quotePrice,
 } from "../types.ts";
-import { aggregator, decodeRound, describeSequencerOutage, isSequencerUp } from "./chainlink.ts";
+import {
+  type AggregatorRound,
+  aggregator,
+  decodeRound,
+  describeSequencerOutage,
+  isRoundCurrent,
+  isSequencerUp,
+  listFeeds,
+} from "./chainlink.ts";
 
-const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
-const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");
-const baseCurrency = createCallEncoder("function BASE_CURRENCY() view returns (address)");
-const baseCurrencyUnit = createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
+const oracleCalls = {
+  getAssetsPrices: createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])"),
+  getAssetPrice: createCallEncoder("function getAssetPrice(address) view returns (uint256)"),
+  getSourceOfAsset: createCallEncoder("function getSourceOfAsset(address) view returns (address)"),
+  baseCurrency: createCallEncoder("function BASE_CURRENCY() view returns (address)"),
+  baseCurrencyUnit: createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)"),
+};
+
+// Aave's adapters cap a price or multiply it by a rate. They have no rounds, but name the Chainlink feed beneath them.
+const BASE_FEED_CALLS = [
+  createCallEncoder("function ASSET_TO_USD_AGGREGATOR() view returns (address)"),
+  createCallEncoder("function BASE_TO_USD_AGGREGATOR() view returns (address)"),
+];
 
 // Aave represents the dollar by the zero address; an oracle with another base currency does not return dollars.
 const US_DOLLAR = 0n;
+// The longest heartbeat that a dollar feed of Chainlink has.
+const SOURCE_AGE_SECONDS_MAX = 86_400;
 
 type AaveOracleOptions = {
   /** By chain id; only the first market of a chain is used. */
   readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
-  /** Only for their sequencer feeds, which the oracle itself does not check. */
+  /** For their heartbeats and sequencers: the oracle itself looks at no time. */
   readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
 };
 
+/** An asset, and the reserve by whose price it is valued: the native coin by its wrapped token. */
+type ListedAsset = { readonly key: AssetKey; readonly reserve: Hex };
+
+type Market = { readonly oracle: Hex; readonly feeds: ChainPriceFeeds };
+
+const NO_FEEDS: ChainPriceFeeds = { native: null, sequencer: null, tokens: {} };
+
 export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSource {
-  const { markets = AAVE_V3_MARKETS, feeds = CHAINLINK_FEEDS } = options;
+  const { markets = AAVE_V3_MARKETS, feeds: allFeeds = CHAINLINK_FEEDS } = options;
   return {
     name: "aave-oracle",
     async read({ at, assets }, signal) {
       const market = markets.get(at.chain.chainId)?.[0];
-      const listed = new Set(market?.reserves.map(({ underlying }) => underlying));
-      const keys = assets.flatMap(({ contract }) =>
-        contract !== null && listed.has(lowerCase(contract)) ? [contract] : [],
-      );
-      if (market === undefined || keys.length === 0) return { prices: new Map(), warnings: [] };
-      const sequencer = feeds.get(at.chain.chainId)?.sequencer ?? null;
-      return readMarket(at, market.oracle, keys, sequencer, signal);
+      const feeds = allFeeds.get(at.chain.chainId) ?? NO_FEEDS;
+      const reserves = new Set(market?.reserves.map(({ underlying }) => underlying));
+      const listed = assets.flatMap((asset): ListedAsset[] => {
+        const reserve = asset.contract === null ? feeds.wrappedNative : lowerCase(asset.contract);
+        return reserve !== undefined && reserves.has(reserve) ? [{ key: getAssetKey(asset), reserve }] : [];
+      });
+      if (market === undefined || listed.length === 0) return { prices: new Map(), warnings: [] };
+      return readMarket(at, { oracle: market.oracle, feeds }, listed, signal);
     },
   };
 }
 
 async function readMarket(
   at: PinnedChain,
-  oracle: Hex,
-  keys: readonly Hex[],
-  sequencer: Hex | null,
+  { oracle, feeds }: Market,
+  listed: readonly ListedAsset[],
   signal: AbortSignal,
 ): Promise<PriceResult> {
-  const calls = [
-    baseCurrency(oracle),
-    baseCurrencyUnit(oracle),
-    getAssetsPrices(oracle, [keys.map(lowerCase)]),
-    ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
-  ];
-  const [base, unit, list, uptime] = await readByMulticall(at, calls, signal);
-
-  if (sequencer !== null && !isSequencerUp(decodeRound(uptime), at.block.timestamp)) {
+  const reserves = [...new Set(listed.map(({ reserve }) => reserve))];
+  const { sequencer } = feeds;
+  const results = await readByMulticall(
+    at,
+    [
+      oracleCalls.baseCurrency(oracle),
+      oracleCalls.baseCurrencyUnit(oracle),
+      oracleCalls.getAssetsPrices(oracle, [reserves]),
+      ...reserves.map((reserve) => oracleCalls.getSourceOfAsset(oracle, [reserve])),
+      ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
+    ],
+    signal,
+  );
+  const [base, unit, list, ...rest] = results;
+  if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), at.block.timestamp)) {
     return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "the Aave oracle")] };
   }
   const scale = decodeUnitDecimals(decodeWord(unit));
   if (decodeWord(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
 
-  const listPrices = decodeWordArray(list, keys.length);
-  const units =
-    listPrices?.length === keys.length ? listPrices : await readOneByOne(at, oracle, keys, signal);
+  const sources = new Map(reserves.map((reserve, index) => [reserve, decodeAddress(rest[index])]));
+  const listPrices = decodeWordArray(list, reserves.length);
+  const [units, rounds] = await Promise.all([
+    listPrices?.length === reserves.length ? listPrices : readOneByOne(at, oracle, reserves, signal),
+    readRounds(
+      at,
+      [...new Set(sources.values())].filter((source) => source !== null),
+      signal,
+    ),
+  ]);
   const prices = new Map<AssetKey, QuotedPrice>();
-  for (const [i, key] of keys.entries()) {
-    const price = units[i];
+  for (const { key, reserve } of listed) {
+    const price = units[reserves.indexOf(reserve)];
+    const source = sources.get(reserve) ?? null;
+    const age = judgeAge(feeds, reserve, source === null ? [] : (rounds.get(source) ?? []), at);
     // The oracle returns zero for an asset that it cannot price.
-    if (price) prices.set(key, quotePrice({ units: price, scale }, { contract: oracle, provesToken: true }));
+    if (!price || age === "stale") continue;
+    const known = { contract: oracle, timestamp: age.timestamp, provesToken: true };
+    prices.set(key, quotePrice({ units: price, scale }, known));
   }
   return { prices, warnings: [] };
+}
+
+/** The rounds behind each source, as feeds in the order of dependence; empty for a source that shows none. */
+type SourceRounds = ReadonlyMap<Hex, readonly { readonly feed: Hex; readonly round: AggregatorRound }[]>;
+
+/** Two round trips: the sources' own rounds and base feeds, then the rounds of those. */
+async function readRounds(
+  at: PinnedChain,
+  sources: readonly Hex[],
+  signal: AbortSignal,
+): Promise<SourceRounds> {
+  const questions = [aggregator.latestRoundData, ...BASE_FEED_CALLS];
+  const results = await readByMulticall(
+    at,
+    sources.flatMap((source) => questions.map((ask) => ask(source))),
+    signal,
+  );
+  const own = (index: number): CallResults =>
+    results.slice(index * questions.length, (index + 1) * questions.length);
+  const bases = sources.map((_, index) =>
+    own(index)
+      .slice(1)
+      .flatMap((result) => decodeAddress(result) ?? []),
+  );
+  const baseFeeds = [...new Set(bases.flat())];
+  const baseRounds = await readByMulticall(
+    at,
+    baseFeeds.map((feed) => aggregator.latestRoundData(feed)),
+    signal,
+  );
+  const describe = (feed: Hex, result: Hex | null | undefined) => {
+    const round = decodeRound(result);
+    return round === null ? [] : [{ feed, round }];
+  };
+  return new Map(
+    sources.map((source, index) => [
+      source,
+      [
+        ...describe(source, own(index)[0]),
+        ...(bases[index] ?? []).flatMap((feed) => describe(feed, baseRounds[baseFeeds.indexOf(feed)])),
+      ],
+    ]),
+  );
+}
+
+/**
+ * A price that our own feed would be refused for must not come back through Aave: where we have a feed, Aave's source must
+ * show a round within that feed's heartbeat. Elsewhere a source without rounds is accepted, its age unknown.
+ */
+function judgeAge(
+  feeds: ChainPriceFeeds,
+  reserve: Hex,
+  rounds: readonly { readonly feed: Hex; readonly round: AggregatorRound }[],
+  at: PinnedChain,
+): "stale" | { readonly timestamp: number | null } {
+  const ownFeeds = listFeeds(feeds, reserve);
+  if (rounds.length === 0) return ownFeeds.length > 0 ? "stale" : { timestamp: null };
+  const known = [feeds.native, ...Object.values(feeds.tokens)];
+  const isCurrent = rounds.every(({ feed, round }) => {
+    const pinned = known.find((each) => each?.feed === feed) ?? ownFeeds[0];
+    return isRoundCurrent(round, pinned?.heartbeatSeconds ?? SOURCE_AGE_SECONDS_MAX, at.block.timestamp);
+  });
+  if (!isCurrent) return "stale";
+  return { timestamp: Math.min(...rounds.map(({ round }) => Number(round.updatedAt))) };
 }
 
 // A single reverting price source fails the whole list, so fall back to one call per asset.
 async function readOneByOne(
   at: PinnedChain,
   oracle: Hex,
-  keys: readonly Hex[],
+  reserves: readonly Hex[],
   signal: AbortSignal,
 ): Promise<readonly (bigint | null)[]> {
-  const calls = keys.map((key) => getAssetPrice(oracle, [lowerCase(key)]));
+  const calls = reserves.map((reserve) => oracleCalls.getAssetPrice(oracle, [reserve]));
   return (await readByMulticall(at, calls, signal)).map(decodeWord);
 }
 

@@ -16,14 +16,13 @@ import {
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
-import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import { formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createChainAccess } from "../chain-access.ts";
 import type { PortfolioChain } from "../types.ts";
 import { type AggregatorRound, createChainlinkSource, isSequencerUp, validatePrice } from "./chainlink.ts";
 
-const record = readChainRecord(new URL("./fixtures/chainlink.json", import.meta.url));
+const record = readChainRecord(new URL("./handwritten/chainlink.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";
@@ -85,24 +84,6 @@ describe("Chainlink", () => {
       signal,
     );
     expect(result).toMatchObject({ prices: new Map(), warnings: [expect.any(String)] });
-  });
-});
-
-describe("the feed lists", () => {
-  it("name each feed and token by a lower-case address", () => {
-    for (const { native, sequencer, tokens } of CHAINLINK_FEEDS.values()) {
-      const addresses = [
-        native?.feed,
-        sequencer,
-        ...Object.keys(tokens),
-        ...Object.values(tokens).map((t) => t.feed),
-      ];
-      for (const address of addresses) if (address) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
-    }
-    expect([...CHAINLINK_FEEDS.keys()]).toEqual([1, 10, 137, 8453, 42161]);
-    expect([...CHAINLINK_FEEDS].filter(([, { sequencer }]) => sequencer !== null).map(([id]) => id)).toEqual([
-      10, 8453, 42161,
-    ]);
   });
 });
 

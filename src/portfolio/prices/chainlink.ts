@@ -17,13 +17,17 @@ export function createChainlinkSource(
     async read({ at, assets }, signal) {
       const chainFeeds = feeds.get(at.chain.chainId);
       if (chainFeeds === undefined) return { prices: new Map(), warnings: [] };
-      const feedsOfAssets = assets.flatMap((asset) => findFeed(chainFeeds, getAssetKey(asset)));
-      if (feedsOfAssets.length === 0) return { prices: new Map(), warnings: [] };
+      const feedsOfAssets = assets.map((asset) => ({
+        key: getAssetKey(asset),
+        feeds: listFeeds(chainFeeds, getAssetKey(asset)),
+      }));
+      const addresses = [...new Set(feedsOfAssets.flatMap((asset) => asset.feeds.map(({ feed }) => feed)))];
+      if (addresses.length === 0) return { prices: new Map(), warnings: [] };
 
       const { sequencer } = chainFeeds;
       const calls = [
-        ...feedsOfAssets.map(({ feed }) => aggregator.latestRoundData(feed.feed)),
-        ...feedsOfAssets.map(({ feed }) => aggregator.decimals(feed.feed)),
+        ...addresses.map((feed) => aggregator.latestRoundData(feed)),
+        ...addresses.map((feed) => aggregator.decimals(feed)),
         ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
       ];
       const results = await readByMulticall(at, calls, signal);
@@ -32,23 +36,45 @@ export function createChainlinkSource(
       if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), timestamp)) {
         return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "Chainlink")] };
       }
+      const priceOf = (feed: ChainlinkFeed): QuotedPrice | null => {
+        const index = addresses.indexOf(feed.feed);
+        const round = decodeRound(results[index]);
+        const usd = validatePrice(
+          round,
+          decodeTokenDecimals(results[addresses.length + index]),
+          feed,
+          timestamp,
+        );
+        if (round === null || usd === null) return null;
+        return quotePrice(usd, {
+          contract: feed.feed,
+          timestamp: Number(round.updatedAt),
+          provesToken: true,
+        });
+      };
       const prices = new Map<AssetKey, QuotedPrice>();
-      for (const [i, { key, feed }] of feedsOfAssets.entries()) {
-        const scale = decodeTokenDecimals(results[feedsOfAssets.length + i]);
-        const round = decodeRound(results[i]);
-        const usd = validatePrice(round, scale, feed, timestamp);
-        if (round === null || usd === null) continue;
-        const known = { contract: feed.feed, timestamp: Number(round.updatedAt), provesToken: true };
-        prices.set(key, quotePrice(usd, known));
+      for (const { key, feeds: candidates } of feedsOfAssets) {
+        const price = candidates.map(priceOf).find((found) => found !== null);
+        if (price) prices.set(key, price);
       }
       return { prices, warnings: [] };
     },
   };
 }
 
-function findFeed(feeds: ChainPriceFeeds, key: AssetKey): { key: AssetKey; feed: ChainlinkFeed }[] {
-  const feed = key === "native" ? feeds.native : feeds.tokens[key.toLowerCase() as Hex];
-  return feed ? [{ key, feed }] : [];
+/** The feeds of an asset, the best first. The native coin and its wrapped token share theirs: they are worth the same. */
+export function listFeeds(feeds: ChainPriceFeeds, key: AssetKey): readonly ChainlinkFeed[] {
+  const { native, tokens, wrappedNative } = feeds;
+  const token = key === "native" ? null : (key.toLowerCase() as Hex);
+  const wrapped = wrappedNative === undefined ? undefined : tokens[wrappedNative];
+  const shared = token === null ? [native, wrapped] : token === wrappedNative ? [wrapped, native] : [];
+  const own = token === null ? native : tokens[token];
+  const found = [own, ...shared].flatMap((feed) => (feed ? withFallbacks(feed) : []));
+  return [...new Map(found.map((feed) => [feed.feed, feed])).values()];
+}
+
+function withFallbacks(feed: ChainlinkFeed): readonly ChainlinkFeed[] {
+  return feed.fallback === undefined ? [feed] : [feed, ...withFallbacks(feed.fallback)];
 }
 
 /** The calls of a Chainlink aggregator. */
@@ -86,16 +112,23 @@ export function decodeRound(returnData: Hex | null | undefined): AggregatorRound
 export function validatePrice(
   round: AggregatorRound | null,
   scale: number | null,
-  { heartbeatSeconds }: ChainlinkFeed,
+  { heartbeatSeconds }: Pick<ChainlinkFeed, "heartbeatSeconds">,
   blockTimestamp: number,
 ): Decimal | null {
   if (round === null || scale === null || scale > SCALE_MAX) return null;
-  const { roundId, answer, updatedAt, answeredInRound } = round;
-  const now = BigInt(blockTimestamp);
+  return isRoundCurrent(round, heartbeatSeconds, blockTimestamp) ? { units: round.answer, scale } : null;
+}
+
+/** Whether the round has an answer of its own, which is positive, not from the future and within the heartbeat. */
+export function isRoundCurrent(
+  { roundId, answer, updatedAt, answeredInRound }: AggregatorRound,
+  heartbeatSeconds: number,
+  blockTimestamp: number,
+): boolean {
   // answeredInRound < roundId: the value was carried over from an earlier round.
-  if (roundId === 0n || answeredInRound < roundId || answer <= 0n) return null;
-  if (updatedAt > now || now - updatedAt > BigInt(heartbeatSeconds) + LATE_SECONDS_MAX) return null;
-  return { units: answer, scale };
+  if (roundId === 0n || answeredInRound < roundId || answer <= 0n) return false;
+  const now = BigInt(blockTimestamp);
+  return updatedAt <= now && now - updatedAt <= BigInt(heartbeatSeconds) + LATE_SECONDS_MAX;
 }
 
 /** Whether the uptime feed reports a running sequencer, past the grace period. */

@@ -19,7 +19,7 @@ import type { PriceSource } from "../types.ts";
 import { createChainlinkSource } from "./chainlink.ts";
 import { createOffchainOracleSource } from "./offchain-oracle.ts";
 
-const record = readChainRecord(new URL("./fixtures/offchain-oracle.json", import.meta.url));
+const record = readChainRecord(new URL("./handwritten/offchain-oracle.json", import.meta.url));
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
