@@ -4,17 +4,30 @@ import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
-import { type Rpc, unwrapResults } from "../chain/rpc/types.ts";
+import { type Rpc, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
 import { Fault } from "../lib/fault.ts";
-import type { ChainConfig, PinnedBlock, PinnedChain, PortfolioChain, TransferLog } from "./types.ts";
+import type { Hex } from "../lib/hex.ts";
+import type {
+  ChainConfig,
+  ContractRead,
+  PinnedBlock,
+  PinnedChain,
+  PortfolioChain,
+  TransferLog,
+} from "./types.ts";
 
 // Enough for any single read of an honest protocol; readers that need more set their own limit.
 const READ_GAS_MAX = 10_000_000;
 
 // Transfers are optional: fail early instead of delaying the snapshot.
 const TRANSFER_ATTEMPTS_MAX = 3;
+
+// Many nodes keep the state of the last blocks only: one more node is tried.
+const EARLIER_ATTEMPTS_MAX = 2;
+// Blocks may come faster than the chain's average for a while.
+const BLOCK_TIME_SLACK = 1.2;
 
 export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain {
   const overrides = createOverrideCaller(rpc);
@@ -45,14 +58,9 @@ function createPinnedReads(
       const requests = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
         contractCall({ to, data, gasMax, block: at }),
       );
-      const results = await rpc.batch(requests, { signal });
-      return results.map((result) => {
-        if ("ok" in result) return result.ok;
-        // The contract causes a single oversized result: treat it like a revert, so that other calls are unaffected.
-        if (result.error.kind === "reverted" || result.error.kind === "response-too-large") return null;
-        throw result.error;
-      });
+      return unwrapCalls(await rpc.batch(requests, { signal }));
     },
+    readEarlier: (seconds, calls, signal) => readEarlier(rpc, { chain, block, seconds }, calls, signal),
     nativeBalance: (wallet, signal) =>
       rpc.request(
         {
@@ -83,6 +91,42 @@ function createPinnedReads(
       return new Map(found.map(([hash, { from }]) => [hash, from]));
     },
   };
+}
+
+function unwrapCalls(results: readonly RpcResult<Hex>[]): readonly (Hex | null)[] {
+  return results.map((result) => {
+    if ("ok" in result) return result.ok;
+    // The contract causes a single oversized result: treat it like a revert, so that other calls are unaffected.
+    if (result.error.kind === "reverted" || result.error.kind === "response-too-large") return null;
+    throw result.error;
+  });
+}
+
+async function readEarlier(
+  rpc: Rpc,
+  query: { readonly chain: ChainConfig; readonly block: PinnedBlock; readonly seconds: number },
+  calls: readonly ContractRead[],
+  signal: AbortSignal,
+): Promise<readonly (Hex | null)[] | null> {
+  const { chain, block, seconds } = query;
+  const number = block.number - Math.ceil((seconds * 1_000 * BLOCK_TIME_SLACK) / chain.blockTimeMs);
+  if (number < 0) return null;
+  const requests = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
+    contractCall({ to, data, gasMax, block: number }),
+  );
+  const options = { signal, attemptsMax: EARLIER_ATTEMPTS_MAX };
+  try {
+    const [header, results] = await Promise.all([
+      rpc.request(headerCall(number), options),
+      rpc.batch(requests, options),
+    ]);
+    return header.timestamp <= block.timestamp - seconds ? unwrapCalls(results) : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    // Nodes word a pruned state in many ways, so that every failure means the same here: the state cannot be had.
+    if (error instanceof Fault) return null;
+    throw error;
+  }
 }
 
 async function readTransfers(

@@ -67,6 +67,12 @@ export type PinnedChain = {
   readonly block: PinnedBlock;
   /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
+  /** The same at a block at least `seconds` before the pinned one; null when the node does not have that state. */
+  readEarlier?(
+    seconds: number,
+    calls: readonly ContractRead[],
+    signal: AbortSignal,
+  ): Promise<readonly (Hex | null)[] | null>;
   /** Calls code placed at an empty address by a state override; null when the node does not support overrides. */
   callWithOverride(
     call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },

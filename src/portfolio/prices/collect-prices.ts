@@ -48,7 +48,8 @@ export async function collectPrices(
       }
     });
   }
-  return { prices, incompletePrices, warnings };
+  // Sources that need each other's prices may report the same outage.
+  return { prices, incompletePrices, warnings: [...new Set(warnings)] };
 }
 
 /** A source of the prices that the provider returned with the balances. */

@@ -8,7 +8,7 @@ describe("the price sources", () => {
   it("come in groups of decreasing trust", () => {
     const names = (groups: ReturnType<typeof createPriceSources>) =>
       groups.map((group) => group.map(({ name }) => name));
-    expect(names(createPriceSources())).toEqual([["chainlink", "aave-oracle"], ["1inch-spot"]]);
+    expect(names(createPriceSources())).toEqual([["chainlink", "aave-oracle"], ["pools"]]);
     expect(names(createPriceSources({ defiLlama: {} })).at(-1)).toEqual(["defillama"]);
   });
 

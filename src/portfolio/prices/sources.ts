@@ -6,7 +6,7 @@ import type { PriceSource } from "../types.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";
 import { createChainlinkSource } from "./chainlink.ts";
 import { createDefiLlamaSource, type DefiLlamaOptions } from "./defillama.ts";
-import { createOffchainOracleSource } from "./offchain-oracle.ts";
+import { createPoolPriceSource } from "./pool-prices.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
 type PriceSourceOptions = {
@@ -26,9 +26,7 @@ export function createPriceSources(options: PriceSourceOptions = {}): readonly (
     ...(feeds && { feeds }),
     ...(aaveMarkets && { markets: aaveMarkets }),
   });
-  const spot = createOffchainOracleSource({
-    nativePrice: chainlink,
-    ...(spotMarkets && { markets: spotMarkets }),
-  });
-  return [[chainlink, aave], [spot], ...(defiLlama ? [[createDefiLlamaSource(defiLlama)]] : [])];
+  const trusted = [chainlink, aave];
+  const pools = createPoolPriceSource({ trusted, ...(spotMarkets && { markets: spotMarkets }) });
+  return [trusted, [pools], ...(defiLlama ? [[createDefiLlamaSource(defiLlama)]] : [])];
 }

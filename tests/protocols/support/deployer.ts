@@ -32,6 +32,12 @@ export type Deployer = {
   ): Promise<T>;
 };
 
+/**
+ * More than any call here needs. An estimate is for the time at which it is made: a pool that writes down a new second costs
+ * more one second later.
+ */
+const SEND_GAS = 12_000_000n;
+
 export function createDeployer(chain: LocalChain, key: Hex): Deployer {
   const account = privateKeyToAccount(key);
   const definition = defineChain({
@@ -57,7 +63,8 @@ export function createDeployer(chain: LocalChain, key: Hex): Deployer {
     },
     async send({ address, abi }, functionName, args = [], { key: other, value = 0n } = {}) {
       const sender = other === undefined ? account : privateKeyToAccount(other);
-      const hash = await writer.writeContract({ address, abi, functionName, args, account: sender, value });
+      const call = { address, abi, functionName, args, account: sender, value };
+      const hash = await writer.writeContract({ ...call, gas: SEND_GAS });
       await confirm(hash);
       return hash;
     },

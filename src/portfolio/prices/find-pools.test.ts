@@ -1,0 +1,68 @@
+// The budget of lookups: independent of the node, unlisted tokens last, and no token skipped in silence.
+import { describe, expect, it } from "vitest";
+import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
+import { makeChainConfig, makeListedToken } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { tokenAsset } from "../../../tests/support/portfolio/price-source-suite.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { PinnedChain } from "../types.ts";
+import { findPools } from "./find-pools.ts";
+import { createPoolPriceSource } from "./pool-prices.ts";
+import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
+
+const { signal } = new AbortController();
+const base = SPOT_MARKETS.get(8453) as SpotMarket;
+/** Per token on Base: two quote tokens, and 16 pools that may exist with each. */
+const LOOKUPS = 32;
+const TOKENS_MAX = 16_000 / LOOKUPS;
+
+const EMPTY_ARRAY: Hex = `0x${"20".padStart(64, "0")}${"0".repeat(64)}`;
+const listed = makeListedToken(9_999, "LISTED");
+const numbered = (index: number) => tokenAsset(`0x${(index + 1).toString(16).padStart(40, "0")}`);
+
+/** A chain on which there is no pool; it counts what it is asked. */
+function openEmptyChain(): PinnedChain & { readonly requests: Hex[] } {
+  const requests: Hex[] = [];
+  return {
+    ...openFailingChain({ chain: makeChainConfig("base", 8453, [listed]), calls: [] }),
+    requests,
+    callWithOverride: async ({ data }) => {
+      requests.push(data);
+      return EMPTY_ARRAY;
+    },
+  };
+}
+
+describe("the budget of pool lookups", () => {
+  it("allows 500 tokens on Base, in four calls of a few kilobytes", async () => {
+    const at = openEmptyChain();
+    const tokens = Array.from({ length: TOKENS_MAX + 3 }, (_, index) => ({
+      ...{ contract: numbered(index).contract, decimals: 18, keys: [numbered(index).contract] },
+    }));
+    const { pools, unasked } = await findPools(at, base, tokens, signal);
+    expect(pools).toEqual([]);
+    expect(unasked).toEqual(tokens.slice(TOKENS_MAX));
+    expect(at.requests).toHaveLength(4);
+    for (const data of at.requests) expect(data.length / 2).toBeLessThan(10_000);
+  });
+
+  it("goes to listed tokens first; those beyond it are named as not asked", async () => {
+    const at = openEmptyChain();
+    const assets = [...Array.from({ length: TOKENS_MAX + 2 }, (_, index) => numbered(index)), listed];
+    const source = createPoolPriceSource({ trusted: [] });
+    const { unasked, warnings } = await source.read({ at, assets }, signal);
+    expect([...(unasked ?? [])]).toEqual(
+      assets.slice(TOKENS_MAX - 1, TOKENS_MAX + 2).map(({ contract }) => contract),
+    );
+    expect(warnings).toEqual([
+      "Pools on Base were not searched for 3 of 503 tokens: too many for one snapshot.",
+    ]);
+  });
+
+  it("is empty for a chain whose factories are not known", async () => {
+    const at = openEmptyChain();
+    const elsewhere = { ...at, chain: { ...at.chain, chainId: 999 } };
+    const source = createPoolPriceSource({ trusted: [] });
+    expect((await source.read({ at: elsewhere, assets: [numbered(1)] }, signal)).prices.size).toBe(0);
+    expect(at.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,272 @@
+// Prices from Uniswap's own pools: which liquidity counts, what it could pay, and that every token is looked up.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formatDecimal } from "../../../src/lib/decimal.ts";
+import type { Asset, PinnedChain } from "../../../src/portfolio/types.ts";
+import { readArtifact } from "../support/artifacts.ts";
+import type { DeployedContract } from "../support/deployer.ts";
+import {
+  assetOf,
+  collect,
+  deployFeed,
+  deployUniswapV2,
+  deployUniswapV3,
+  type Exchange,
+  type LabSources,
+  openPriceLab,
+  type PriceLab,
+} from "./price-lab.ts";
+
+const ETHER = 10n ** 18n;
+const DOLLAR = 10n ** 6n;
+const YEARS_SECONDS = 10 * 365 * 86_400;
+
+let lab: PriceLab;
+let weth: DeployedContract;
+let usdc: DeployedContract;
+let v3: Exchange;
+let v2: Exchange;
+let sources: LabSources;
+
+beforeAll(async () => {
+  lab = await openPriceLab();
+  weth = await lab.deployToken();
+  usdc = await lab.deployToken(6);
+  v3 = await deployUniswapV3(lab, weth.address);
+  v2 = await deployUniswapV2(lab);
+  const feedOf = async (answer: bigint) => ({
+    feed: (await deployFeed(lab, answer)).proxy,
+    heartbeatSeconds: YEARS_SECONDS,
+  });
+  const ether = await feedOf(3_000_00000000n);
+  sources = {
+    feeds: {
+      native: ether,
+      wrappedNative: weth.address,
+      sequencer: null,
+      tokens: { [weth.address]: ether, [usdc.address]: await feedOf(1_00000000n) },
+    },
+    market: {
+      wrappedNative: weth.address,
+      quotes: [
+        { token: weth.address, decimals: 18 },
+        { token: usdc.address, decimals: 6 },
+      ],
+      factories: [v3.factory, v2.factory],
+    },
+  };
+});
+afterAll(() => lab?.stop());
+
+async function read(token: DeployedContract, at?: PinnedChain, from: LabSources = sources) {
+  const { prices, ...rest } = await collect(at ?? (await lab.pin()), from, [assetOf(token.address)]);
+  const price = prices.get(token.address);
+  return {
+    ...rest,
+    price: price && formatDecimal(price.usd),
+    payable: price?.payableUsdMax && formatDecimal(price.payableUsdMax),
+    proves: price?.provesToken,
+    contract: price?.contract,
+  };
+}
+
+/** Rounded to whole dollars: Uniswap keeps a few units for itself. */
+const dollars = (text: string | null | undefined) => Math.round(Number(text));
+
+describe("what pools could pay", () => {
+  it("is 54,000 dollars for a token with 18 ether in its pool, whatever its price, and proves nothing", async () => {
+    const token = await lab.deployToken();
+    const pool = await v3.addLiquidity(token, 18n * ETHER, weth, 18n * ETHER);
+    await lab.pass();
+    const { price, payable, proves, contract } = await read(token);
+    expect({ price: dollars(price), payable: dollars(payable), proves, contract }).toEqual({
+      ...{ price: 3_000, payable: 54_000, proves: false, contract: pool },
+    });
+  });
+
+  it("counts five million dollars of USDC", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 2_500_000n * ETHER, usdc, 5_000_000n * DOLLAR);
+    await lab.pass();
+    const { price, payable, proves } = await read(token);
+    expect({ price: Number(price).toFixed(6), payable: dollars(payable), proves }).toEqual({
+      ...{ price: "2.000000", payable: 5_000_000, proves: true },
+    });
+  });
+
+  it("adds up the pools that agree, and not those that do not", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await v2.addLiquidity(token, 50n * ETHER, usdc, 150_000n * DOLLAR);
+    await v2.addLiquidity(token, 50n * ETHER, weth, 25n * ETHER);
+    await lab.pass();
+    expect(dollars((await read(token)).payable)).toBe(450_000);
+  });
+
+  it("must be 50,000 dollars", async () => {
+    const token = await lab.deployToken();
+    await v2.addLiquidity(token, 16n * ETHER, weth, 16n * ETHER);
+    await lab.pass();
+    const { price, incompletePrices } = await read(token);
+    expect(price).toBeUndefined();
+    expect(incompletePrices.size).toBe(0);
+  });
+
+  it("keeps the digits of a price far below a millionth of a millionth of a dollar", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 10n ** 36n, weth, 100n * ETHER);
+    await lab.pass();
+    expect((await read(token)).price).toMatch(/^0\.000000000000(2999999|3000000)[0-9]{10}/);
+  });
+});
+
+describe("liquidity that has just come", () => {
+  it.each(["v3", "v2"])("does not count in a new pool of %s, and does after half an hour", async (name) => {
+    const token = await lab.deployToken();
+    await lab.pass();
+    const before = (await lab.pin()).block.number;
+    await (name === "v3" ? v3 : v2).addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    const head = (await lab.pin()).block.number;
+    const { price, incompletePrices } = await read(token, await lab.pin([], head - before + 3));
+    expect(price).toBeUndefined();
+    expect(incompletePrices.size).toBe(0);
+    await lab.pass();
+    expect(dollars((await read(token)).price)).toBe(3_000);
+  });
+
+  it.each(["v3", "v2"])("does not add to an old pool of %s", async (name) => {
+    const exchange = name === "v3" ? v3 : v2;
+    const token = await lab.deployToken();
+    await exchange.addLiquidity(token, 20n * ETHER, weth, 20n * ETHER);
+    await lab.pass();
+    const before = (await lab.pin()).block.number;
+    await exchange.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
+    const head = (await lab.pin()).block.number;
+    const at = await lab.pin([], head - before + 3);
+    const { price, payable } = await read(token, at);
+    expect({ price: dollars(price), payable: dollars(payable) }).toEqual({ price: 3_000, payable: 60_000 });
+  });
+
+  it("is told by a v3 pool's own memory where the node has no old state", async () => {
+    const token = await lab.deployToken();
+    const address = await v3.addLiquidity(token, 20n * ETHER, weth, 20n * ETHER);
+    const { abi } = readArtifact("@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json");
+    await lab.deployer.send({ address, abi }, "increaseObservationCardinalityNext", [8]);
+    await lab.pass();
+    await v3.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
+    const { price, payable } = await read(token, forgetful(await lab.pin()));
+    expect(dollars(price)).toBe(3_000);
+    // A few seconds of the half hour already had the new liquidity.
+    expect(Number(payable)).toBeGreaterThan(59_999);
+    expect(Number(payable)).toBeLessThan(62_000);
+  });
+});
+
+/** The chain through a node that keeps only the newest state. */
+function forgetful(at: PinnedChain): PinnedChain {
+  return { ...at, readEarlier: async () => null };
+}
+
+describe("a node without old state", () => {
+  it("prices a pool that nobody touched for half an hour", async () => {
+    const token = await lab.deployToken();
+    await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await lab.pass();
+    expect((await read(token, forgetful(await lab.pin()))).price).toBe("3000");
+  });
+
+  it("leaves a busy pool unpriced, and says that this is not the token's fault", async () => {
+    const token = await lab.deployToken();
+    await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await lab.pass();
+    await v2.addLiquidity(token, 1n * ETHER, weth, 1n * ETHER);
+    const { price, incompletePrices, warnings } = await read(token, forgetful(await lab.pin()));
+    expect(price).toBeUndefined();
+    expect([...incompletePrices]).toEqual([token.address]);
+    expect(warnings).toEqual([expect.stringMatching(/^Prices of 1 tokens on Local are missing: the node/)]);
+  });
+});
+
+describe("a price that was moved", () => {
+  it("by more than a quarter within half an hour is not believed", async () => {
+    const token = await lab.deployToken();
+    const address = await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await lab.pass();
+    const before = (await lab.pin()).block.number;
+    const { abi } = readArtifact("@uniswap/v2-core/build/UniswapV2Pair.json");
+    await lab.deployer.send(weth, "transfer", [address, 20n * ETHER]);
+    const out = (100n * 20n * 997n * ETHER) / (100n * 1000n + 20n * 997n) - 1n;
+    const amounts = token.address < weth.address ? [out, 0n] : [0n, out];
+    await lab.deployer.send({ address, abi }, "swap", [...amounts, lab.owner, "0x"]);
+    const head = (await lab.pin()).block.number;
+    const { price, incompletePrices } = await read(token, await lab.pin([], head - before + 3));
+    expect(price).toBeUndefined();
+    expect(incompletePrices.size).toBe(0);
+    await lab.pass();
+    expect(Number((await read(token)).price)).toBeGreaterThan(4_300);
+  });
+});
+
+describe("a node without state overrides", () => {
+  it("finds the same pools", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await v2.addLiquidity(token, 100n * ETHER, usdc, 300_000n * DOLLAR);
+    await lab.pass();
+    const at = await lab.pin();
+    const without = { ...at, callWithOverride: async () => null };
+    expect(await read(token, without)).toEqual(await read(token, at));
+    expect(dollars((await read(token, at)).payable)).toBe(600_000);
+  });
+});
+
+describe("many tokens", () => {
+  it("all get a price, in the same number of requests as one", async () => {
+    const tokens: DeployedContract[] = [];
+    for (let i = 0; i < 25; i += 1) {
+      const token = await lab.deployToken();
+      await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+      tokens.push(token);
+    }
+    await lab.pass();
+    expect(new Set(tokens.map(({ address }) => address < weth.address)).size).toBe(2);
+    const count = async (assets: readonly Asset[]) => {
+      const at = await lab.pin();
+      let requests = 0;
+      const counted: PinnedChain = {
+        ...at,
+        read: (calls, signal) => {
+          requests += 1;
+          return at.read(calls, signal);
+        },
+        callWithOverride: (call, signal) => {
+          requests += 1;
+          return at.callWithOverride(call, signal);
+        },
+      };
+      const { texts } = await collect(counted, sources, assets);
+      return { requests, texts };
+    };
+    const assets = tokens.map(({ address }) => assetOf(address));
+    const [one, all] = [await count(assets.slice(0, 1)), await count(assets)];
+    expect(all.texts).toEqual(assets.map(() => "3000 pools"));
+    expect(all.requests).toBe(one.requests);
+  });
+});
+
+describe("the native coin without a feed", () => {
+  it("is priced by its own pools, and other pools by it", async () => {
+    const token = await lab.deployToken();
+    await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await v2.addLiquidity(weth, 1_000n * ETHER, usdc, 2_900_000n * DOLLAR);
+    await lab.pass();
+    const { [weth.address]: _, ...tokens } = sources.feeds.tokens;
+    const feeds = { ...sources.feeds, native: null, tokens };
+    const assets = [assetOf(null), assetOf(weth.address), assetOf(token.address)];
+    const { texts, prices } = await collect(await lab.pin(), { ...sources, feeds }, assets);
+    expect(texts).toEqual(["2900 pools", "2900 pools", "2900 pools"]);
+    expect(prices.get("native")?.payableUsdMax).toEqual({
+      units: 2_900_000n * DOLLAR * 10n ** 8n,
+      scale: 14,
+    });
+  });
+});
