@@ -198,6 +198,48 @@ describe("the pinned block", () => {
   });
 });
 
+describe("an earlier state", () => {
+  const SECONDS = 10;
+  /** With a fifth more, in case that blocks come faster than on average. */
+  const blocksBack = Math.ceil((SECONDS * 1_200) / localChainConfig([]).blockTimeMs);
+  const call = { to: CLOCK, data: "0x" } as const;
+
+  it("is that of a block at least as old", async () => {
+    await chain.increaseTime(BigInt(SECONDS));
+    await chain.mine(blocksBack);
+    const { at } = await pinned();
+    const results = await at.readEarlier?.(SECONDS, [call, { ...call, to: REVERTING }], signal);
+    expect(results).toEqual([word(at.block.number - blocksBack), null]);
+  });
+
+  it("is null where the block is too young, or older than the chain", async () => {
+    await chain.mine(blocksBack + 1);
+    const { at } = await pinned();
+    expect(await at.readEarlier?.(SECONDS, [call], signal)).toBeNull();
+    expect(await at.readEarlier?.(10 ** 9, [call], signal)).toBeNull();
+  });
+
+  it.each(["missing trie node 1234 (path ) state is not available", "header not found"])(
+    "is null where the node says: %s",
+    async (message) => {
+      await chain.increaseTime(BigInt(SECONDS));
+      await chain.mine(blocksBack);
+      const { at } = await pinned((calls) =>
+        calls.some(({ method, params }) => method === "eth_call" && typeof params[1] === "string")
+          ? { kind: "member-error", code: -32000, message }
+          : null,
+      );
+      expect(await at.readEarlier?.(SECONDS, [call], signal)).toBeNull();
+    },
+  );
+
+  it("rejects when the caller aborts", async () => {
+    const { at } = await pinned();
+    const reason = new Error("enough");
+    await expect(at.readEarlier?.(0, [call], AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});
+
 describe("transfers", () => {
   const pinWithFilter = async () => {
     const { at, node } = await pinned();

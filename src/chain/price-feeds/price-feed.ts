@@ -10,7 +10,7 @@ export type ChainlinkFeed = {
 };
 
 /** A public copy of Chainlink's directory of feeds, which itself cannot be read without a network. */
-export type DirectoryCopy = {
+type DirectoryCopy = {
   readonly repository: string;
   readonly commit: string;
   /** When the copy was made, as YYYY-MM-DD. */

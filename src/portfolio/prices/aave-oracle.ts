@@ -135,14 +135,14 @@ async function readRounds(
   sources: readonly Hex[],
   signal: AbortSignal,
 ): Promise<SourceRounds> {
-  const questions = [aggregator.latestRoundData, ...BASE_FEED_CALLS];
+  const encoders = [aggregator.latestRoundData, ...BASE_FEED_CALLS];
   const results = await readByMulticall(
     at,
-    sources.flatMap((source) => questions.map((ask) => ask(source))),
+    sources.flatMap((source) => encoders.map((encode) => encode(source))),
     signal,
   );
   const own = (index: number): CallResults =>
-    results.slice(index * questions.length, (index + 1) * questions.length);
+    results.slice(index * encoders.length, (index + 1) * encoders.length);
   const bases = sources.map((_, index) =>
     own(index)
       .slice(1)
@@ -170,7 +170,7 @@ async function readRounds(
 }
 
 /**
- * A price that our own feed would be refused for must not come back through Aave: where we have a feed, Aave's source must
+ * A price for which our own feed would be rejected must not come back through Aave: where we have a feed, Aave's source must
  * show a round within that feed's heartbeat. Elsewhere a source without rounds is accepted, its age unknown.
  */
 function judgeAge(

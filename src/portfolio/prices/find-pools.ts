@@ -13,7 +13,7 @@ import { findPoolKind, type PoolKind } from "./spot-pools.ts";
 const LOOKUPS_PER_CALL_MAX = 4_000;
 // Enough for 500 tokens without a feed on Base and 880 on Ethereum, more than nearly every wallet has.
 const LOOKUPS_MAX = 16_000;
-// A token has a handful of pools; somebody who deploys thousands must not slow the snapshot.
+// A token has a handful of pools; an attacker who deploys thousands must not slow the snapshot.
 const POOLS_MAX = 1_000;
 
 /** Several keys when the native coin and its wrapped token are both wanted. */
@@ -96,7 +96,7 @@ const LOOKUP_SIGNATURES: Readonly<Record<PoolFactory["kind"], string>> = {
   slipstream: "function getPool(address, address, int24) view returns (address)",
 };
 
-const NOBODY: Hex = `0x${"0".repeat(40)}`;
+const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
 const SELECTOR_LENGTH = 10;
 const selectors = new Map<PoolFactory["kind"], Hex>();
 
@@ -105,7 +105,9 @@ function selectorOf(kind: PoolFactory["kind"]): Hex {
   if (known !== undefined) return known;
   const codec = createSignatureCodec(LOOKUP_SIGNATURES[kind]) as FunctionCodec;
   const variant = { "uniswap-v2": [], solidly: [false], "uniswap-v3": [0], slipstream: [0] }[kind];
-  const selector = codec.encodeCall([NOBODY, NOBODY, ...variant]).slice(0, SELECTOR_LENGTH) as Hex;
+  const selector = codec
+    .encodeCall([ZERO_ADDRESS, ZERO_ADDRESS, ...variant])
+    .slice(0, SELECTOR_LENGTH) as Hex;
   selectors.set(kind, selector);
   return selector;
 }

@@ -22,7 +22,7 @@ import type { Ratio } from "./spot-pools.ts";
 // What pools must be able to pay before their price is believed: with less, it is too cheap to move.
 const DEPTH_USD_MIN: Decimal = { units: 50_000n, scale: 0 };
 // From here on pools also show that the token is genuine. Its maker could park that much for half an hour and take it out
-// again; but nobody does for a lure that is worth at most what was parked.
+// again; but that is no use for a lure that is worth at most what was parked.
 const PROOF_USD_MIN: Decimal = { units: 250_000n, scale: 0 };
 // Pools that differ more from the deepest one do not trade the same thing.
 const POOL_DIFFERENCE_PERCENT_MAX = 10n;

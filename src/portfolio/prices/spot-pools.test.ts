@@ -16,7 +16,7 @@ describe("a stable pool", () => {
   const ONE = 10n ** 18n;
   const invariant = (x: bigint, y: bigint) => x * y * (x * x + y * y);
 
-  /** How much y the pool pays for a small x, by bisection of its curve: the same question as a trader's. */
+  /** How much y the pool pays for a small x, by bisection of its curve: what a trader would see. */
   function pays(x: bigint, y: bigint, input: bigint): bigint {
     const k = invariant(x, y);
     let [low, high] = [0n, y];
@@ -76,7 +76,7 @@ describe.each([
     const depth = (liquidity: bigint, held: bigint) =>
       kind.decodeState([atPrice(Q96), words(liquidity), words(held)], { quote, isTokenFirst: true })?.depth;
     expect(depth(1_000_000n, 50n)).toBe(50n);
-    // Held far away from the price, where nobody trades.
+    // Held far away from the price, where there is no trade.
     expect(depth(3n, 1_000_000n)).toBe(3n);
     expect(depth(0n, 1_000_000n)).toBeUndefined();
   });

@@ -33,8 +33,8 @@ beforeAll(async () => {
   usdc = await lab.deployToken(6);
   v3 = await deployUniswapV3(lab, weth.address);
   v2 = await deployUniswapV2(lab);
-  const feedOf = async (answer: bigint) => ({
-    feed: (await deployFeed(lab, answer)).proxy,
+  const feedOf = async (price: bigint) => ({
+    feed: (await deployFeed(lab, price)).proxy,
     heartbeatSeconds: YEARS_SECONDS,
   });
   const ether = await feedOf(3_000_00000000n);
@@ -146,7 +146,7 @@ describe("liquidity that has just come", () => {
     expect({ price: dollars(price), payable: dollars(payable) }).toEqual({ price: 3_000, payable: 60_000 });
   });
 
-  it("is told by a v3 pool's own memory where the node has no old state", async () => {
+  it("is known by a v3 pool's own memory where the node has no old state", async () => {
     const token = await lab.deployToken();
     const address = await v3.addLiquidity(token, 20n * ETHER, weth, 20n * ETHER);
     const { abi } = readArtifact("@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json");
@@ -167,7 +167,7 @@ function forgetful(at: PinnedChain): PinnedChain {
 }
 
 describe("a node without old state", () => {
-  it("prices a pool that nobody touched for half an hour", async () => {
+  it("prices a pool that did not change for half an hour", async () => {
     const token = await lab.deployToken();
     await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
     await lab.pass();

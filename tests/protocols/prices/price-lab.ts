@@ -61,22 +61,22 @@ const proxyArtifact = readArtifact("@chainlink/contracts/abi/v0.6/EACAggregatorP
 export type Feed = { readonly proxy: Hex; readonly aggregator: DeployedContract };
 
 /** Chainlink's proxy over the aggregator that Chainlink publishes for tests. */
-export async function deployFeed({ deployer }: PriceLab, answer: bigint, decimals = 8): Promise<Feed> {
-  const aggregator = await deployer.deploy(aggregatorArtifact, [decimals, answer]);
+export async function deployFeed({ deployer }: PriceLab, price: bigint, decimals = 8): Promise<Feed> {
+  const aggregator = await deployer.deploy(aggregatorArtifact, [decimals, price]);
   const proxy = await deployer.deploy(proxyArtifact, [aggregator.address, ZERO]);
   return { proxy: proxy.address, aggregator };
 }
 
-/** The feed answers as if its newest round were `age` seconds old. */
+/** The feed returns this price as if its newest round were `age` seconds old. */
 export async function ageFeed(
   lab: PriceLab,
   { aggregator }: Feed,
-  answer: bigint,
+  price: bigint,
   age: number,
 ): Promise<void> {
   const { block } = await lab.pin();
   const time = BigInt(block.timestamp - age);
-  await lab.deployer.send(aggregator, "updateRoundData", [7n, answer, time, time]);
+  await lab.deployer.send(aggregator, "updateRoundData", [7n, price, time, time]);
 }
 
 /** Aave's own oracle, in dollars with eight decimals. */

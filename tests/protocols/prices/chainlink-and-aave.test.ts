@@ -121,7 +121,7 @@ describe("an adapter of Aave", () => {
       [without, plain.address],
       [weth, plain.address],
     ]);
-    // Our own feed of the wrapped coin is stale: an age that nobody can see does not replace it.
+    // Our own feed of the wrapped coin is stale: an age that cannot be seen does not replace it.
     const ours = await deployFeed(lab, ETHER);
     await ageFeed(lab, ours, ETHER, 1_600);
     const sources = {
