@@ -93,6 +93,8 @@ describe("DefiLlama", () => {
     expect(server.requests).toHaveLength(2);
     expect(priceTexts(result)).toEqual({ [KNOWN]: "0.0425" });
     expect(result.warnings).toEqual(["Prices from DefiLlama for Base may be missing: it did not respond."]);
+    // The six tokens of the second request: their missing prices say nothing about them.
+    expect(result.unasked).toEqual(new Set(many.slice(-6).map(({ contract }) => contract)));
   });
 
   it.each([
@@ -108,6 +110,18 @@ describe("DefiLlama", () => {
     expect(read.warnings).toHaveLength(1);
   });
 
+  it("names the tokens that are too many for one snapshot as not asked", async () => {
+    const { source } = await open(() => ({ text: fixture }));
+    const many = Array.from({ length: 376 }, (_, i) =>
+      tokenAsset(`0x${(i + 1).toString(16).padStart(40, "0")}`),
+    );
+    const { unasked, warnings } = await source.read({ at: baseAt(), assets: many }, signal);
+    expect([...(unasked ?? [])]).toEqual([many.at(-1)?.contract]);
+    expect(warnings).toEqual([
+      "Prices from DefiLlama for Base may be missing: too many tokens for one request.",
+    ]);
+  });
+
   it("pauses for Retry-After after a 429", async () => {
     let nowMs = 0;
     const clock: Clock = { nowMs: () => nowMs, sleep: () => Promise.reject(new Error("unexpected sleep")) };
@@ -118,10 +132,10 @@ describe("DefiLlama", () => {
     );
     const read = () => source.read({ at: baseAt(), assets: [tokenAsset(KNOWN)] }, signal);
     const warning = "Prices from DefiLlama for Base may be missing: its request limit is reached.";
-    expect(await read()).toEqual({ prices: new Map(), warnings: [warning] });
+    expect(await read()).toMatchObject({ prices: new Map(), warnings: [warning] });
     limited = false;
     nowMs = 119_999;
-    expect(await read()).toEqual({ prices: new Map(), warnings: [warning] });
+    expect(await read()).toMatchObject({ prices: new Map(), warnings: [warning] });
     expect(server.requests).toHaveLength(1);
     nowMs = 120_000;
     expect((await read()).prices.size).toBe(1);

@@ -121,10 +121,12 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
 
       const prices = new Map<AssetKey, QuotedPrice>();
       const failures: VendorError[] = [];
-      for (const outcome of outcomes) {
+      const unasked = new Set(chunks.slice(requested.length).flat());
+      for (const [index, outcome] of outcomes.entries()) {
         if (outcome.status === "rejected") {
           if (!(outcome.reason instanceof VendorError)) throw outcome.reason;
           failures.push(outcome.reason);
+          for (const coin of requested[index] ?? []) unasked.add(coin);
           continue;
         }
         for (const [coin, price] of validPrices(outcome.value, at)) {
@@ -132,7 +134,11 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
           if (key !== undefined) prices.set(key, price);
         }
       }
-      return { prices, warnings: describeMissing(at, failures, chunks.length > requested.length) };
+      return {
+        prices,
+        unasked: new Set([...unasked].flatMap((coin) => keys.get(coin) ?? [])),
+        warnings: describeMissing(at, failures, chunks.length > requested.length),
+      };
     },
   };
 }
