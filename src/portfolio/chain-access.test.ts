@@ -258,7 +258,10 @@ describe("transfers", () => {
       blockNumber: at.block.number,
       amount: 5n,
       isErc721: false,
+      tokenId: null,
     });
+    expect(await at.transfers({ ...all, contract: token }, signal)).toEqual([last]);
+    expect(await at.transfers({ ...all, contract: numberedAddress(9) }, signal)).toEqual([]);
     expect(await at.transfers({ ...all, toBlock: at.block.number - 1 }, signal)).not.toContainEqual(last);
     expect(await at.transfers({ ...all, side: "from" }, signal)).not.toContainEqual(last);
   });

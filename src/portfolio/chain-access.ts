@@ -148,7 +148,7 @@ async function readTransfers(
   return transfers;
 }
 
-function toTransferLog({ log, from, to, isErc721 }: TokenTransfer): TransferLog {
+function toTransferLog({ log, from, to, isErc721, tokenId }: TokenTransfer): TransferLog {
   return {
     contract: log.address,
     from,
@@ -159,6 +159,7 @@ function toTransferLog({ log, from, to, isErc721 }: TokenTransfer): TransferLog 
     logIndex: log.logIndex,
     amount: isErc721 ? null : decodeWord(log.data),
     isErc721,
+    tokenId,
   };
 }
 

@@ -89,7 +89,8 @@ export async function readChainData(
   const balances = await provider.read({ at, wallet }, signal);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
-  const positions = await collectPositions(positionReaders, { at, wallet, holdings }, signal);
+  const { transfers = [] } = balances;
+  const positions = await collectPositions(positionReaders, { at, wallet, holdings, transfers }, signal);
   const receiptTokens = new Set(positions.positions.flatMap((position) => position.receiptTokens));
   const assets = [
     ...holdings.filter(({ contract }) => contract === null || !receiptTokens.has(contract)),

@@ -59,6 +59,8 @@ export type TransferLog = {
   readonly amount: bigint | null;
   /** The log has a token id (ERC-721): the contract's balance counts items, not an amount. */
   readonly isErc721?: boolean;
+  /** Of an ERC-721; null for an ERC-20. */
+  readonly tokenId?: bigint | null;
 };
 
 /** One chain, with every read at the same block. Every rejection is a Fault. */
@@ -123,6 +125,8 @@ export type ChainHoldings = {
   readonly warnings: readonly string[];
   /** Prices that a vendor returns with its balances; the least trusted source. */
   readonly prices?: ReadonlyMap<AssetKey, QuotedPrice>;
+  /** The recent transfers that were read on the way; missing where the provider reads none. */
+  readonly transfers?: readonly TransferLog[];
 };
 
 export type HoldingsProvider = {
@@ -198,7 +202,11 @@ export type ProtocolPosition = {
   readonly receiptTokens: readonly Hex[];
 };
 
-export type PositionQuery = WalletQuery & { readonly holdings: readonly Holding[] };
+export type PositionQuery = WalletQuery & {
+  readonly holdings: readonly Holding[];
+  /** Recent transfers from and to the wallet, as far as they are known: they show where it staked what. */
+  readonly transfers?: readonly TransferLog[];
+};
 
 export type PositionResult = {
   readonly positions: readonly ProtocolPosition[];

@@ -37,12 +37,21 @@ describe("transfers", () => {
     ]);
   });
 
+  it("of one contract are requested from the node, and others are rejected", () => {
+    const [params] = transfersCall({ ...filter, contract: OTHER }).params;
+    expect(params).toMatchObject({ address: OTHER });
+    const ofContract = (address: Hex) =>
+      transfersCall({ ...filter, contract: OTHER }).parse([log({ address })]);
+    expect(ofContract(OTHER)).toHaveLength(1);
+    expect(() => ofContract(`0x${"12".repeat(20)}`)).toThrow(InvalidResponseError);
+  });
+
   it("are put in order, and those with a token id are marked", () => {
     const unique = log({ logIndex: "0x0", topics: [...log().topics, topic(OTHER)] });
     const account = WALLET.toLowerCase();
     expect(parse([log(), unique])).toMatchObject([
-      { from: OTHER, to: account, isErc721: true, log: { logIndex: 0 } },
-      { from: OTHER, to: account, isErc721: false, log: { logIndex: 1 } },
+      { from: OTHER, to: account, isErc721: true, tokenId: BigInt(OTHER), log: { logIndex: 0 } },
+      { from: OTHER, to: account, isErc721: false, tokenId: null, log: { logIndex: 1 } },
     ]);
   });
 

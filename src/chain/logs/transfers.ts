@@ -15,6 +15,8 @@ export type TransferFilter = {
   readonly side: "from" | "to";
   readonly fromBlock: number;
   readonly toBlock: number;
+  /** Only transfers of this contract; of any contract when absent. */
+  readonly contract?: Hex;
 };
 
 export type TokenTransfer = {
@@ -23,6 +25,8 @@ export type TokenTransfer = {
   readonly to: Hex;
   /** ERC-721 puts the token id into a fourth topic; ERC-20 has three. */
   readonly isErc721: boolean;
+  /** Null for ERC-20. */
+  readonly tokenId: bigint | null;
 };
 
 /** The call that reads one side of an account's transfers; ascending by position. */
@@ -32,10 +36,12 @@ export function transfersCall(filter: TransferFilter): RpcCall<TokenTransfer[]> 
   const position = filter.side === "from" ? 1 : 2;
   const topics = position === 1 ? [TRANSFER_TOPIC, account] : [TRANSFER_TOPIC, null, account];
   const range = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
-  return getLogsCall({ ...range, topics }, (list) => {
+  const emitter = filter.contract === undefined ? {} : { address: filter.contract };
+  return getLogsCall({ ...range, ...emitter, topics }, (list) => {
     const logs = list.map(parseLog);
     for (const log of logs) {
-      if (log.topics[0] !== TRANSFER_TOPIC || log.topics[position] !== account) {
+      const isOfContract = filter.contract === undefined || log.address === filter.contract;
+      if (log.topics[0] !== TRANSFER_TOPIC || log.topics[position] !== account || !isOfContract) {
         throw malformedResponse(`a log of ${log.address} was not requested`);
       }
       if (log.blockNumber < fromBlock || log.blockNumber > toBlock) {
@@ -50,5 +56,6 @@ export function transfersCall(filter: TransferFilter): RpcCall<TokenTransfer[]> 
 function toTransfer(log: NodeLog): TokenTransfer[] {
   const [from, to] = [topicToAddress(log.topics[1]), topicToAddress(log.topics[2])];
   if (from === null || to === null) return [];
-  return [{ log, from, to, isErc721: log.topics.length > 3 }];
+  const [, , , id] = log.topics;
+  return [{ log, from, to, isErc721: id !== undefined, tokenId: id === undefined ? null : BigInt(id) }];
 }

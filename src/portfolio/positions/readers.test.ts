@@ -12,7 +12,7 @@ describe("the position readers", () => {
       "compound-v3",
       "erc-4626",
       "lido",
-      "uniswap-v3",
+      "uniswap-v3 and its forks",
     ]);
   });
 

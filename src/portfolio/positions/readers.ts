@@ -11,7 +11,7 @@ import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
 import { createLidoReader } from "./lido/reader.ts";
-import { UNISWAP_V3_MARKETS } from "./uniswap-v3/markets.ts";
+import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
 import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
 
 /** Independent of each other, so that they run concurrently. */
@@ -20,5 +20,5 @@ export const POSITION_READERS: readonly PositionReader[] = [
   createCompoundV3Reader(COMPOUND_V3_MARKETS),
   erc4626Reader,
   createLidoReader(LIDO_MARKETS),
-  createUniswapV3Reader(UNISWAP_V3_MARKETS),
+  createUniswapV3Reader(LIQUIDITY_NFT_MARKETS),
 ];

@@ -21,7 +21,8 @@ export type Deployer = {
     contract: DeployedContract,
     functionName: string,
     args?: readonly unknown[],
-    options?: { readonly key?: Hex; readonly value?: bigint },
+    /** `gas` where an estimate is too low, because the transaction's block is later than that of the estimate. */
+    options?: { readonly key?: Hex; readonly value?: bigint; readonly gas?: bigint },
   ): Promise<Hex>;
   /** A view function of the protocol itself, or what a transaction would return. */
   call<T>(
@@ -61,10 +62,10 @@ export function createDeployer(chain: LocalChain, key: Hex): Deployer {
       if (!contractAddress) throw new Error("nothing was deployed");
       return { address: contractAddress.toLowerCase() as Hex, abi };
     },
-    async send({ address, abi }, functionName, args = [], { key: other, value = 0n } = {}) {
+    async send({ address, abi }, functionName, args = [], { key: other, value = 0n, gas } = {}) {
       const sender = other === undefined ? account : privateKeyToAccount(other);
       const call = { address, abi, functionName, args, account: sender, value };
-      const hash = await writer.writeContract({ ...call, gas: SEND_GAS });
+      const hash = await writer.writeContract({ ...call, gas: gas ?? SEND_GAS });
       await confirm(hash);
       return hash;
     },

@@ -1,10 +1,11 @@
-// Uniswap v3: liquidity NFTs as the two amounts they would pay out now, uncollected fees included.
+// Liquidity NFTs of Uniswap v3 and its forks as the two amounts they would pay out now, uncollected fees included.
 
-import { decodeTokenAmount, decodeWord, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
+import { decodeWord, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, readByMulticall } from "../../multicall.ts";
+import { readByMulticall } from "../../multicall.ts";
 import type { ContractRead, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { createMarketReader } from "../market-reader.ts";
 import {
   computePoolAddress,
   decodeNftPosition,
@@ -14,7 +15,8 @@ import {
   poolCalls,
   positionManager,
 } from "./contracts.ts";
-import type { UniswapV3Market } from "./markets.ts";
+import type { LiquidityNftMarket } from "./markets.ts";
+import { type OwnedNft, readOwnedNfts } from "./owned-nfts.ts";
 import {
   computeFeesSince,
   getAmountsForLiquidity,
@@ -22,132 +24,117 @@ import {
   type PairAmounts,
 } from "./tick-math.ts";
 
-const PROTOCOL = "uniswap-v3";
-/** Ids requested along with the number of NFTs: saves nearly every wallet a round trip. */
-const FIRST_COUNT = 16;
-/** Each takes half a dozen calls; a warning states how many were left out. */
-const NFTS_MAX = 100;
-const CALLS_PER_POOL = 5;
+/** Open positions of one market; each takes up to five calls. A warning states how many were left out. */
+const OPEN_MAX = 200;
 
-type Nft = NftPosition & { readonly id: bigint; readonly pool: Hex };
-/** What could be read, and how many NFTs could not. */
-type PartialResult<T> = { readonly items: readonly T[]; readonly missing: number };
+type OpenNft = OwnedNft & NftPosition & { readonly pool: Hex };
+/** What could be read, and the market of each NFT that could not. */
+type PartialResult<T> = { readonly items: readonly T[]; readonly missing: readonly LiquidityNftMarket[] };
+type ResultOf = (call: ContractRead) => Hex | null;
 
 /**
  * Amounts follow the pool's price in the pinned block, which a large swap can move: they are what the position would
  * pay out in that block, not a fair value over time. A position only pays out what is in the pool, so that a worthless
  * token cannot fake an amount of a valuable one.
  */
-export function createUniswapV3Reader(markets: ReadonlyMap<number, UniswapV3Market>): PositionReader {
-  return {
-    protocol: PROTOCOL,
-    async read(query, signal) {
-      const market = markets.get(query.at.chain.chainId);
-      if (!market) return { positions: [], warnings: [] };
-
-      const warnings: string[] = [];
-      const ids = await readOwnedIds(query, market.manager, warnings, signal);
-      const nfts = await readNfts(query, market, ids.items, signal);
-      const positions = await readPositions(query, market, nfts.items, signal);
-      const missing = ids.missing + nfts.missing + positions.missing;
-      if (missing > 0) {
-        const chain = query.at.chain.name;
-        warnings.push(`Uniswap v3 positions on ${chain} that could not be read and are missing: ${missing}.`);
-      }
-      return { positions: positions.items, warnings };
-    },
-  };
+export function createUniswapV3Reader(
+  markets: ReadonlyMap<number, readonly LiquidityNftMarket[]>,
+): PositionReader {
+  return createMarketReader("uniswap-v3 and its forks", markets, async (query, onChain, signal) => {
+    const { name: chain } = query.at.chain;
+    const owned = await readOwnedNfts(query, onChain, signal);
+    const open = await readOpenNfts(query, owned.nfts, signal);
+    const warnings = [...owned.warnings];
+    const shown = onChain.flatMap((market) => selectOpenNfts(query, market, open.items, warnings));
+    const positions = await readPositions(query, shown, signal);
+    const missing = [...owned.missing, ...open.missing, ...positions.missing];
+    for (const name of new Set(missing.map((market) => market.name))) {
+      const count = missing.filter((market) => market.name === name).length;
+      warnings.push(`${name} positions on ${chain} that could not be read and are missing: ${count}.`);
+    }
+    return { positions: positions.items, warnings };
+  });
 }
 
-/** Newest first, as far as the order of ownership shows it. */
-async function readOwnedIds(
-  { at, wallet }: PositionQuery,
-  manager: Hex,
-  warnings: string[],
-  signal: AbortSignal,
-): Promise<PartialResult<bigint>> {
-  const idCall = (index: number) => positionManager.tokenOfOwnerByIndex(manager, [wallet, BigInt(index)]);
-  const firstCalls = Array.from({ length: FIRST_COUNT }, (_, index) => idCall(index));
-  const [countResult, ...firstResults] = await readByMulticall(
-    at,
-    [positionManager.balanceOf(manager, [wallet]), ...firstCalls],
-    signal,
-  );
-  const count = decodeTokenAmount(countResult);
-  if (count === null || count > BigInt(Number.MAX_SAFE_INTEGER)) {
-    warnings.push(
-      `The number of Uniswap v3 positions on ${at.chain.name} could not be read; they are missing.`,
-    );
-    return { items: [], missing: 0 };
-  }
-  const total = Number(count);
-  if (total > NFTS_MAX) {
-    warnings.push(
-      `Only the newest ${NFTS_MAX} of ${total} Uniswap v3 positions on ${at.chain.name} are shown.`,
-    );
-  }
-  const newest = Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(total - 1 - index));
-  const results =
-    total <= FIRST_COUNT ? firstResults.slice(0, total).reverse() : await readByMulticall(at, newest, signal);
-  const ids = results.map(decodeWord).filter((id) => id !== null);
-  return { items: ids, missing: results.length - ids.length };
-}
-
-/** The NFTs that hold liquidity or uncollected tokens. */
-async function readNfts(
+/** The NFTs that hold liquidity or uncollected tokens: most NFTs of an active wallet are closed. */
+async function readOpenNfts(
   { at }: PositionQuery,
-  market: UniswapV3Market,
-  ids: readonly bigint[],
+  owned: readonly OwnedNft[],
   signal: AbortSignal,
-): Promise<PartialResult<Nft>> {
-  const calls = ids.map((id) => positionManager.positions(market.manager, [id]));
+): Promise<PartialResult<OpenNft>> {
+  const calls = owned.map(({ market, id }) => positionManager.positions(market.manager, [id]));
   const results = await readByMulticall(at, calls, signal);
-  let missing = 0;
-  const nfts = ids.flatMap((id, index): Nft[] => {
+  const missing: LiquidityNftMarket[] = [];
+  const items = owned.flatMap((nft, index): OpenNft[] => {
     const position = decodeNftPosition(results[index]);
-    if (position === null) missing += 1;
+    if (position === null) missing.push(nft.market);
     if (position === null || isEmpty(position)) return [];
-    return [{ ...position, id, pool: computePoolAddress(market, position) }];
+    return [{ ...nft, ...position, pool: computePoolAddress(nft.market, position) }];
   });
-  return { items: nfts, missing };
-}
-
-async function readPositions(
-  query: PositionQuery,
-  { manager }: UniswapV3Market,
-  nfts: readonly Nft[],
-  signal: AbortSignal,
-): Promise<PartialResult<ProtocolPosition>> {
-  const tokens = nfts.flatMap(({ token0, token1 }) => [token0, token1]);
-  const lookup = prepareAssetLookup(query, tokens);
-  const results = await readByMulticall(
-    query.at,
-    [...nfts.flatMap(encodePoolCalls), ...lookup.calls],
-    signal,
-  );
-  const assets = lookup.decode(results.slice(nfts.length * CALLS_PER_POOL));
-  let missing = 0;
-  const positions = nfts.flatMap((nft, index): ProtocolPosition[] => {
-    const amounts = decodeAmounts(nft, results.slice(index * CALLS_PER_POOL));
-    if (amounts === null) missing += 1;
-    const holdings = amounts === null ? [] : toHoldings(nft, amounts, assets);
-    return holdings.length > 0 ? [createPosition(nft, manager, holdings)] : [];
-  });
-  return { items: positions, missing };
-}
-
-function toHoldings(nft: Nft, { amount0, amount1 }: PairAmounts, assets: Assets): readonly Holding[] {
-  return [
-    { ...getAsset(assets, nft.token0), rawBalance: amount0 },
-    { ...getAsset(assets, nft.token1), rawBalance: amount1 },
-  ].filter(({ rawBalance }) => rawBalance > 0n);
+  return { items, missing };
 }
 
 function isEmpty({ liquidity, tokensOwed0, tokensOwed1 }: NftPosition): boolean {
   return liquidity === 0n && tokensOwed0 === 0n && tokensOwed1 === 0n;
 }
 
-function encodePoolCalls({ pool, tickLower, tickUpper }: Nft): readonly ContractRead[] {
+/**
+ * Of one market, in the order of ownership. Beyond the limit those with a listed token come first: anyone may mint
+ * positions in worthless tokens into the wallet, and those must not push the others out.
+ */
+function selectOpenNfts(
+  { at }: PositionQuery,
+  market: LiquidityNftMarket,
+  open: readonly OpenNft[],
+  warnings: string[],
+): readonly OpenNft[] {
+  const own = open.filter((nft) => nft.market === market);
+  if (own.length <= OPEN_MAX) return own;
+  warnings.push(
+    `Only ${OPEN_MAX} of ${own.length} open ${market.name} positions on ${at.chain.name} are shown, those with a listed token first.`,
+  );
+  const hasListed = ({ token0, token1 }: OpenNft) =>
+    at.chain.tokens.has(token0) || at.chain.tokens.has(token1);
+  return [...own.filter(hasListed), ...own.filter((nft) => !hasListed(nft))].slice(0, OPEN_MAX);
+}
+
+async function readPositions(
+  query: PositionQuery,
+  nfts: readonly OpenNft[],
+  signal: AbortSignal,
+): Promise<PartialResult<ProtocolPosition>> {
+  const tokens = nfts.flatMap(({ token0, token1 }) => [token0, token1]);
+  const lookup = prepareAssetLookup(query, tokens);
+  // Positions in one pool share its price and fees.
+  const poolReads = new Map(nfts.flatMap(encodePoolCalls).map((call) => [keyOf(call), call]));
+  const results = await readByMulticall(query.at, [...poolReads.values(), ...lookup.calls], signal);
+  const assets = lookup.decode(results.slice(poolReads.size));
+  const resultByKey = new Map([...poolReads.keys()].map((key, index) => [key, results[index] ?? null]));
+  const resultOf: ResultOf = (call) => resultByKey.get(keyOf(call)) ?? null;
+  const missing: LiquidityNftMarket[] = [];
+  const items = nfts.flatMap((nft): ProtocolPosition[] => {
+    const amounts = computeAmounts(nft, resultOf);
+    if (amounts === null) missing.push(nft.market);
+    const holdings = amounts === null ? [] : toHoldings(nft, amounts, assets);
+    return holdings.length > 0 ? [createPosition(nft, holdings)] : [];
+  });
+  return { items, missing };
+}
+
+function keyOf({ to, data }: ContractRead): string {
+  return `${to} ${data}`;
+}
+
+function toHoldings(nft: OpenNft, { amount0, amount1 }: PairAmounts, assets: Assets): readonly Holding[] {
+  return [
+    { ...getAsset(assets, nft.token0), rawBalance: amount0 },
+    { ...getAsset(assets, nft.token1), rawBalance: amount1 },
+  ].filter(({ rawBalance }) => rawBalance > 0n);
+}
+
+/** None for a position that is only owed tokens: those do not depend on the pool. */
+function encodePoolCalls({ pool, tickLower, tickUpper, liquidity }: OpenNft): readonly ContractRead[] {
+  if (liquidity === 0n) return [];
   return [
     poolCalls.slot0(pool),
     poolCalls.feeGrowthGlobal0(pool),
@@ -158,30 +145,42 @@ function encodePoolCalls({ pool, tickLower, tickUpper }: Nft): readonly Contract
 }
 
 /** Principal, tokens already owed, and fees earned since: what removing and collecting everything would pay out. */
-function decodeAmounts(nft: Nft, results: CallResults): PairAmounts | null {
-  const price = decodePoolPrice(results[0]);
-  const global0 = decodeWord(results[1]);
-  const global1 = decodeWord(results[2]);
-  const lower = decodeTickFees(results[3]);
-  const upper = decodeTickFees(results[4]);
+function computeAmounts(nft: OpenNft, resultOf: ResultOf): PairAmounts | null {
+  const owed = { amount0: nft.tokensOwed0, amount1: nft.tokensOwed1 };
+  if (nft.liquidity === 0n) return owed;
+  const [slot0, fees0, fees1, lowerTick, upperTick] = encodePoolCalls(nft).map(resultOf);
+  const { shape } = nft.market;
+  const price = decodePoolPrice(slot0, shape);
+  const global0 = decodeWord(fees0);
+  const global1 = decodeWord(fees1);
+  const lower = decodeTickFees(lowerTick, shape);
+  const upper = decodeTickFees(upperTick, shape);
   if (!price || global0 === null || global1 === null || !lower || !upper) return null;
 
   const principal = getAmountsForLiquidity(nft.liquidity, price.sqrtPrice, nft);
   const [inside0, inside1] = getFeeGrowthInside(nft, { tick: price.tick, global0, global1, lower, upper });
-  const amount0 =
-    principal.amount0 + nft.tokensOwed0 + computeFeesSince(nft.feeGrowthInside0Last, inside0, nft.liquidity);
-  const amount1 =
-    principal.amount1 + nft.tokensOwed1 + computeFeesSince(nft.feeGrowthInside1Last, inside1, nft.liquidity);
+  // In a gauge the fees go to those who vote for it, and the NFT's own counters stand still.
+  const earnsFees = nft.staking !== "gauge";
+  const fees = {
+    amount0: earnsFees ? computeFeesSince(nft.feeGrowthInside0Last, inside0, nft.liquidity) : 0n,
+    amount1: earnsFees ? computeFeesSince(nft.feeGrowthInside1Last, inside1, nft.liquidity) : 0n,
+  };
+  const amount0 = principal.amount0 + owed.amount0 + fees.amount0;
+  const amount1 = principal.amount1 + owed.amount1 + fees.amount1;
   return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
 }
 
-function createPosition({ id, fee }: Nft, manager: Hex, assets: readonly Holding[]): ProtocolPosition {
+function createPosition(
+  { market, id, poolKey, staking }: OpenNft,
+  assets: readonly Holding[],
+): ProtocolPosition {
+  const pool = market.shape === "slipstream" ? `tick spacing ${poolKey}` : `fee ${formatFee(poolKey)} %`;
   return {
-    protocol: PROTOCOL,
+    protocol: market.protocol,
     kind: "liquidity",
     // Without the tokens' symbols: anyone may have chosen those.
-    name: `Uniswap v3 #${id}, fee ${formatFee(fee)} %`,
-    contract: manager,
+    name: `${market.name} #${id}, ${pool}${staking === "none" ? "" : ", staked"}`,
+    contract: market.manager,
     assets,
     // An NFT has no token balance, so nothing could count it twice.
     receiptTokens: [],

@@ -73,6 +73,7 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
       ),
     ],
     activity: recent.activity,
+    transfers: logs,
     warnings: [
       ...describeFailedTokens(chain, listedBalances.failed),
       ...describeFailedTokens(chain, unlistedBalances.failed),
