@@ -12,6 +12,7 @@ describe("the position readers", () => {
       "compound-v3",
       "erc-4626",
       "lido",
+      "uniswap-v2 and its forks",
       "uniswap-v3 and its forks",
     ]);
   });

@@ -11,6 +11,8 @@ import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
 import { createLidoReader } from "./lido/reader.ts";
+import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
+import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
 import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
 import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
 
@@ -20,5 +22,6 @@ export const POSITION_READERS: readonly PositionReader[] = [
   createCompoundV3Reader(COMPOUND_V3_MARKETS),
   erc4626Reader,
   createLidoReader(LIDO_MARKETS),
+  createUniswapV2Reader(PAIR_MARKETS),
   createUniswapV3Reader(LIQUIDITY_NFT_MARKETS),
 ];

@@ -13,6 +13,8 @@ import { type ChainRecord, openRecordedChain, type RecordedCall } from "../chain
 
 type ReaderCase = {
   readonly reader: PositionReader;
+  /** Of its positions, for a reader of a protocol and its forks. */
+  readonly protocols?: readonly string[];
   readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly holdings: readonly Holding[];
@@ -20,6 +22,8 @@ type ReaderCase = {
   readonly calls: readonly RecordedCall[];
   readonly otherwise?: Hex;
   readonly expected: readonly ProtocolPosition[];
+  /** Tokens that a factory proves; absent for a reader that knows no factory. */
+  readonly provenTokens?: ReadonlySet<Hex>;
   /** Results for a wallet that never used the protocol, unless they are reverts. */
   readonly emptyCalls?: readonly RecordedCall[];
   /** "absence" for a reader that takes an empty result as a sign that the contract is of another kind. */
@@ -50,23 +54,25 @@ export function describePositionReader(testCase: ReaderCase): void {
   const read = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
     reader.read({ at, wallet: of, holdings: held }, signal);
 
+  const { expected: positions, provenTokens } = testCase;
+  const expectedResult = { positions, warnings: [], ...(provenTokens ? { provenTokens } : {}) };
+
   describe("like every position reader", () => {
     it("finds exactly the recorded positions, without a warning", async () => {
-      expect(await read()).toEqual({ positions: testCase.expected, warnings: [] });
+      expect(await read()).toEqual(expectedResult);
     });
 
     it.each([null, "0x"] as const)(
       "finds the same when Multicall3 returns %s",
       async (insteadOfMulticall) => {
         const at = openRecordedChain({ ...record, insteadOfMulticall });
-        expect(await read(at)).toEqual({ positions: testCase.expected, warnings: [] });
+        expect(await read(at)).toEqual(expectedResult);
       },
     );
 
     it("sets its protocol in each position and returns positive amounts only", async () => {
       for (const { protocol, assets } of (await read()).positions) {
-        // A reader of a protocol and its forks names the first of them.
-        expect(reader.protocol).toContain(protocol);
+        expect(testCase.protocols ?? [reader.protocol]).toContain(protocol);
         expect(assets.length).toBeGreaterThan(0);
         expect(assets.every(({ rawBalance }) => typeof rawBalance === "bigint" && rawBalance > 0n)).toBe(
           true,

@@ -33,6 +33,7 @@ const common = { protocol: "uniswap-v3", kind: "liquidity", contract: MANAGER, r
 describe("Uniswap v3", () => {
   describePositionReader({
     reader,
+    protocols: ["uniswap-v3"],
     chain,
     wallet: FIXTURE_WALLET,
     holdings: [],

@@ -1,0 +1,170 @@
+// Which held tokens are liquidity of a pair, by the word of its factory, and which pairs the wallet has staked in a gauge.
+import { decodeAddress, decodeWord } from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { type CallResults, readByMulticall } from "../../multicall.ts";
+import type { ContractRead, Holding, PositionQuery } from "../../types.ts";
+import { factoryCalls, pairCalls, voterCalls } from "./contracts.ts";
+import type { PairMarket } from "./markets.ts";
+
+/** A storage read behind a proxy. Anyone may have deployed the contract. */
+const PROBE_GAS_MAX = 100_000;
+/** As many unlisted tokens as are looked at in all; a warning states how many were left out. */
+const PROBES_MAX = 300;
+/** Contracts that the wallet has sent tokens to, each with a call to the voter. */
+const GAUGES_MAX = 200;
+
+/** The symbols of liquidity tokens: a list may have one, and listed tokens are otherwise not probed. */
+const LIQUIDITY_SYMBOL = /^(UNI-V2|SLP|Cake-LP|[sv]AMM)/;
+
+export type Pair = {
+  readonly market: PairMarket;
+  /** The pair is also the token of its liquidity. */
+  readonly pair: Hex;
+  readonly token0: Hex;
+  readonly token1: Hex;
+  readonly held: bigint;
+  readonly gauge: Hex | null;
+};
+
+type FoundPairs = {
+  readonly pairs: readonly Pair[];
+  /** How many could be pairs, but the results say neither that they are nor that they are not. */
+  readonly unclear: number;
+  readonly warnings: readonly string[];
+};
+type HeldToken = Holding & { readonly contract: Hex };
+type GaugeMarket = Extract<PairMarket, { readonly shape: "velodrome" }>;
+/** A transfer of a pair's tokens to what may be its gauge. */
+type Deposit = { readonly market: GaugeMarket; readonly pair: Hex; readonly gauge: Hex };
+/** A pair before its factory has confirmed it; null tokens are still to be read. */
+type Claim = Omit<Pair, "token0" | "token1" | "gauge"> & { readonly tokens: readonly [Hex, Hex] | null };
+
+const TOKEN_CALLS = 2;
+const CLAIM_CALLS = 1 + TOKEN_CALLS;
+
+export async function findPairs(
+  query: PositionQuery,
+  markets: readonly PairMarket[],
+  signal: AbortSignal,
+): Promise<FoundPairs> {
+  const warnings: string[] = [];
+  const probed = findCandidates(query, warnings);
+  const deposits = findDeposits(query, markets);
+  const probes = probed.flatMap(({ contract }) => [
+    pairCalls.factory(contract, [], PROBE_GAS_MAX),
+    ...encodeTokenCalls(contract),
+  ]);
+  const gaugeChecks = deposits.map(({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge]));
+  const results = await readByMulticall(query.at, [...probes, ...gaugeChecks], signal);
+
+  let unclear = 0;
+  const byFactory = new Map(markets.map((market) => [market.factory, market]));
+  const claims = probed.flatMap(({ contract, rawBalance }, index): Claim[] => {
+    const [factory, ...tokenResults] = results.slice(index * CLAIM_CALLS, (index + 1) * CLAIM_CALLS);
+    // A revert, or the empty result of a fallback function: the contract is no pair.
+    if (factory === null || factory === "0x") return [];
+    const address = decodeAddress(factory);
+    const market = byFactory.get(address ?? "0x");
+    const tokens = decodeTokens(tokenResults);
+    if (address === null || (market && !tokens)) unclear += 1;
+    return market && tokens ? [{ market, pair: contract, tokens, held: rawBalance }] : [];
+  });
+  const isClaimed = new Set(claims.map(({ pair }) => pair));
+  const staked = deposits.flatMap(({ market, pair }, index): Claim[] => {
+    const isGauge = decodeProof(results[probes.length + index], pair);
+    if (isGauge === null) unclear += 1;
+    if (isGauge !== true || isClaimed.has(pair)) return [];
+    isClaimed.add(pair);
+    return [{ market, pair, tokens: null, held: 0n }];
+  });
+  const confirmed = await confirmClaims(query, [...claims, ...staked], signal);
+  return { pairs: confirmed.pairs, unclear: unclear + confirmed.unclear, warnings };
+}
+
+/** Every unlisted token, because no symbol or name says what a contract is. */
+function findCandidates({ at, holdings }: PositionQuery, warnings: string[]): readonly HeldToken[] {
+  const candidates = holdings.filter(
+    (holding): holding is HeldToken =>
+      holding.contract !== null &&
+      holding.rawBalance > 0n &&
+      (!at.chain.tokens.has(holding.contract) || LIQUIDITY_SYMBOL.test(holding.symbol ?? "")),
+  );
+  if (candidates.length > PROBES_MAX) {
+    warnings.push(
+      `Only ${PROBES_MAX} of ${candidates.length} unlisted tokens on ${at.chain.name} were checked for being liquidity of a pair.`,
+    );
+  }
+  return candidates.slice(0, PROBES_MAX);
+}
+
+/** Staked tokens leave the wallet without a receipt: only a recent transfer shows the gauge. */
+function findDeposits(
+  { wallet, transfers = [] }: PositionQuery,
+  markets: readonly PairMarket[],
+): readonly Deposit[] {
+  const deposits = new Map<string, Deposit>();
+  for (const market of markets) {
+    if (market.shape !== "velodrome") continue;
+    for (const { contract, from, to, isErc721 } of transfers) {
+      if (from !== wallet || isErc721 === true) continue;
+      deposits.set(`${contract} ${to}`, { market, pair: contract, gauge: to });
+    }
+  }
+  // The newest are the last of the logs.
+  return [...deposits.values()].slice(-GAUGES_MAX);
+}
+
+function encodeTokenCalls(pair: Hex): readonly ContractRead[] {
+  return [pairCalls.token0(pair, [], PROBE_GAS_MAX), pairCalls.token1(pair, [], PROBE_GAS_MAX)];
+}
+
+function decodeTokens(results: CallResults): readonly [Hex, Hex] | null {
+  const [token0, token1] = [decodeAddress(results[0]), decodeAddress(results[1])];
+  return token0 === null || token1 === null || token0 === token1 ? null : [token0, token1];
+}
+
+/** Whether a trusted contract names the pair; null when its result is no address at all. */
+function decodeProof(result: Hex | null | undefined, pair: Hex): boolean | null {
+  if (decodeWord(result) === 0n) return false;
+  const address = decodeAddress(result);
+  return address === null ? null : address === pair;
+}
+
+/** Those that the factory has deployed. Its word counts, never that of the contract. */
+async function confirmClaims(
+  { at }: PositionQuery,
+  claims: readonly Claim[],
+  signal: AbortSignal,
+): Promise<Pick<FoundPairs, "pairs" | "unclear">> {
+  const callsOf = claims.map(({ market, pair, tokens }): readonly ContractRead[] => {
+    if (market.shape === "uniswap") return [factoryCalls.getPair(market.factory, tokens ?? [pair, pair])];
+    return [
+      factoryCalls.isPool(market.factory, [pair]),
+      voterCalls.gauges(market.voter, [pair]),
+      ...(tokens === null ? encodeTokenCalls(pair) : []),
+    ];
+  });
+  const results = await readByMulticall(at, callsOf.flat(), signal);
+  let used = 0;
+  let unclear = 0;
+  const pairs = claims.flatMap(({ market, pair, tokens: claimed, held }, index): Pair[] => {
+    const count = callsOf[index]?.length ?? 0;
+    const [proof, gaugeResult, ...tokenResults] = results.slice(used, used + count);
+    used += count;
+    const isProven = market.shape === "uniswap" ? decodeProof(proof, pair) : decodeFlag(proof);
+    if (isProven === false) return [];
+    const tokens = claimed ?? decodeTokens(tokenResults);
+    const gauge = decodeAddress(gaugeResult);
+    const isGaugeClear = market.shape === "uniswap" || gauge !== null || decodeWord(gaugeResult) === 0n;
+    if (isProven === null || tokens === null || !isGaugeClear) unclear += 1;
+    if (isProven === null || tokens === null) return [];
+    const [token0, token1] = tokens;
+    return [{ market, pair, token0, token1, held, gauge }];
+  });
+  return { pairs, unclear };
+}
+
+function decodeFlag(result: Hex | null | undefined): boolean | null {
+  const word = decodeWord(result);
+  return word === 1n ? true : word === 0n ? false : null;
+}
