@@ -14,6 +14,7 @@ describe("the position readers", () => {
       "lido",
       "uniswap-v2 and its forks",
       "uniswap-v3 and its forks",
+      "uniswap-v4",
     ]);
   });
 

@@ -15,6 +15,8 @@ import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
 import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
 import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
 import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
+import { UNISWAP_V4_MARKETS } from "./uniswap-v4/markets.ts";
+import { createUniswapV4Reader } from "./uniswap-v4/reader.ts";
 
 /** Independent of each other, so that they run concurrently. */
 export const POSITION_READERS: readonly PositionReader[] = [
@@ -24,4 +26,5 @@ export const POSITION_READERS: readonly PositionReader[] = [
   createLidoReader(LIDO_MARKETS),
   createUniswapV2Reader(PAIR_MARKETS),
   createUniswapV3Reader(LIQUIDITY_NFT_MARKETS),
+  createUniswapV4Reader(UNISWAP_V4_MARKETS),
 ];

@@ -43,6 +43,8 @@ type WalletState = {
   readonly holdings: readonly Holding[];
   readonly transfers: readonly TransferLog[];
   readonly listed: readonly Hex[];
+  /** How the node searches logs, if not as it does. */
+  readonly searchLogs: (at: PinnedChain) => PinnedChain["transfers"];
 };
 
 type ReadOutcome = PositionResult & {
@@ -74,12 +76,13 @@ export async function startLiquidityStage(): Promise<LiquidityStage> {
   };
   return {
     ...{ chain, deployer, wallet, token0, token1, deployToken, pin },
-    async read(reader, { listed, ...more } = {}) {
+    async read(reader, { listed, searchLogs, ...more } = {}) {
       const pinned = await pin(listed);
       let rounds = 0;
       let requests = 0;
       const at: PinnedChain = {
         ...pinned,
+        ...(searchLogs ? { transfers: searchLogs(pinned) } : {}),
         read: (calls, abort) => {
           rounds += 1;
           requests += calls.length;

@@ -8,6 +8,7 @@ import type {
   PositionReader,
   PositionResult,
   ProtocolPosition,
+  TransferLog,
 } from "../../../src/portfolio/types.ts";
 import { type ChainRecord, openRecordedChain, type RecordedCall } from "../chain/recorded-chain.ts";
 
@@ -18,6 +19,8 @@ type ReaderCase = {
   readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly holdings: readonly Holding[];
+  /** Recent transfers from and to the wallet, where the reader needs them. */
+  readonly transfers?: readonly TransferLog[];
   /** Recorded results for this wallet, and the result of all other calls. */
   readonly calls: readonly RecordedCall[];
   readonly otherwise?: Hex;
@@ -44,7 +47,7 @@ const GARBAGE: Readonly<Record<string, Hex>> = {
 };
 
 export function describePositionReader(testCase: ReaderCase): void {
-  const { reader, wallet, holdings, chain } = testCase;
+  const { reader, wallet, holdings, chain, transfers = [] } = testCase;
   const signal = new AbortController().signal;
   const record: ChainRecord = {
     chain,
@@ -52,7 +55,7 @@ export function describePositionReader(testCase: ReaderCase): void {
     ...(testCase.otherwise ? { otherwise: testCase.otherwise } : {}),
   };
   const read = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
-    reader.read({ at, wallet: of, holdings: held }, signal);
+    reader.read({ at, wallet: of, holdings: held, transfers }, signal);
 
   const { expected: positions, provenTokens } = testCase;
   const expectedResult = { positions, warnings: [], ...(provenTokens ? { provenTokens } : {}) };
@@ -113,7 +116,7 @@ export function describePositionReader(testCase: ReaderCase): void {
               ? Promise.reject(new Fault("NODE_UNAVAILABLE", "The node went away."))
               : at.read(...args),
         };
-        await expect(reader.read({ at: broken, wallet, holdings }, signal)).rejects.toThrow(
+        await expect(reader.read({ at: broken, wallet, holdings, transfers }, signal)).rejects.toThrow(
           "The node went away.",
         );
       }
@@ -121,7 +124,7 @@ export function describePositionReader(testCase: ReaderCase): void {
 
     it("rejects when its signal is aborted", async () => {
       const at = openRecordedChain(record);
-      await expect(reader.read({ at, wallet, holdings }, AbortSignal.abort())).rejects.toThrow();
+      await expect(reader.read({ at, wallet, holdings, transfers }, AbortSignal.abort())).rejects.toThrow();
     });
 
     it.each(Object.entries(GARBAGE))(

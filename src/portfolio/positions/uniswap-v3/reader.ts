@@ -15,6 +15,7 @@ import {
   poolCalls,
   positionManager,
 } from "./contracts.ts";
+import { formatFee } from "./format-fee.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 import { type OwnedNft, readOwnedNfts } from "./owned-nfts.ts";
 import {
@@ -185,10 +186,4 @@ function createPosition(
     // An NFT has no token balance, so nothing could count it twice.
     receiptTokens: [],
   };
-}
-
-/** Millionths as an exact percentage. */
-function formatFee(fee: number): string {
-  const digits = fee.toString().padStart(5, "0");
-  return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, "");
 }

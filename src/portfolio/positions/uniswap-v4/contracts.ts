@@ -1,0 +1,118 @@
+// Calls to the Uniswap v4 position manager and StateView, and validated decoding of their results.
+import { keccak256 } from "viem";
+import { createParametersCodec } from "../../../lib/abi/codec.ts";
+import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { type CallResults, createCallEncoder } from "../../multicall.ts";
+import type { ContractRead } from "../../types.ts";
+import {
+  computeFeesSince,
+  getAmountsForLiquidity,
+  type PairAmounts,
+  SQRT_PRICE_MAX,
+  SQRT_PRICE_MIN,
+  TICK_MAX,
+  TICK_MIN,
+} from "../uniswap-v3/tick-math.ts";
+import type { UniswapV4Market } from "./markets.ts";
+
+export const managerCalls = {
+  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
+  ownerOf: createCallEncoder("function ownerOf(uint256) view returns (address)"),
+  getPoolAndPositionInfo: createCallEncoder("function getPoolAndPositionInfo(uint256)"),
+};
+
+const stateCalls = {
+  getSlot0: createCallEncoder("function getSlot0(bytes32)"),
+  getFeeGrowthInside: createCallEncoder("function getFeeGrowthInside(bytes32, int24, int24)"),
+  getPositionInfo: createCallEncoder("function getPositionInfo(bytes32, address, int24, int24, bytes32)"),
+};
+
+/** The native coin is the address zero. */
+export type Currency = Hex | null;
+
+export type V4Position = {
+  readonly id: bigint;
+  readonly currency0: Currency;
+  readonly currency1: Hex;
+  /** In millionths, unless the hook sets it. */
+  readonly fee: number;
+  readonly hooks: Hex | null;
+  readonly poolId: Hex;
+  readonly tickLower: number;
+  readonly tickUpper: number;
+};
+
+const POSITION_WORDS = 6;
+const FEE_BITS = 24n;
+/** The packed word has a flag in its lowest byte, then the two ticks, then the first 25 bytes of the pool's id. */
+const TICK_LOWER_SHIFT = 8n;
+const TICK_UPPER_SHIFT = 32n;
+const POOL_ID_SHIFT = 56n;
+
+/** Null for anything that the position manager could not return, and for an id that does not exist. */
+export function decodeV4Position(id: bigint, returnData: Hex | null | undefined): V4Position | null {
+  const words = decodeWords(returnData, POSITION_WORDS);
+  const [word0, word1, fee, spacing, hooksWord, info] = words ?? [];
+  if (!returnData || info === undefined || fee === undefined || hooksWord === undefined) return null;
+  const currency1 = wordToAddress(word1);
+  const isNative = word0 === 0n;
+  const currency0 = wordToAddress(word0);
+  if (currency1 === null || (currency0 === null && !isNative)) return null;
+  if (fee >> FEE_BITS !== 0n || wordToSigned(spacing, 24) === null) return null;
+  const hooks = wordToAddress(hooksWord);
+  if (hooks === null && hooksWord !== 0n) return null;
+  // A pool's id is the hash of its key, which is the first five words.
+  const poolId = keccak256(`0x${returnData.slice(2, 2 + 64 * (POSITION_WORDS - 1))}`);
+  if (BigInt(poolId) >> POOL_ID_SHIFT !== info >> POOL_ID_SHIFT) return null;
+  const tickLower = unpackTick(info >> TICK_LOWER_SHIFT);
+  const tickUpper = unpackTick(info >> TICK_UPPER_SHIFT);
+  if (tickLower < TICK_MIN || tickUpper > TICK_MAX || tickLower >= tickUpper) return null;
+  return { id, currency0, currency1, fee: Number(fee), hooks, poolId, tickLower, tickUpper };
+}
+
+function unpackTick(packed: bigint): number {
+  return Number(BigInt.asIntN(24, packed));
+}
+
+export const STATE_CALLS = 3;
+const SLOT0_WORDS = 4;
+const FEE_GROWTH_WORDS = 2;
+const POSITION_INFO_WORDS = 3;
+
+const word = createParametersCodec([{ type: "uint256" }]);
+
+/** The calls whose results `decodeAmounts` decodes. */
+export function encodeStateCalls(
+  { manager, stateView }: UniswapV4Market,
+  { id, poolId, tickLower, tickUpper }: V4Position,
+): readonly ContractRead[] {
+  // The manager owns all liquidity in the pools; the NFT's id tells its parts from each other.
+  const owner = [poolId, manager, tickLower, tickUpper, word.encode([id])];
+  return [
+    stateCalls.getSlot0(stateView, [poolId]),
+    stateCalls.getFeeGrowthInside(stateView, [poolId, tickLower, tickUpper]),
+    stateCalls.getPositionInfo(stateView, owner),
+  ];
+}
+
+/** Principal and fees: what burning the NFT would pay out, unless a hook changes it. */
+export function decodeAmounts(position: V4Position, results: CallResults): PairAmounts | null {
+  const [sqrtPrice] = decodeWords(results[0], SLOT0_WORDS) ?? [];
+  const [inside0, inside1] = decodeWords(results[1], FEE_GROWTH_WORDS) ?? [];
+  const [liquidity, last0, last1] = decodeWords(results[2], POSITION_INFO_WORDS) ?? [];
+  if (sqrtPrice === undefined || inside0 === undefined || inside1 === undefined) return null;
+  if (liquidity === undefined || last0 === undefined || last1 === undefined) return null;
+  if (sqrtPrice < SQRT_PRICE_MIN || sqrtPrice >= SQRT_PRICE_MAX || liquidity > TOKEN_AMOUNT_MAX) return null;
+  const principal = getAmountsForLiquidity(liquidity, sqrtPrice, position);
+  const amount0 = principal.amount0 + computeFeesSince(last0, inside0, liquidity);
+  const amount1 = principal.amount1 + computeFeesSince(last1, inside1, liquidity);
+  return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
+}
+
+/** The bits of a hook's address by which it takes part in a withdrawal: it may reject it or take some of it. */
+const REMOVE_LIQUIDITY_FLAGS = (1n << 9n) | (1n << 8n) | 1n;
+
+export function hasWithdrawalHook({ hooks }: V4Position): boolean {
+  return hooks !== null && (BigInt(hooks) & REMOVE_LIQUIDITY_FLAGS) !== 0n;
+}

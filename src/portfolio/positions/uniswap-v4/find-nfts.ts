@@ -1,0 +1,129 @@
+// Which Uniswap v4 NFTs a wallet owns: the manager does not list them, so their ids come from its Transfer logs.
+import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
+import { Fault } from "../../../lib/fault.ts";
+import { readByMulticall } from "../../multicall.ts";
+import type { PinnedChain, PositionQuery } from "../../types.ts";
+import { managerCalls } from "./contracts.ts";
+import type { UniswapV4Market } from "./markets.ts";
+
+// Logs of one contract and one receiver are few: many nodes search all blocks at once, others allow some thousand.
+const REQUESTS_MAX = 16;
+const SHRINK_BY = 8;
+const GROW_BY = 2;
+/** Positions have six seconds in all. */
+const TIME_MS_MAX = 3_000;
+/** A block time is an average. */
+const AGE_MARGIN_PERCENT = 110;
+/** Ids that are checked for their owner; a stranger may have sent any number of NFTs. */
+const IDS_MAX = 1_000;
+
+type FoundNfts = {
+  /** Newest first. */
+  readonly ids: readonly bigint[];
+  readonly warnings: readonly string[];
+};
+
+export async function findOwnedNfts(
+  query: PositionQuery,
+  market: UniswapV4Market,
+  signal: AbortSignal,
+): Promise<FoundNfts> {
+  const { at, wallet } = query;
+  const [result] = await readByMulticall(at, [managerCalls.balanceOf(market.manager, [wallet])], signal);
+  const count = decodeTokenAmount(result);
+  if (count === null) {
+    const warning = `The number of Uniswap v4 positions on ${at.chain.name} could not be read; they are missing.`;
+    return { ids: [], warnings: [warning] };
+  }
+  if (count === 0n) return { ids: [], warnings: [] };
+  const search = new NftSearch(query, market, signal);
+  // The transfers that are known anyway may show all of them.
+  await search.check(
+    (query.transfers ?? [])
+      .filter(({ contract, to }) => contract === market.manager && to === wallet)
+      .flatMap(({ tokenId }) => tokenId ?? []),
+  );
+  if (search.owned.length < count) await search.readLogs(count);
+  const ids = [...search.owned].sort((a, b) => (a < b ? 1 : -1));
+  const missing = count - BigInt(ids.length);
+  if (missing <= 0n) return { ids, warnings: [] };
+  const searched =
+    search.fromBlock === null
+      ? "the manager's transfers could not be read"
+      : `its transfers were searched since block ${search.fromBlock}`;
+  const warning = `${missing} of ${count} Uniswap v4 positions on ${at.chain.name} were not found and are missing: the manager does not list them, and ${searched}.`;
+  return { ids, warnings: [warning] };
+}
+
+/** Reads the manager's logs backwards from the pinned block until all NFTs are found or the budget is used up. */
+class NftSearch {
+  readonly #query: PositionQuery;
+  readonly #market: UniswapV4Market;
+  readonly #signal: AbortSignal;
+  readonly #checked = new Set<bigint>();
+  readonly owned: bigint[] = [];
+  /** The oldest searched block; null before the first. */
+  fromBlock: number | null = null;
+
+  constructor(query: PositionQuery, market: UniswapV4Market, signal: AbortSignal) {
+    this.#query = query;
+    this.#market = market;
+    this.#signal = signal;
+  }
+
+  /** Adds those that the wallet owns now: it may have given others away since. */
+  async check(ids: readonly bigint[]): Promise<void> {
+    const fresh = [...new Set(ids)].filter((id) => !this.#checked.has(id));
+    const checked = fresh.slice(0, Math.max(0, IDS_MAX - this.#checked.size));
+    for (const id of checked) this.#checked.add(id);
+    const calls = checked.map((id) => managerCalls.ownerOf(this.#market.manager, [id]));
+    const owners = await readByMulticall(this.#query.at, calls, this.#signal);
+    this.owned.push(...checked.filter((_, index) => decodeAddress(owners[index]) === this.#query.wallet));
+  }
+
+  async readLogs(count: bigint): Promise<void> {
+    const oldest = estimateFirstBlock(this.#query.at, this.#market);
+    const deadline = AbortSignal.any([this.#signal, AbortSignal.timeout(TIME_MS_MAX)]);
+    let toBlock = this.#query.at.block.number;
+    let blocks = toBlock - oldest + 1;
+    let rejectedBlocks = Number.POSITIVE_INFINITY;
+    for (let requests = 0; requests < REQUESTS_MAX && toBlock >= oldest; requests += 1) {
+      const fromBlock = Math.max(oldest, toBlock - blocks + 1);
+      const received = await this.#readReceived(fromBlock, toBlock, deadline);
+      if (received === "failed") return;
+      if (received === "too large") {
+        if (blocks === 1) return;
+        rejectedBlocks = blocks;
+        blocks = Math.ceil(blocks / SHRINK_BY);
+        continue;
+      }
+      await this.check(received);
+      this.fromBlock = fromBlock;
+      if (this.owned.length >= count) return;
+      toBlock = fromBlock - 1;
+      if (blocks * GROW_BY < rejectedBlocks) blocks *= GROW_BY;
+    }
+  }
+
+  /** Newest first. A failure ends the search: what was found until then is shown, and a warning says how far it came. */
+  async #readReceived(
+    fromBlock: number,
+    toBlock: number,
+    deadline: AbortSignal,
+  ): Promise<readonly bigint[] | "too large" | "failed"> {
+    const { at, wallet } = this.#query;
+    const filter = { wallet, side: "to", fromBlock, toBlock, contract: this.#market.manager } as const;
+    try {
+      const logs = await at.transfers(filter, deadline);
+      return logs.flatMap(({ tokenId }) => tokenId ?? []).reverse();
+    } catch (error) {
+      if (this.#signal.aborted) throw error;
+      return error instanceof Fault && error.code === "LOGS_TOO_LARGE" ? "too large" : "failed";
+    }
+  }
+}
+
+function estimateFirstBlock({ block, chain }: PinnedChain, { deployedAt }: UniswapV4Market): number {
+  const ageMs = (block.timestamp - deployedAt) * 1_000;
+  return Math.max(0, block.number - Math.ceil((ageMs / chain.blockTimeMs / 100) * AGE_MARGIN_PERCENT));
+}
