@@ -9,7 +9,7 @@ import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-
 import type { PositionReader, ProtocolPosition } from "../../../src/portfolio/types.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import { amountsOf, type LiquidityStage, startLiquidityStage } from "./liquidity-stage.ts";
-import { deployUniswapV3, type TickRange, type UniswapV3Deployment } from "./uniswap-v3-deployment.ts";
+import { type TickRange, UniswapV3Deployment } from "./uniswap-v3-deployment.ts";
 
 const POOL_CODE_HASH = "0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54";
 const IN_RANGE: TickRange = [-6_000, 6_000];
@@ -27,7 +27,7 @@ afterAll(() => stage?.chain.stop());
 let uniswap: UniswapV3Deployment;
 let reader: PositionReader;
 beforeEach(async () => {
-  uniswap = await deployUniswapV3(stage);
+  uniswap = await UniswapV3Deployment.deploy(stage);
   reader = createUniswapV3Reader(new Map([[31337, [marketOf(uniswap)]]]));
 });
 

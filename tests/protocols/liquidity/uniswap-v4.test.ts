@@ -6,7 +6,7 @@ import { createUniswapV4Reader } from "../../../src/portfolio/positions/uniswap-
 import type { PinnedChain, PositionReader, ProtocolPosition } from "../../../src/portfolio/types.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import { amountsOf, type LiquidityStage, signal, startLiquidityStage } from "./liquidity-stage.ts";
-import { deployUniswapV4, type PoolKey, type UniswapV4Deployment } from "./uniswap-v4-deployment.ts";
+import { type PoolKey, UniswapV4Deployment } from "./uniswap-v4-deployment.ts";
 
 const LIQUIDITY = 10n ** 18n;
 
@@ -28,7 +28,7 @@ let uniswap: UniswapV4Deployment;
 let reader: PositionReader;
 let pool: PoolKey;
 beforeEach(async () => {
-  uniswap = await deployUniswapV4(stage);
+  uniswap = await UniswapV4Deployment.deploy(stage);
   reader = createUniswapV4Reader(new Map([[31337, [uniswap.market]]]));
   pool = await uniswap.createPool(stage.token0.address, stage.token1.address);
 });

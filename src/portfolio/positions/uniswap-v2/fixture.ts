@@ -1,5 +1,6 @@
-// A wallet on Base with a quarter of a Uniswap v2 pair, and with Aerodrome liquidity in the wallet and in its gauge. The
-// results are written by hand after the contracts; tests/protocols/liquidity runs Uniswap's own.
+// A wallet on Base with a quarter of a Uniswap v2 pair, and with Aerodrome liquidity in the wallet and in its gauge.
+//
+// The results are written by hand after the contracts; tests/protocols/liquidity runs those of Uniswap.
 import type { Hex } from "../../../lib/hex.ts";
 import type { Holding } from "../../types.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";

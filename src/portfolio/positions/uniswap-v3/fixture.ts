@@ -1,5 +1,6 @@
-// A wallet with three Uniswap v3 NFTs on Ethereum: one in range with fees, one above the price, one emptied. The results
-// are written by hand; tests/protocols/liquidity compares the reader with the contracts themselves.
+// A wallet with three Uniswap v3 NFTs on Ethereum: one in range with fees, one above the price, one emptied.
+//
+// The results are written by hand; tests/protocols/liquidity compares the reader with the contracts themselves.
 import type { Hex } from "../../../lib/hex.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 

@@ -1,5 +1,6 @@
-// A wallet with a Uniswap v4 NFT on Base, in a pool of ether and USDC, in range and with fees. The results are written by
-// hand after the contracts; tests/protocols/liquidity compares the reader with the contracts themselves.
+// A wallet with a Uniswap v4 NFT on Base, in a pool of ether and USDC, in range and with fees.
+//
+// The results are written by hand; tests/protocols/liquidity compares the reader with the contracts themselves.
 import { keccak256, numberToHex } from "viem";
 import { createParametersCodec } from "../../../lib/abi/codec.ts";
 import type { Hex } from "../../../lib/hex.ts";
