@@ -12,7 +12,7 @@ import { gaugeCalls, positionManager } from "./contracts.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 
 /** Ids requested along with the number of NFTs: saves nearly every wallet a round trip. */
-const FIRST_COUNT = 16;
+const FIRST_COUNT = 8;
 /** Ten calls of their ids. Closed NFTs are never burnt, so a wallet that trades by ranges has hundreds of them. */
 const NFTS_MAX = 2_000;
 /** Contracts that the wallet has sent NFTs to, each with a call of its own. */

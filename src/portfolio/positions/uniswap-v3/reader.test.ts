@@ -109,7 +109,7 @@ describe("Uniswap v3", () => {
       "Only the newest 2000 of 2100 Uniswap v3 positions on Ethereum were looked at, open or closed.",
       "Uniswap v3 positions on Ethereum that could not be read and are missing: 2000.",
     ]);
-    expect(at.rounds.map(({ length }) => length)).toEqual([17, 2_000, 2_000]);
+    expect(at.rounds.map(({ length }) => length)).toEqual([9, 2_000, 2_000]);
     expect(at.requests.map(({ length }) => length)).toEqual([1, 10, 10]);
     expect(BigInt(`0x${at.rounds[2]?.[0]?.data.slice(10)}`)).toBe(3_099n);
   });
