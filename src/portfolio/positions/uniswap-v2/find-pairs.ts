@@ -10,8 +10,8 @@ import type { PairMarket } from "./markets.ts";
 const PROBE_GAS_MAX = 100_000;
 /** As many unlisted tokens as are looked at in all; a warning states how many were left out. */
 const PROBES_MAX = 300;
-/** Contracts that the wallet has sent tokens to, each with a call to the voter. */
-const GAUGES_MAX = 200;
+/** Contracts that the wallet has sent tokens to, each with a call to the voter: two multicalls. */
+const GAUGES_MAX = 400;
 
 /** The symbols of liquidity tokens: a list may have one, and listed tokens are otherwise not probed. */
 const LIQUIDITY_SYMBOL = /^(UNI-V2|SLP|Cake-LP|[sv]AMM)/;
