@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
+import { applyMarketRates, listRateAssets } from "./positions/market-rates.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
@@ -95,6 +96,7 @@ export async function readChainData(
   const assets = [
     ...holdings.filter(({ contract }) => contract === null || !receiptTokens.has(contract)),
     ...positions.positions.flatMap((position) => position.assets),
+    ...listRateAssets(positions.positions),
   ];
   const sources = balances.prices
     ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
@@ -104,9 +106,9 @@ export async function readChainData(
     chain: at.chain,
     block: at.block,
     holdings,
-    positions: positions.positions,
+    positions: applyMarketRates(positions.positions, prices.prices),
     prices: prices.prices,
-    incompletePrices: prices.incompletePrices,
+    incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
     warnings: [balances, metadata, positions, prices].flatMap(({ warnings }) => warnings),

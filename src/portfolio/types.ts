@@ -178,10 +178,20 @@ export type PriceSource = {
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
+/** What the protocol counts for one whole unit of an asset, in whole units of another one. */
+export type MarketRate = {
+  readonly asset: Asset;
+  readonly rate: Decimal;
+  /** The contract that says so. */
+  readonly contract: Hex;
+};
+
 /** An amount in a position, with what the protocol itself says about its price. */
 export type PositionAsset = Holding & {
   /** Used when no price source knows the asset: the price by which its own market values it. */
   readonly marketPrice?: AssetPrice | null;
+  /** Becomes the market price when a source has a price for the other asset. */
+  readonly marketRate?: MarketRate | null;
 };
 
 export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
@@ -212,6 +222,8 @@ export type PositionResult = {
   readonly positions: readonly ProtocolPosition[];
   /** Tokens that a protocol's factory proves to be its own, such as vault shares: never spam, whatever their names. */
   readonly provenTokens?: ReadonlySet<Hex>;
+  /** Tokens that behave like shares, which markets rarely trade: their lack of a price says nothing about them. */
+  readonly unmarketedTokens?: ReadonlySet<Hex>;
   readonly warnings: readonly string[];
 };
 

@@ -54,16 +54,25 @@ describe("collectPositions", () => {
     );
   });
 
-  it("warns about a reader that hangs", async () => {
+  it.each([
+    [
+      "heeds",
+      (stop: AbortSignal, reject: (reason: unknown) => void) => {
+        stop.addEventListener("abort", () => reject(stop.reason));
+      },
+    ],
+    ["ignores", () => {}],
+  ])("leaves out a reader that hangs and %s its signal, and keeps the others", async (_, onStart) => {
     const hanging: PositionReader = {
       protocol: "Hanging",
-      read: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason));
-        }),
+      read: (_query, stop) => new Promise((_resolve, reject) => onStart(stop, reject)),
     };
-    const { warnings } = await collectPositions([hanging], query, new AbortController().signal, 20);
-    expect(warnings).toEqual(["Positions in Hanging are missing on Base: they could not be read."]);
+    const { positions, warnings } = await collectPositions([hanging, reader("B", {})], query, signal, 20);
+    expect(positions.map(({ protocol }) => protocol)).toEqual(["B"]);
+    expect(warnings).toEqual([
+      "Positions in Hanging are missing on Base: they took more than 0.02 seconds.",
+      "B was read.",
+    ]);
   });
 
   it("rejects with the reason of the caller's signal instead of warning", async () => {

@@ -9,6 +9,7 @@ import type { Hex } from "../../../lib/hex.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
+import { VAULT_REGISTRIES } from "./markets.ts";
 import { erc4626Reader } from "./reader.ts";
 
 const {
@@ -51,7 +52,7 @@ describe("ERC-4626", () => {
     ],
     emptyResult: "absence",
     roundsMax: 2,
-    requestsMax: 5,
+    requestsMax: 6,
   });
 
   const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
@@ -67,22 +68,22 @@ describe("ERC-4626", () => {
     expect(at.rounds.length).toBe(1);
   });
 
-  it("never reads an unlisted token, whatever it claims to be worth", async () => {
+  it("asks an unlisted token for its asset only, whatever it claims to be worth", async () => {
     const claims = [
       { to: UNLISTED, function: ASSET, args: [], result: DAI.contract },
       { to: UNLISTED, function: CONVERT, args: [1n], result: 10n ** 26n },
     ];
     const spam = { contract: UNLISTED, symbol: "USDC", name: null, decimals: 6, logo: null, rawBalance: 1n };
     const { at, result } = read(claims, [spam]);
-    expect(await result).toEqual({ positions: [], warnings: [] });
-    expect(at.rounds).toEqual([]);
+    expect(await result).toEqual({ positions: [], unmarketedTokens: new Set([UNLISTED]), warnings: [] });
+    const [probes, proofs] = at.rounds;
+    expect(probes?.map(({ to }) => to)).toEqual([UNLISTED]);
+    expect(proofs?.some(({ to }) => to === UNLISTED)).toBe(false);
+    expect(at.rounds.length).toBe(2);
   });
 
-  it.each([
-    ["is not listed", UNLISTED],
-    ["is the vault itself", SAVINGS_DAI.contract],
-  ])("treats shares as a plain token when the asset %s", async (_, asset) => {
-    const { at, result } = read(callsWith(ASSET, asset));
+  it("treats shares as a plain token when the asset is the vault itself", async () => {
+    const { at, result } = read(callsWith(ASSET, SAVINGS_DAI.contract));
     expect(await result).toEqual({ positions: [], warnings: [] });
     expect(at.rounds.length).toBe(1);
   });
@@ -107,13 +108,26 @@ describe("ERC-4626", () => {
     const held = many.map((token) => ({ ...token, rawBalance: 1n }));
     const { warnings } = await erc4626Reader.read({ at, wallet, holdings: held }, signal);
     expect(at.rounds.map(({ length }) => length)).toEqual([1_000]);
-    expect(warnings).toEqual(["Only 1000 of 1001 listed tokens on Ethereum were checked for being vaults."]);
+    expect(warnings).toEqual(["Only 1000 of 1001 tokens on Ethereum were checked for being vaults."]);
   });
 
   it("sets a gas limit on every call", async () => {
     const { at, result } = read(fixture.erc4626Calls, holdings);
     await result;
     expect(at.rounds.flat().every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
+  });
+
+  it("knows the vaults of Morpho's interface by address", async () => {
+    const vault = "0xbeef01735c132ada46aa9aa4c54623caa92a64cb";
+    expect(VAULT_REGISTRIES.get(1)?.vaults.has(vault)).toBe(true);
+    const calls = fixture.erc4626Calls.map((call) => ({
+      ...call,
+      to: call.to === SAVINGS_DAI.contract ? vault : call.to,
+    }));
+    const held = { ...shares, contract: vault } as const;
+    const { positions, provenTokens } = await read(calls as readonly RecordedCall[], [held]).result;
+    expect(positions).toMatchObject([{ contract: vault, assets: [{ rawBalance: ASSETS }] }]);
+    expect(provenTokens).toEqual(new Set([vault]));
   });
 });
 

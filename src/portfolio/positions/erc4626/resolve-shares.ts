@@ -1,0 +1,165 @@
+// Follows the shares of one vault to the assets they represent, through vaults of vaults.
+
+import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { createCallEncoder } from "../../multicall.ts";
+import { erc20 } from "../../tokens/erc20.ts";
+import type { Asset, Holding, PositionQuery } from "../../types.ts";
+import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { CallRoutine } from "../call-routine.ts";
+import type { VaultRegistry } from "./markets.ts";
+import { type Belief, encodeProofs, judgeProofs } from "./proofs.ts";
+
+/** A storage read behind a proxy or two. */
+const ASSET_GAS_MAX = 100_000;
+/** Vaults over dozens of markets accrue interest in each of them first. */
+const CONVERT_GAS_MAX = 3_000_000;
+/** The same, and what each of the markets could pay. */
+const PAYABLE_GAS_MAX = 5_000_000;
+/** A staked wrapper of a lending receipt has two; each level is a round trip more. */
+const LEVELS_MAX = 3;
+/** What rounding can take; more is said in a warning. */
+const ROUNDING_PER_MILLION = 100n;
+
+const vaultAsset = createCallEncoder("function asset() view returns (address)");
+// Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
+const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
+const maxWithdraw = createCallEncoder("function maxWithdraw(address) view returns (uint256)");
+
+export type Shares = Holding & { readonly contract: Hex };
+
+export type VaultContext = {
+  readonly query: PositionQuery;
+  readonly registry: VaultRegistry;
+  /** How many more vaults are asked what they could pay. */
+  payableLeft: number;
+};
+
+export type SharesOutcome = {
+  /** Null for a token that is no vault, or a vault that nobody vouches for. */
+  readonly belief: Belief | null;
+  readonly isVaultOfListedAsset: boolean;
+  /** Null when the shares have no value or an unknown one. */
+  readonly asset: Holding | null;
+  readonly warnings: readonly string[];
+};
+
+/** Shares of `vault` that belong to `owner`, the wallet or the vault that holds them for it. */
+type Claim = { readonly vault: Hex; readonly owner: Hex; readonly shares: bigint; readonly asset: Hex };
+type Conversion = {
+  readonly holding: Holding;
+  /** Of the asset when that is a vault itself. */
+  readonly nextAsset: Hex | null;
+  readonly warnings: readonly string[];
+};
+
+const NO_VAULT: SharesOutcome = { belief: null, isVaultOfListedAsset: false, asset: null, warnings: [] };
+
+export function* resolveShares(context: VaultContext, shares: Shares): CallRoutine<SharesOutcome> {
+  const { at, wallet } = context.query;
+  const vault = shares.contract;
+  const [result = null] = yield [vaultAsset(vault, [], ASSET_GAS_MAX)];
+  // A revert, or the empty result of a fallback function: not a vault.
+  if (result === null || result === "0x") return NO_VAULT;
+  const asset = decodeAddress(result);
+  if (asset === null || asset === vault) {
+    const isKnown = at.chain.tokens.has(vault) || context.registry.vaults.has(vault);
+    return isKnown && asset === null
+      ? { ...NO_VAULT, warnings: [describeImplausible(context, vault)] }
+      : NO_VAULT;
+  }
+  const isVaultOfListedAsset = at.chain.tokens.has(asset);
+  const claim: Claim = { vault, owner: wallet, shares: shares.rawBalance, asset };
+  const belief = yield* judgeVault(context, claim);
+  if (belief === null || belief === "named") {
+    return { belief, isVaultOfListedAsset, asset: null, warnings: [] };
+  }
+  const conversion = yield* convertShares(context, claim, belief);
+  if (typeof conversion === "string") {
+    return { belief, isVaultOfListedAsset, asset: null, warnings: [conversion] };
+  }
+  const { holding, warnings } = yield* resolveAsset(context, vault, conversion);
+  return { belief, isVaultOfListedAsset, asset: holding.rawBalance > 0n ? holding : null, warnings };
+}
+
+/** Goes on while the asset is itself a vault that counts; otherwise the asset stays what it is. */
+function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): CallRoutine<Conversion> {
+  let reached = first;
+  let owner = holder;
+  const warnings = [...first.warnings];
+  for (let level = 2; level <= LEVELS_MAX; level += 1) {
+    const { holding, nextAsset } = reached;
+    const vault = holding.contract;
+    if (vault === null || nextAsset === null || holding.rawBalance === 0n) break;
+    const claim: Claim = { vault, owner, shares: holding.rawBalance, asset: nextAsset };
+    const belief = yield* judgeVault(context, claim);
+    if (belief === null || belief === "named") break;
+    const conversion = yield* convertShares(context, claim, belief);
+    if (typeof conversion === "string") {
+      warnings.push(conversion);
+      break;
+    }
+    warnings.push(...conversion.warnings);
+    owner = vault;
+    reached = conversion;
+  }
+  return { ...reached, warnings };
+}
+
+function* judgeVault(context: VaultContext, { vault, asset }: Claim): CallRoutine<Belief | null> {
+  const { registry, query } = context;
+  const { tokens } = query.at.chain;
+  if (tokens.has(vault) || registry.vaults.has(vault)) return "full";
+  const results = yield encodeProofs(registry.proofs, vault, asset);
+  const belief = judgeProofs(registry.proofs, results, vault);
+  if (belief !== "payable") return belief;
+  // An asset of the owner's own making can have any price that its owner gives it.
+  if (!tokens.has(asset) || context.payableLeft === 0) return "named";
+  context.payableLeft -= 1;
+  return belief;
+}
+
+/** A warning when the vault's results make no sense. */
+function* convertShares(
+  context: VaultContext,
+  { vault, owner, shares, asset }: Claim,
+  belief: "full" | "payable",
+): CallRoutine<Conversion | string> {
+  const lookup = prepareAssetLookup(context.query, [asset]);
+  const results = yield [
+    convertToAssets(vault, [shares], CONVERT_GAS_MAX),
+    erc20.totalSupply(asset, [], ASSET_GAS_MAX),
+    vaultAsset(asset, [], ASSET_GAS_MAX),
+    ...lookup.calls,
+    ...(belief === "payable" ? [maxWithdraw(vault, [owner], PAYABLE_GAS_MAX)] : []),
+  ];
+  const [amountResult, supplyResult, nextResult] = results;
+  const amount = decodeTokenAmount(amountResult);
+  const supply = decodeTokenAmount(supplyResult);
+  const payable = belief === "payable" ? decodeTokenAmount(results.at(-1)) : amount;
+  if (amount === null || supply === null || payable === null || amount > supply) {
+    return describeImplausible(context, vault);
+  }
+  const next = decodeAddress(nextResult);
+  return {
+    holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), payable < amount ? payable : amount),
+    nextAsset: next === asset || next === vault ? null : next,
+    warnings: isNoticeablyLess(payable, amount) ? [describeUnpayable(context, vault)] : [],
+  };
+}
+
+function toHolding({ contract, symbol, name, decimals, logo }: Asset, rawBalance: bigint): Holding {
+  return { contract, symbol, name, decimals, logo, rawBalance };
+}
+
+function isNoticeablyLess(payable: bigint, amount: bigint): boolean {
+  return amount - payable > 1n && (amount - payable) * 1_000_000n > amount * ROUNDING_PER_MILLION;
+}
+
+function describeImplausible({ query }: VaultContext, vault: Hex): string {
+  return `The vault ${vault} on ${query.at.chain.name} returned an implausible result; its shares are shown as a token.`;
+}
+
+function describeUnpayable({ query }: VaultContext, vault: Hex): string {
+  return `The vault ${vault} on ${query.at.chain.name} could not pay out all that it owes the wallet now; the rest is not counted.`;
+}
