@@ -2,8 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
+import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
+import { ETHER_FI_TOKENS } from "./ether-fi/markets.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
+import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
+import { ROCKET_POOL_TOKENS } from "./rocket-pool/markets.ts";
+import { SKY_TOKENS } from "./sky/markets.ts";
 
 describe("the position readers", () => {
   it("are one per protocol", () => {
@@ -11,11 +16,28 @@ describe("the position readers", () => {
       "aave-v3",
       "compound-v3",
       "erc-4626",
+      "morpho-blue",
       "lido",
+      "rocket-pool",
+      "ether-fi",
+      "sky",
+      "ethena",
       "uniswap-v2 and its forks",
       "uniswap-v3 and its forks",
       "uniswap-v4",
     ]);
+  });
+
+  it("have addresses and market ids in lower case, each once", () => {
+    for (const [chainId, { vaults, proofs }] of VAULT_REGISTRIES) {
+      const registries = proofs.map(({ registry }) => registry);
+      for (const address of [...vaults, ...registries]) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
+      expect(new Set(proofs.map(({ kind, registry }) => `${kind} ${registry}`)).size).toBe(proofs.length);
+      const ids = (MORPHO_BLUE_MARKETS.get(chainId) ?? []).flatMap((market) => market.ids);
+      for (const id of ids) expect(id).toMatch(/^0x[0-9a-f]{64}$/);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.length).toBeGreaterThan(0);
+    }
   });
 
   it("do not share receipt tokens", () => {
@@ -29,7 +51,11 @@ describe("the position readers", () => {
       );
       const comets = (COMPOUND_V3_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
       const lido = LIDO_MARKETS.get(chainId)?.wstEth ?? [];
-      const tokens = [aave, comets, lido].flat();
+      const rated = [ROCKET_POOL_TOKENS, ETHER_FI_TOKENS, SKY_TOKENS].flatMap((tokens) =>
+        (tokens.get(chainId) ?? []).map(({ token }) => token),
+      );
+      const vaults = [...(VAULT_REGISTRIES.get(chainId)?.vaults ?? [])];
+      const tokens = [aave, comets, lido, rated, vaults].flat();
       expect(new Set(tokens).size).toBe(tokens.length);
     }
   });

@@ -1,7 +1,7 @@
 // All position readers; when two claim the same receipt token, the earlier one wins.
 //
-// Each protocol has a folder: reader.ts, markets.ts (its contracts by chain id), fixture.ts and reader.test.ts. Only
-// erc4626 has no markets.ts, because any listed token may be a vault.
+// Each protocol has a folder: reader.ts, markets.ts (its contracts by chain id), fixture.ts and reader.test.ts. Tokens
+// that only have a rate share rate-reader.ts.
 
 import type { PositionReader } from "../types.ts";
 import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
@@ -9,8 +9,16 @@ import { createAaveV3Reader } from "./aave-v3/reader.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
+import { ETHENA_MARKETS } from "./ethena/markets.ts";
+import { createEthenaReader } from "./ethena/reader.ts";
+import { ETHER_FI_TOKENS } from "./ether-fi/markets.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
 import { createLidoReader } from "./lido/reader.ts";
+import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
+import { createMorphoBlueReader } from "./morpho-blue/reader.ts";
+import { createRateReader } from "./rate-reader.ts";
+import { ROCKET_POOL_TOKENS } from "./rocket-pool/markets.ts";
+import { SKY_TOKENS } from "./sky/markets.ts";
 import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
 import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
 import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
@@ -23,7 +31,12 @@ export const POSITION_READERS: readonly PositionReader[] = [
   createAaveV3Reader(AAVE_V3_MARKETS),
   createCompoundV3Reader(COMPOUND_V3_MARKETS),
   erc4626Reader,
+  createMorphoBlueReader(MORPHO_BLUE_MARKETS),
   createLidoReader(LIDO_MARKETS),
+  createRateReader("rocket-pool", ROCKET_POOL_TOKENS),
+  createRateReader("ether-fi", ETHER_FI_TOKENS),
+  createRateReader("sky", SKY_TOKENS),
+  createEthenaReader(ETHENA_MARKETS),
   createUniswapV2Reader(PAIR_MARKETS),
   createUniswapV3Reader(LIQUIDITY_NFT_MARKETS),
   createUniswapV4Reader(UNISWAP_V4_MARKETS),

@@ -1,0 +1,122 @@
+// Lido's withdrawal queue: staked ether that waits for its turn, and ether that can be claimed.
+
+import { decodeWord, decodeWordArray, decodeWords, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { createCallEncoder } from "../../multicall.ts";
+import type { PositionQuery, ProtocolPosition } from "../../types.ts";
+import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { CallRoutine } from "../call-routine.ts";
+import type { LidoMarket } from "./markets.ts";
+
+/** A wallet has a handful. Anyone can make requests for it; those of the highest ids are the newest. */
+const REQUESTS_MAX = 200;
+/** The list is copied from storage: enough for two thousand. */
+const LIST_GAS_MAX = 5_000_000;
+const LIST_MAX = 2_000;
+/** Amount, shares, owner, time, whether it is final, whether it is claimed. */
+const STATUS_WORDS = 6;
+const FINAL_WORD = 4;
+const CLAIMED_WORD = 5;
+
+const getWithdrawalRequests = createCallEncoder(
+  "function getWithdrawalRequests(address) view returns (uint256[])",
+);
+const getLastCheckpointIndex = createCallEncoder("function getLastCheckpointIndex() view returns (uint256)");
+const getWithdrawalStatus = createCallEncoder("function getWithdrawalStatus(uint256[])");
+const findCheckpointHints = createCallEncoder(
+  "function findCheckpointHints(uint256[], uint256, uint256) view returns (uint256[])",
+);
+const getClaimableEther = createCallEncoder(
+  "function getClaimableEther(uint256[], uint256[]) view returns (uint256[])",
+);
+
+export type LidoOutcome = {
+  readonly positions: readonly ProtocolPosition[];
+  readonly warnings: readonly string[];
+};
+
+/** One step for a wallet without requests; two more for one with. */
+export function* readWithdrawalRequests(
+  query: PositionQuery,
+  { withdrawalQueue, stEth }: LidoMarket,
+): CallRoutine<LidoOutcome> {
+  const chain = query.at.chain.name;
+  const missing = [`Withdrawals from Lido on ${chain} could not be read and are missing.`];
+  const [listResult, lastResult] = yield [
+    getWithdrawalRequests(withdrawalQueue, [query.wallet], LIST_GAS_MAX),
+    getLastCheckpointIndex(withdrawalQueue),
+  ];
+  const listed = decodeWordArray(listResult, LIST_MAX);
+  const last = decodeWord(lastResult);
+  if (listed === null || last === null) return { positions: [], warnings: missing };
+  if (listed.length === 0) return { positions: [], warnings: [] };
+  // In ascending order, as the search for hints requires.
+  const ids = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).slice(-REQUESTS_MAX);
+
+  const lookup = prepareAssetLookup(query, [stEth]);
+  const [statusResult, hintsResult, ...metadata] = yield [
+    getWithdrawalStatus(withdrawalQueue, [ids]),
+    findCheckpointHints(withdrawalQueue, [ids, 1n, last]),
+    ...lookup.calls,
+  ];
+  const waiting = sumWaiting(decodeWords(statusResult, 2 + STATUS_WORDS * ids.length)?.slice(2));
+  const hints = decodeWordArray(hintsResult, REQUESTS_MAX);
+  if (waiting === null || hints?.length !== ids.length) return { positions: [], warnings: missing };
+
+  // Not the requested amount: after a slashing the queue pays less.
+  const [claimableResult] = yield [getClaimableEther(withdrawalQueue, [ids, hints])];
+  const claimable = sumAmounts(decodeWordArray(claimableResult, REQUESTS_MAX));
+  if (claimable === null) return { positions: [], warnings: missing };
+  const warnings =
+    ids.length < listed.length
+      ? [`Only the newest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`]
+      : [];
+  const assets = lookup.decode(metadata);
+  return {
+    positions: buildPositions(query, { withdrawalQueue, stEth }, assets, waiting, claimable),
+    warnings,
+  };
+}
+
+/** Staked ether in requests that are not final; null when a word is none of a status. */
+function sumWaiting(words: readonly bigint[] | undefined): bigint | null {
+  if (words === undefined) return null;
+  let sum = 0n;
+  for (let start = 0; start < words.length; start += STATUS_WORDS) {
+    const amount = words[start] ?? 0n;
+    const isFinal = words[start + FINAL_WORD] ?? 0n;
+    const isClaimed = words[start + CLAIMED_WORD] ?? 0n;
+    if (amount > TOKEN_AMOUNT_MAX || isFinal > 1n || isClaimed > 1n) return null;
+    if (isFinal === 0n) sum += amount;
+  }
+  return sum;
+}
+
+function sumAmounts(amounts: readonly bigint[] | null): bigint | null {
+  if (amounts === null || amounts.some((amount) => amount > TOKEN_AMOUNT_MAX)) return null;
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}
+
+function buildPositions(
+  { at }: PositionQuery,
+  { withdrawalQueue, stEth }: { readonly withdrawalQueue: Hex; readonly stEth: Hex },
+  assets: Assets,
+  waiting: bigint,
+  claimable: bigint,
+): readonly ProtocolPosition[] {
+  const ether = { contract: null, ...at.chain.native, logo: null };
+  const parts = [
+    { name: "Lido: ether to claim", asset: ether, rawBalance: claimable },
+    { name: "Lido: withdrawal requested", asset: getAsset(assets, stEth), rawBalance: waiting },
+  ];
+  return parts
+    .filter(({ rawBalance }) => rawBalance > 0n)
+    .map(({ name, asset, rawBalance }) => ({
+      protocol: "lido",
+      kind: "staked",
+      name,
+      contract: withdrawalQueue,
+      assets: [{ ...asset, rawBalance }],
+      receiptTokens: [],
+    }));
+}

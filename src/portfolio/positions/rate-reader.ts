@@ -1,0 +1,91 @@
+// Tokens that grow against another asset at a rate that one of their protocol's contracts states.
+
+import { decodeTokenAmount } from "../../lib/abi/return-data.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import type {
+  Asset,
+  Holding,
+  PinnedChain,
+  PositionKind,
+  PositionReader,
+  ProtocolPosition,
+} from "../types.ts";
+import { getAsset, prepareAssetLookup } from "./asset-metadata.ts";
+import { createMarketReader } from "./market-reader.ts";
+
+export type RatedToken = {
+  readonly token: Hex;
+  readonly name: string;
+  readonly kind: PositionKind;
+  /** What one token grows against; null for the native coin. */
+  readonly asset: Hex | null;
+  /** Returns the rate as one word with `scale` decimals. */
+  readonly rate: {
+    readonly contract: Hex;
+    readonly signature: string;
+    readonly args: readonly bigint[];
+    readonly scale: number;
+  };
+};
+
+/**
+ * The wallet keeps the token itself, at its own price: a market knows what it can be sold for. Only where no source has a
+ * price the protocol's rate stands in. No round trip unless such a token is held.
+ */
+export function createRateReader(
+  protocol: string,
+  tokensByChain: ReadonlyMap<number, readonly RatedToken[]>,
+): PositionReader {
+  return createMarketReader(protocol, tokensByChain, async (query, tokens, signal) => {
+    const { at, holdings } = query;
+    const held = tokens.flatMap((rated) => {
+      const holding = holdings.find(({ contract }) => contract === rated.token);
+      return holding ? [{ rated, holding }] : [];
+    });
+    const lookup = prepareAssetLookup(
+      query,
+      held.flatMap(({ rated }) => rated.asset ?? []),
+    );
+    const rateCalls = held.map(({ rated: { rate } }) =>
+      createCallEncoder(`function ${rate.signature} view returns (uint256)`)(rate.contract, rate.args),
+    );
+    const results = await readByMulticall(at, [...rateCalls, ...lookup.calls], signal);
+    const assets = lookup.decode(results.slice(rateCalls.length));
+    const warnings: string[] = [];
+    const positions = held.flatMap(({ rated, holding }, index): ProtocolPosition[] => {
+      const units = decodeTokenAmount(results[index]);
+      if (!units) {
+        warnings.push(
+          `The rate of ${rated.token} on ${at.chain.name} could not be read; it is shown as a token.`,
+        );
+        return [];
+      }
+      const asset = rated.asset === null ? nativeAsset(at) : getAsset(assets, rated.asset);
+      return [createPosition(protocol, rated, holding, asset, units)];
+    });
+    return { positions, warnings };
+  });
+}
+
+function createPosition(
+  protocol: string,
+  { token, name, kind, rate }: RatedToken,
+  holding: Holding,
+  asset: Asset,
+  units: bigint,
+): ProtocolPosition {
+  const marketRate = { asset, rate: { units, scale: rate.scale }, contract: rate.contract };
+  return {
+    protocol,
+    kind,
+    name,
+    contract: token,
+    assets: [{ ...holding, marketRate }],
+    receiptTokens: [token],
+  };
+}
+
+function nativeAsset({ chain }: PinnedChain): Asset {
+  return { contract: null, ...chain.native, logo: null };
+}
