@@ -5,6 +5,7 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import type {
   ChainConfig,
   Holding,
+  PinnedBlock,
   PositionReader,
   PositionResult,
   ProtocolPosition,
@@ -34,6 +35,8 @@ type ReaderCase = {
   readonly roundsMax: number;
   /** Calls that a node counts; a multicall is one. */
   readonly requestsMax: number;
+  /** Where results depend on the time. */
+  readonly block?: PinnedBlock;
 };
 
 const OTHER_WALLET: Hex = `0x${"5e".repeat(20)}`;
@@ -53,6 +56,7 @@ export function describePositionReader(testCase: ReaderCase): void {
     chain,
     calls: testCase.calls,
     ...(testCase.otherwise ? { otherwise: testCase.otherwise } : {}),
+    ...(testCase.block ? { block: testCase.block } : {}),
   };
   const read = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>
     reader.read({ at, wallet: of, holdings: held, transfers }, signal);

@@ -1,16 +1,21 @@
-// ERC-4626 vaults: the shared suite, dishonest vaults, and a real vault on a real EVM.
+// ERC-4626 vaults: the shared suite, dishonest vaults, recorded ones, and a real vault on a real EVM.
+import { readFileSync } from "node:fs";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { startEvm } from "@sextant/contracts/test/evm";
 import { describe, expect, it } from "vitest";
-import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
+import {
+  openRecordedChain,
+  type RecordedCall,
+  readChainRecord,
+} from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
 import { VAULT_REGISTRIES } from "./markets.ts";
-import { erc4626Reader } from "./reader.ts";
+import { createErc4626Reader, erc4626Reader } from "./reader.ts";
 
 const {
   DAI,
@@ -128,6 +133,44 @@ describe("ERC-4626", () => {
     const { positions, provenTokens } = await read(calls as readonly RecordedCall[], [held]).result;
     expect(positions).toMatchObject([{ contract: vault, assets: [{ rawBalance: ASSETS }] }]);
     expect(provenTokens).toEqual(new Set([vault]));
+  });
+});
+
+describe("vaults of MetaMorpho's own code, recorded", () => {
+  const file = new URL("meta-morpho.json", import.meta.url);
+  const recording = JSON.parse(readFileSync(file, "utf8"));
+  const record = readChainRecord(file);
+  const chain = fixtureChainConfig(31337, "Local", recording.tokens);
+  const held = recording.holdings.map((holding: Holding) => ({
+    ...holding,
+    rawBalance: BigInt(holding.rawBalance),
+  }));
+  const [honest, hostile] = held;
+  const readAs = (kind: "metaMorphoFactory" | "yearnRegistry") => {
+    const registry = { proofs: [{ kind, registry: recording.factory }], vaults: new Set<Hex>() };
+    const at = openRecordedChain({ ...record, chain });
+    const query = { at, wallet: recording.wallet, holdings: held };
+    return createErc4626Reader(new Map([[31337, registry]])).read(query, signal);
+  };
+
+  it("count with what a redemption pays, and not at all when their owner borrowed all they had", async () => {
+    const { positions, provenTokens, warnings } = await readAs("metaMorphoFactory");
+    expect(positions).toMatchObject([
+      { contract: honest.contract, assets: [{ symbol: "USDC", rawBalance: BigInt(recording.redeemPays) }] },
+    ]);
+    expect(provenTokens).toEqual(new Set([honest.contract, hostile.contract]));
+    expect(recording.hostileRedeem).toBe("reverts");
+    expect(warnings).toEqual([
+      `The vault ${hostile.contract} on Local could not pay out all that it owes the wallet now; the rest is not counted.`,
+    ]);
+  });
+
+  it("do not count for a registry that does not know them", async () => {
+    expect(await readAs("yearnRegistry")).toEqual({
+      positions: [],
+      unmarketedTokens: new Set([honest.contract, hostile.contract]),
+      warnings: [],
+    });
   });
 });
 
