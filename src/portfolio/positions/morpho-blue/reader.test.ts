@@ -1,25 +1,40 @@
 // Morpho Blue: the shared suite on a recording of its own code, and its arithmetic at the edges.
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, readChainRecord } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import type { ListedToken } from "../../types.ts";
+import { fixtureChainConfig } from "../fixture-chain.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
-import { MORPHO_BLUE_FILE, MORPHO_CHAIN_ID, morphoBlueRecording, morphoChainConfig } from "./fixture.ts";
 import { createMorphoBlueReader } from "./reader.ts";
 
-const { wallet, morpho, marketId, oracle, tokens, repayTakes, withdrawPays } = morphoBlueRecording;
+/** `repayTakes` and `withdrawPays` are what the contract itself moves when all is repaid or withdrawn in that block. */
+type Recording = {
+  readonly [name in "wallet" | "morpho" | "marketId" | "oracle"]: Hex;
+} & {
+  readonly tokens: readonly [loan: ListedToken, collateral: ListedToken];
+  readonly repayTakes: string;
+  readonly withdrawPays: string;
+};
+
+const FILE = new URL("morpho-blue.json", import.meta.url);
+const CHAIN_ID = 31337;
+const recording: Recording = JSON.parse(readFileSync(FILE, "utf8"));
+const { wallet, morpho, marketId, oracle, tokens, repayTakes, withdrawPays } = recording;
 const [usdc, btc] = tokens;
-const record = { ...readChainRecord(MORPHO_BLUE_FILE), chain: morphoChainConfig };
+const chain = fixtureChainConfig(CHAIN_ID, "Local", tokens);
+const record = { ...readChainRecord(FILE), chain };
 const signal = new AbortController().signal;
 const createReader = (ids: readonly Hex[]) =>
-  createMorphoBlueReader(new Map([[MORPHO_CHAIN_ID, [{ morpho, ids }]]]));
+  createMorphoBlueReader(new Map([[CHAIN_ID, [{ morpho, ids }]]]));
 const reader = createReader([marketId]);
 const POSITION = "position(bytes32,address) view returns (uint256,uint128,uint128)";
 
 describe("Morpho Blue", () => {
   describePositionReader({
     reader,
-    chain: morphoChainConfig,
+    chain,
     block: record.block,
     wallet,
     holdings: [],

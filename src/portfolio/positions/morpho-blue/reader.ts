@@ -18,10 +18,9 @@ import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts"
 import { createMarketReader } from "../market-reader.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
+import { type Account, createAccountScan } from "./scan-accounts.ts";
 
 const PROTOCOL = "morpho-blue";
-/** Supplied shares, borrowed shares, collateral. */
-const POSITION_WORDS = 3;
 const MARKET_WORDS = 6;
 /** Loan asset, collateral asset, oracle, interest rate model, liquidation ratio. */
 const PARAMS_WORDS = 5;
@@ -35,7 +34,6 @@ const ORACLE_GAS_MAX = 500_000;
 /** In units of 10^-18. Morpho's model stays below 10^12, eight times the debt a year; a thousand times that is broken. */
 const RATE_PER_SECOND_MAX = 10n ** 15n;
 
-const position = createCallEncoder("function position(bytes32, address)");
 const market = createCallEncoder("function market(bytes32)");
 const idToMarketParams = createCallEncoder("function idToMarketParams(bytes32)");
 const price = createCallEncoder("function price() view returns (uint256)");
@@ -43,14 +41,6 @@ const borrowRateView = createCallEncoder(
   "function borrowRateView((address, address, address, address, uint256), (uint128, uint128, uint128, uint128, uint128, uint128)) view returns (uint256)",
 );
 
-/** A market that the wallet uses. */
-type Account = {
-  readonly morpho: Hex;
-  readonly id: Hex;
-  readonly supplyShares: bigint;
-  readonly borrowShares: bigint;
-  readonly collateral: bigint;
-};
 type MarketParams = {
   readonly loanAsset: Hex;
   /** Null in a market that only keeps assets. */
@@ -73,40 +63,20 @@ type ReadContext = {
 export function createMorphoBlueReader(
   marketsByChain: ReadonlyMap<number, readonly MorphoBlueMarkets[]>,
 ): PositionReader {
+  const scanAccounts = createAccountScan();
   return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
     const context: ReadContext = { query, signal, warnings: [] };
-    const accounts = await readAccounts(context, markets);
+    const { accounts, unreadable } = await scanAccounts(query.at, query.wallet, markets, signal);
+    if (unreadable > 0) {
+      const chain = query.at.chain.name;
+      context.warnings.push(
+        `Morpho Blue markets on ${chain} that could not be read and are missing: ${unreadable}.`,
+      );
+    }
     if (accounts.length === 0) return { positions: [], warnings: context.warnings };
     const open = await readMarkets(context, accounts);
     return { positions: await readPositions(context, open), warnings: context.warnings };
   });
-}
-
-/** First trip: the markets in which the wallet has anything. */
-async function readAccounts(
-  context: ReadContext,
-  markets: readonly MorphoBlueMarkets[],
-): Promise<readonly Account[]> {
-  const { at, wallet } = context.query;
-  const asked = markets.flatMap(({ morpho, ids }) => ids.map((id) => ({ morpho, id })));
-  const calls = asked.map(({ morpho, id }) => position(morpho, [id, wallet]));
-  const results = await readByMulticall(at, calls, context.signal);
-  let unreadable = 0;
-  const accounts = asked.flatMap(({ morpho, id }, index): Account[] => {
-    const [supplyShares, borrowShares, collateral] = decodeWords(results[index], POSITION_WORDS) ?? [];
-    if (supplyShares === undefined || borrowShares === undefined || collateral === undefined) {
-      unreadable += 1;
-      return [];
-    }
-    const isUsed = supplyShares > 0n || borrowShares > 0n || collateral > 0n;
-    return isUsed ? [{ morpho, id, supplyShares, borrowShares, collateral }] : [];
-  });
-  if (unreadable > 0) {
-    context.warnings.push(
-      `Morpho Blue markets on ${at.chain.name} that could not be read and are missing: ${unreadable}.`,
-    );
-  }
-  return accounts;
 }
 
 /** Second trip: the state and the parameters of these markets. */

@@ -1,0 +1,134 @@
+// Which of hundreds of markets a wallet uses: the calls are encoded once, and an answer of nothing is not decoded.
+//
+// Nearly every wallet uses none of the markets, and each snapshot asks about all of them. Against encoding and decoding
+// every call this takes a thirtieth of the time: 0.04 against 1.3 ms on Ethereum (scan-accounts.bench.ts).
+
+import { decodeWords } from "../../../lib/abi/return-data.ts";
+import { splitIntoChunks } from "../../../lib/chunks.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import {
+  type CallResults,
+  createCallEncoder,
+  decodeAggregate3,
+  encodeAggregate3,
+  MULTICALL3,
+} from "../../multicall.ts";
+import type { ContractRead, PinnedChain } from "../../types.ts";
+import type { MorphoBlueMarkets } from "./markets.ts";
+
+/** A market that a wallet uses. */
+export type Account = {
+  readonly morpho: Hex;
+  readonly id: Hex;
+  readonly supplyShares: bigint;
+  readonly borrowShares: bigint;
+  readonly collateral: bigint;
+};
+export type AccountScan = { readonly accounts: readonly Account[]; readonly unreadable: number };
+
+/** Supplied shares, borrowed shares, collateral. */
+const POSITION_WORDS = 3;
+const CALLS_PER_MULTICALL_MAX = 200;
+/** Five times what this many cold reads of storage take. */
+const MULTICALL_GAS_MAX = 10_000_000;
+
+export const encodePosition = createCallEncoder("function position(bytes32, address)");
+
+/** Stands for the wallet in calls that are encoded once. No address of a market contains it. */
+const PLACEHOLDER: Hex = `0x${"5ca9".repeat(10)}`;
+
+type Chunk = {
+  readonly morpho: Hex;
+  readonly ids: readonly Hex[];
+  /** The encoded multicall, split where the wallet belongs. */
+  readonly parts: readonly string[];
+  /** How the multicall answers when the wallet has nothing in any of the markets. */
+  readonly emptyAnswer: string;
+};
+
+/** One scan for all wallets: encodes at its first use. */
+export function createAccountScan(): (
+  at: PinnedChain,
+  wallet: Hex,
+  markets: readonly MorphoBlueMarkets[],
+  signal: AbortSignal,
+) => Promise<AccountScan> {
+  const chunksOf = new WeakMap<readonly MorphoBlueMarkets[], readonly Chunk[]>();
+  return async (at, wallet, markets, signal) => {
+    const chunks = chunksOf.get(markets) ?? markets.flatMap(encodeChunks);
+    chunksOf.set(markets, chunks);
+    const answers = await at.read(
+      chunks.map((chunk) => fillIn(chunk, wallet)),
+      signal,
+    );
+    const results = await Promise.all(
+      chunks.map((chunk, index) => decodeAnswer(at, wallet, chunk, answers[index] ?? null, signal)),
+    );
+    const scans = chunks.map((chunk, index) => collectAccounts(chunk, results[index] ?? null));
+    return {
+      accounts: scans.flatMap(({ accounts }) => accounts),
+      unreadable: scans.reduce((sum, { unreadable }) => sum + unreadable, 0),
+    };
+  };
+}
+
+function encodeChunks({ morpho, ids }: MorphoBlueMarkets): readonly Chunk[] {
+  return splitIntoChunks(ids, CALLS_PER_MULTICALL_MAX).map((chunk) => ({
+    morpho,
+    ids: chunk,
+    parts: encodeAggregate3(chunk.map((id) => encodePosition(morpho, [id, PLACEHOLDER]))).split(
+      PLACEHOLDER.slice(2),
+    ),
+    emptyAnswer: encodeEmptyAnswer(chunk.length),
+  }));
+}
+
+function fillIn({ parts }: Chunk, wallet: Hex): ContractRead {
+  const data = parts.join(wallet.slice(2).toLowerCase()) as Hex;
+  return { to: MULTICALL3, data, gasMax: MULTICALL_GAS_MAX };
+}
+
+/** A list of `count` successful calls that each return three zeros, in the ABI's canonical form. */
+function encodeEmptyAnswer(count: number): string {
+  const word = (value: number) => value.toString(16).padStart(64, "0");
+  // Success, the offset and the length of the data, and the data.
+  const result = [1, 64, 32 * POSITION_WORDS, 0, 0, 0].map(word).join("");
+  const resultBytes = result.length / 2;
+  const offsets = Array.from({ length: count }, (_, index) => word(32 * count + resultBytes * index));
+  return `0x${word(32)}${word(count)}${offsets.join("")}${result.repeat(count)}`;
+}
+
+/** Null when the wallet has nothing there. */
+async function decodeAnswer(
+  at: PinnedChain,
+  wallet: Hex,
+  { morpho, ids, emptyAnswer }: Chunk,
+  answer: Hex | null,
+  signal: AbortSignal,
+): Promise<CallResults | null> {
+  if (answer === emptyAnswer) return null;
+  const decoded = decodeAggregate3(answer ?? "0x", ids.length);
+  // Multicall3 may be missing or refuse: ask one by one.
+  return (
+    decoded ??
+    at.read(
+      ids.map((id) => encodePosition(morpho, [id, wallet])),
+      signal,
+    )
+  );
+}
+
+function collectAccounts({ morpho, ids }: Chunk, results: CallResults | null): AccountScan {
+  if (results === null) return { accounts: [], unreadable: 0 };
+  let unreadable = 0;
+  const accounts = ids.flatMap((id, index): Account[] => {
+    const [supplyShares, borrowShares, collateral] = decodeWords(results[index], POSITION_WORDS) ?? [];
+    if (supplyShares === undefined || borrowShares === undefined || collateral === undefined) {
+      unreadable += 1;
+      return [];
+    }
+    const isUsed = supplyShares > 0n || borrowShares > 0n || collateral > 0n;
+    return isUsed ? [{ morpho, id, supplyShares, borrowShares, collateral }] : [];
+  });
+  return { accounts, unreadable };
+}
