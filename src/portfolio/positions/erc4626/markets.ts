@@ -4,7 +4,7 @@
 // euler-xyz/euler-interfaces (2026-06-16); Fluid from Instadapp/fluid-contracts-public (2026-03-04), its two types of
 // vaults checked against the published addresses; Yearn's registry from docs.yearn.fi, at one address on all chains;
 // Aave's factories from @aave-dao/aave-address-book 4.68.1; Sky's and Spark's savings from
-// sparkdotfi/spark-address-registry (2026-08-19).
+// sparkdotfi/spark-address-registry (2026-08-19), stUSDS as other public registries of that time have it.
 
 import type { Hex } from "../../../lib/hex.ts";
 import type { VaultProof } from "./proofs.ts";
@@ -52,8 +52,9 @@ const ETHEREUM: VaultRegistry = {
   ],
   vaults: new Set([
     ...ETHEREUM_MORPHO_VAULTS,
-    // sUSDS, sUSDC, spETH, spPYUSD, spUSDC, spUSDT.
+    // sUSDS, stUSDS, sUSDC, spETH, spPYUSD, spUSDC, spUSDT.
     "0xa3931d71877c0e7a3148cb7eb4463524fec27fbd",
+    "0x99cd4ec3f88a45940936f469e4bb72a2a701eeb9",
     "0xbc65ad17c5c0a2a4d159fa5a503f4992c7b545fe",
     "0xfe6eb3b609a7c8352a241f7f3a21cea4e9209b8f",
     "0x80128dbb9f07b93dde62a6daeadb69ed14a7d354",

@@ -3,7 +3,7 @@ import type { Hex } from "../../../lib/hex.ts";
 
 export type EthenaMarket = { readonly stakedUsde: Hex; readonly usde: Hex };
 
-/** USDe and StakedUSDeV2 from docs.ethena.fi; the bridged tokens know no cooldown. */
+/** USDe and sUSDe from @aave-dao/aave-address-book 4.68.1; the bridged tokens know no cooldown. */
 export const ETHENA_MARKETS: ReadonlyMap<number, readonly EthenaMarket[]> = new Map([
   [
     1,

@@ -7,7 +7,7 @@ const WEETH: Hex = "0xcd5fe23c85820f7b72d0926fc9b05b43e359b7ee";
 const WHOLE_UNIT = 10n ** 18n;
 
 /**
- * Addresses from etherfi-protocol/smart-contracts. eETH rebases and no market quotes it, but anyone can wrap it at any
+ * Addresses from etherfi-protocol/smart-contracts (2026-07-15). eETH rebases and no market quotes it, but anyone can wrap it at any
  * time, so it counts as the weETH that wrapping gives. Bridged weETH does not know its rate.
  */
 export const ETHER_FI_TOKENS: ReadonlyMap<number, readonly RatedToken[]> = new Map([

@@ -2,8 +2,8 @@
 import type { RatedToken } from "../rate-reader.ts";
 
 /**
- * Address from docs.rocketpool.net (2026-04). Ethereum only: bridged rETH does not know the rate, and Aave prices it where
- * it is lent.
+ * Address from @aave-dao/aave-address-book 4.68.1. Ethereum only: bridged rETH does not know the rate, and Aave prices it
+ * where it is lent.
  */
 export const ROCKET_POOL_TOKENS: ReadonlyMap<number, readonly RatedToken[]> = new Map([
   [
