@@ -1,5 +1,4 @@
-// Runs all position readers concurrently; a failing or slow one costs only its own positions, and no receipt token counts
-// twice.
+// Runs all position readers concurrently: a failing or late one loses only its own, and no receipt token counts twice.
 import type { Hex } from "../../lib/hex.ts";
 import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } from "../types.ts";
 

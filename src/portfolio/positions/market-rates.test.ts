@@ -70,7 +70,7 @@ describe("a rate of a protocol", () => {
   });
 });
 
-describe("a share of a vault that nobody vouches for", () => {
+describe("a share of a vault that nothing vouches for", () => {
   const share = { ...makeListedToken(7, "vUSDC"), name: "Vault shares" };
   const holdings = [makeHolding(share, 10n ** 18n)];
 

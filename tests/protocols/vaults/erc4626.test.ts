@@ -47,7 +47,7 @@ contract SoladyVault is SoladyErc4626 {
   function symbol() public pure override returns (string memory) { return "syVault"; }
 }
 
-/// Answers as the factories and registries of protocols do, for the vaults it is told of.
+/// Responds as the factories and registries of protocols do, for the vaults that are registered.
 contract Registry {
   mapping(address => bool) public isMetaMorpho;
   mapping(address => bool) public isEndorsed;
@@ -213,7 +213,7 @@ describe("unlisted vaults", () => {
     expect(provenTokens).toBeUndefined();
   });
 
-  it("neither counts nor calls spam what nobody vouches for", async () => {
+  it("neither counts nor calls spam what nothing vouches for", async () => {
     const honest = await deployVault("OzVault", [usdc.address, "Unknown vault", 0]);
     const lying = await deploy("LyingVault", [usdc.address]);
     for (const vault of [honest, lying]) {
@@ -264,7 +264,7 @@ describe("vaults of vaults", () => {
     expect(rounds).toBe(levels + 1);
   });
 
-  it("stops at a vault that nobody vouches for", async () => {
+  it("stops at a vault that nothing vouches for", async () => {
     const [inner, outer] = (await deployNested(2)) as [DeployedContract, DeployedContract];
     const { holding, positions } = await readVault(outer, [usdc, outer]);
     expect(positions[0]?.assets).toMatchObject([

@@ -32,7 +32,7 @@ const DAYS_100 = 8_640_000n;
 const LLTV = 860_000_000_000_000_000n;
 const COLLATERAL = 3_00000000n;
 const BORROWED = 61_234_567_891n;
-const LENT = 100_000_000_003n;
+const SUPPLIED = 100_000_000_003n;
 
 type Params = {
   readonly loanToken: Hex;
@@ -111,9 +111,9 @@ describe("Morpho Blue", () => {
     expect(await read()).toMatchObject({ positions: [], warnings: [], rounds: 1 });
   });
 
-  it("finds collateral, debt and what is lent, in three round trips", async () => {
+  it("finds collateral, debt and what is supplied, in three round trips", async () => {
     const { deployer, wallet } = stage;
-    await deployer.send(morpho, "supply", [priced, LENT, 0n, wallet, "0x"]);
+    await deployer.send(morpho, "supply", [priced, SUPPLIED, 0n, wallet, "0x"]);
     await deployer.send(morpho, "supplyCollateral", [priced, COLLATERAL, wallet, "0x"]);
     await deployer.send(morpho, "borrow", [priced, BORROWED, 0n, wallet, wallet]);
     const { positions, warnings, rounds } = await read();
@@ -121,21 +121,21 @@ describe("Morpho Blue", () => {
     expect(rounds).toBe(3);
     expect(amountsOf(positions)).toEqual({
       collateral: COLLATERAL,
-      lent: await view("supplied", priced),
+      supply: await view("supplied", priced),
       debt: await view("borrowed", priced),
     });
     expect(positions.map(({ kind, name }) => [kind, name])).toEqual([
       ["supplied", "Morpho Blue cbBTC/USDC 86 %: collateral"],
-      ["supplied", "Morpho Blue cbBTC/USDC 86 %: lent"],
+      ["supplied", "Morpho Blue cbBTC/USDC 86 %: supply"],
       ["borrowed", "Morpho Blue cbBTC/USDC 86 %: debt"],
     ]);
   });
 
-  it("secures the debt by the collateral, not by what is lent", async () => {
-    const [collateral, lent, debt] = (await read()).positions;
+  it("secures the debt by the collateral, not by what is supplied", async () => {
+    const [collateral, supply, debt] = (await read()).positions;
     expect(collateral?.market).toBe(`morpho-blue:${idOf(priced)}`);
     expect(debt?.market).toBe(collateral?.market);
-    expect(lent?.market).toBeNull();
+    expect(supply?.market).toBeNull();
   });
 
   it("gives the collateral the rate of the market's own oracle", async () => {
@@ -151,10 +151,10 @@ describe("Morpho Blue", () => {
     await stage.chain.mine();
     const amounts = amountsOf((await read()).positions);
     expect(amounts.debt).toBeGreaterThan(before.debt ?? 0n);
-    expect(amounts.lent).toBeGreaterThan(before.lent ?? 0n);
+    expect(amounts.supply).toBeGreaterThan(before.supply ?? 0n);
     expect(amounts).toEqual({
       collateral: COLLATERAL,
-      lent: await view("supplied", priced),
+      supply: await view("supplied", priced),
       debt: await view("borrowed", priced),
     });
   });

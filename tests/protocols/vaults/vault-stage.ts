@@ -16,7 +16,7 @@ import { type Artifact, compileSources } from "../support/artifacts.ts";
 import { createDeployer, type DeployedContract, type Deployer } from "../support/deployer.ts";
 
 export const CHAIN_ID = 31337;
-export const signal = new AbortController().signal;
+const signal = new AbortController().signal;
 
 const TOKEN_SOURCE = `pragma solidity ^0.8.20;
 import {ERC20} from "solmate/src/tokens/ERC20.sol";

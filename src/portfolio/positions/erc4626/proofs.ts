@@ -20,7 +20,7 @@ type ProofKind = {
 };
 
 /** The registry says yes or no. */
-function answersYes(belief: Belief, name: string): ProofKind {
+function confirms(belief: Belief, name: string): ProofKind {
   const ask = createCallEncoder(`function ${name}(address) view returns (bool)`);
   return {
     belief,
@@ -42,16 +42,16 @@ function returnsVault(belief: Belief, signature: string, ...more: readonly strin
 const PROOF_KINDS = {
   aaveStataFactory: returnsVault("full", "getStataToken(address)"),
   /** Anyone can add a vault, but only one that cannot lend. */
-  eulerEscrow: answersYes("full", "isVerified"),
-  eulerFactory: answersYes("payable", "isProxy"),
-  eulerGoverned: answersYes("full", "isVerified"),
+  eulerEscrow: confirms("full", "isVerified"),
+  eulerFactory: confirms("payable", "isProxy"),
+  eulerGoverned: confirms("full", "isVerified"),
   /** Fluid's fTokens have one address per asset and type; only allowed accounts create them. */
   fluidLending: returnsVault("full", "computeToken(address,string)", "fToken"),
   fluidLendingNative: returnsVault("full", "computeToken(address,string)", "NativeUnderlying"),
-  metaMorphoFactory: answersYes("payable", "isMetaMorpho"),
+  metaMorphoFactory: confirms("payable", "isMetaMorpho"),
   /** A vault of version 2 adds up what its adapters report, and its owner chooses those. */
-  morphoVaultV2Factory: answersYes("named", "isVaultV2"),
-  yearnRegistry: answersYes("full", "isEndorsed"),
+  morphoVaultV2Factory: confirms("named", "isVaultV2"),
+  yearnRegistry: confirms("full", "isEndorsed"),
 } as const satisfies Readonly<Record<string, ProofKind>>;
 
 export type VaultProof = { readonly kind: keyof typeof PROOF_KINDS; readonly registry: Hex };

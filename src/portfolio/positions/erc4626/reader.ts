@@ -31,7 +31,7 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
     async read(query, signal) {
       const { at } = query;
       const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
-      // Where nothing is listed and nobody vouches for a vault, none can count.
+      // Where nothing is listed and no registry vouches for a vault, none can count.
       if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
       const held = sortListedFirst(query).slice(0, PROBES_MAX);
       const warnings = describeSkipped(query, held.length);
@@ -75,7 +75,7 @@ function collectOutcomes(
       if (outcome.isVaultOfListedAsset) unmarketedTokens.add(shares.contract);
       continue;
     }
-    // Whoever created the vault chose its name: only governance or curators vouch for that as well.
+    // The creator of the vault chose its name: only governance or curators vouch for that as well.
     const hasLure = findSpamReasons(shares, { chain: at.chain, unpriced: false }).length > 0;
     if (outcome.belief !== "full" && hasLure) continue;
     if (!at.chain.tokens.has(shares.contract)) provenTokens.add(shares.contract);

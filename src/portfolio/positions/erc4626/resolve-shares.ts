@@ -36,7 +36,7 @@ export type VaultContext = {
 };
 
 export type SharesOutcome = {
-  /** Null for a token that is no vault, or a vault that nobody vouches for. */
+  /** Null for a token that is no vault, or a vault that no list or registry vouches for. */
   readonly belief: Belief | null;
   readonly isVaultOfListedAsset: boolean;
   /** Null when the shares have no value or an unknown one. */

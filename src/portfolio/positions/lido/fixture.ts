@@ -1,5 +1,4 @@
-// Wallets with five wstETH and with withdrawals on Ethereum without stETH in the lists, with results in the shape of
-// Lido's contracts.
+// Wallets with wstETH and with withdrawals on Ethereum, stETH not listed, with results in the shape of Lido's contracts.
 import type { Hex } from "../../../lib/hex.ts";
 
 export const WST_ETH_ADDRESS: Hex = "0x7f39c581f595b53c5cb19bd0b3f8da6c935e2ca0";

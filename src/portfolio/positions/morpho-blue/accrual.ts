@@ -46,12 +46,12 @@ function toSharesDown(assets: bigint, totalAssets: bigint, totalShares: bigint):
   return (assets * (totalShares + VIRTUAL_SHARES)) / (totalAssets + VIRTUAL_ASSETS);
 }
 
-/** What the shares of a lender are worth. */
+/** What supplied shares are worth, rounded down. */
 export function toSuppliedAssets(shares: bigint, { supplyAssets, supplyShares }: MarketState): bigint {
   return (shares * (supplyAssets + VIRTUAL_ASSETS)) / (supplyShares + VIRTUAL_SHARES);
 }
 
-/** What a borrower must repay, rounded up. */
+/** What must be repaid, rounded up. */
 export function toBorrowedAssets(shares: bigint, { borrowAssets, borrowShares }: MarketState): bigint {
   const divisor = borrowShares + VIRTUAL_SHARES;
   return (shares * (borrowAssets + VIRTUAL_ASSETS) + divisor - 1n) / divisor;

@@ -66,7 +66,7 @@ describe("Morpho Blue", () => {
       {
         protocol: "morpho-blue",
         kind: "supplied",
-        name: "Morpho Blue cbBTC/USDC 86 %: lent",
+        name: "Morpho Blue cbBTC/USDC 86 %: supply",
         contract: morpho,
         market: null,
         assets: [{ ...usdc, rawBalance: BigInt(withdrawPays) }],
@@ -108,7 +108,7 @@ describe("the arithmetic of Morpho Blue", () => {
     fee: 0n,
   };
 
-  it("rounds what is owed up and what is lent down", () => {
+  it("rounds what is owed up and what is supplied down", () => {
     const half = { ...market, borrowAssets: 501n, supplyAssets: 1_001n };
     expect(toBorrowedAssets(1n, half)).toBe(1n);
     expect(toSuppliedAssets(1n, half)).toBe(0n);

@@ -1,4 +1,4 @@
-// Morpho Blue: collateral, debt and lent assets of a wallet in known markets, with interest up to the pinned block.
+// Morpho Blue: collateral, debt and supplied assets of a wallet in known markets, with interest up to the pinned block.
 
 import { decodeWord, decodeWords, TOKEN_AMOUNT_MAX, wordToAddress } from "../../../lib/abi/return-data.ts";
 import { formatDecimal, SCALE_MAX } from "../../../lib/decimal.ts";
@@ -194,8 +194,8 @@ function buildPositions(
     kind,
     name: `Morpho Blue ${pair} ${ratio} %: ${role}`,
     contract: account.morpho,
-    // What is lent secures nothing: only collateral and debt are one account.
-    market: role === "lent" ? null : `${PROTOCOL}:${account.id}`,
+    // What is supplied secures nothing: only collateral and debt are one account.
+    market: role === "supply" ? null : `${PROTOCOL}:${account.id}`,
     assets: [asset],
     receiptTokens: [],
   });
@@ -210,7 +210,7 @@ function buildPositions(
           }),
         ]
       : []),
-    ...(supplied > 0n ? [create("supplied", "lent", { ...loan, rawBalance: supplied })] : []),
+    ...(supplied > 0n ? [create("supplied", "supply", { ...loan, rawBalance: supplied })] : []),
     ...(borrowed > 0n ? [create("borrowed", "debt", { ...loan, rawBalance: borrowed })] : []),
   ];
 }

@@ -15,7 +15,7 @@ import { createAccountScan, encodePosition } from "./scan-accounts.ts";
 
 const markets = MORPHO_BLUE_MARKETS.get(1) ?? [];
 const ids = markets.flatMap((market) => market.ids);
-const answers = [200, ids.length - 200].map((count) =>
+const returned = [200, ids.length - 200].map((count) =>
   encodeFunctionResult({
     abi: multicall3Abi,
     functionName: "aggregate3",
@@ -25,7 +25,7 @@ const answers = [200, ids.length - 200].map((count) =>
     })),
   }),
 );
-const read = async (calls: readonly ContractRead[]) => calls.map((_, index) => answers[index] ?? null);
+const read = async (calls: readonly ContractRead[]) => calls.map((_, index) => returned[index] ?? null);
 const signal = new AbortController().signal;
 const at = await makeChainAccess(makeChainConfig("ethereum", 1), { read }).pin(signal);
 const scan = createAccountScan();

@@ -1,4 +1,4 @@
-// Which of hundreds of markets a wallet uses: the calls are encoded once, and an answer of nothing is not decoded.
+// Which of hundreds of markets a wallet uses: the calls are encoded once, and a result of nothing is not decoded.
 //
 // Nearly every wallet uses none of the markets, and each snapshot asks about all of them. Against encoding and decoding
 // every call this takes a thirtieth of the time: 0.04 against 1.3 ms on Ethereum (scan-accounts.bench.ts).
@@ -24,7 +24,7 @@ export type Account = {
   readonly borrowShares: bigint;
   readonly collateral: bigint;
 };
-export type AccountScan = { readonly accounts: readonly Account[]; readonly unreadable: number };
+type AccountScan = { readonly accounts: readonly Account[]; readonly unreadable: number };
 
 /** Supplied shares, borrowed shares, collateral. */
 const POSITION_WORDS = 3;
@@ -42,8 +42,8 @@ type Chunk = {
   readonly ids: readonly Hex[];
   /** The encoded multicall, split where the wallet belongs. */
   readonly parts: readonly string[];
-  /** How the multicall answers when the wallet has nothing in any of the markets. */
-  readonly emptyAnswer: string;
+  /** What the multicall returns when the wallet has nothing in any of the markets. */
+  readonly emptyResult: string;
 };
 
 /** One scan for all wallets: encodes at its first use. */
@@ -57,12 +57,12 @@ export function createAccountScan(): (
   return async (at, wallet, markets, signal) => {
     const chunks = chunksOf.get(markets) ?? markets.flatMap(encodeChunks);
     chunksOf.set(markets, chunks);
-    const answers = await at.read(
+    const returned = await at.read(
       chunks.map((chunk) => fillIn(chunk, wallet)),
       signal,
     );
     const results = await Promise.all(
-      chunks.map((chunk, index) => decodeAnswer(at, wallet, chunk, answers[index] ?? null, signal)),
+      chunks.map((chunk, index) => decodeMulticall(at, wallet, chunk, returned[index] ?? null, signal)),
     );
     const scans = chunks.map((chunk, index) => collectAccounts(chunk, results[index] ?? null));
     return {
@@ -79,7 +79,7 @@ function encodeChunks({ morpho, ids }: MorphoBlueMarkets): readonly Chunk[] {
     parts: encodeAggregate3(chunk.map((id) => encodePosition(morpho, [id, PLACEHOLDER]))).split(
       PLACEHOLDER.slice(2),
     ),
-    emptyAnswer: encodeEmptyAnswer(chunk.length),
+    emptyResult: encodeEmptyResult(chunk.length),
   }));
 }
 
@@ -89,26 +89,26 @@ function fillIn({ parts }: Chunk, wallet: Hex): ContractRead {
 }
 
 /** A list of `count` successful calls that each return three zeros, in the ABI's canonical form. */
-function encodeEmptyAnswer(count: number): string {
+function encodeEmptyResult(count: number): string {
   const word = (value: number) => value.toString(16).padStart(64, "0");
   // Success, the offset and the length of the data, and the data.
-  const result = [1, 64, 32 * POSITION_WORDS, 0, 0, 0].map(word).join("");
-  const resultBytes = result.length / 2;
-  const offsets = Array.from({ length: count }, (_, index) => word(32 * count + resultBytes * index));
-  return `0x${word(32)}${word(count)}${offsets.join("")}${result.repeat(count)}`;
+  const entry = [1, 64, 32 * POSITION_WORDS, 0, 0, 0].map(word).join("");
+  const entryBytes = entry.length / 2;
+  const offsets = Array.from({ length: count }, (_, index) => word(32 * count + entryBytes * index));
+  return `0x${word(32)}${word(count)}${offsets.join("")}${entry.repeat(count)}`;
 }
 
 /** Null when the wallet has nothing there. */
-async function decodeAnswer(
+async function decodeMulticall(
   at: PinnedChain,
   wallet: Hex,
-  { morpho, ids, emptyAnswer }: Chunk,
-  answer: Hex | null,
+  { morpho, ids, emptyResult }: Chunk,
+  result: Hex | null,
   signal: AbortSignal,
 ): Promise<CallResults | null> {
-  if (answer === emptyAnswer) return null;
-  const decoded = decodeAggregate3(answer ?? "0x", ids.length);
-  // Multicall3 may be missing or refuse: ask one by one.
+  if (result === emptyResult) return null;
+  const decoded = decodeAggregate3(result ?? "0x", ids.length);
+  // Multicall3 may be missing or run out of gas: ask one by one.
   return (
     decoded ??
     at.read(

@@ -3,7 +3,7 @@ import type { RatedToken } from "../rate-reader.ts";
 
 /**
  * Address from @aave-dao/aave-address-book 4.68.1. Ethereum only: bridged rETH does not know the rate, and Aave prices it
- * where it is lent.
+ * where it is a reserve.
  */
 export const ROCKET_POOL_TOKENS: ReadonlyMap<number, readonly RatedToken[]> = new Map([
   [
