@@ -2,7 +2,7 @@
 
 import { decodeTokenAmount } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { type createCallEncoder, readByMulticall } from "../multicall.ts";
 import type {
   Asset,
   Holding,
@@ -23,7 +23,7 @@ export type RatedToken = {
   /** Returns the rate as one word with `scale` decimals. */
   readonly rate: {
     readonly contract: Hex;
-    readonly signature: string;
+    readonly encode: ReturnType<typeof createCallEncoder>;
     readonly args: readonly bigint[];
     readonly scale: number;
   };
@@ -47,9 +47,7 @@ export function createRateReader(
       query,
       held.flatMap(({ rated }) => rated.asset ?? []),
     );
-    const rateCalls = held.map(({ rated: { rate } }) =>
-      createCallEncoder(`function ${rate.signature} view returns (uint256)`)(rate.contract, rate.args),
-    );
+    const rateCalls = held.map(({ rated: { rate } }) => rate.encode(rate.contract, rate.args));
     const results = await readByMulticall(at, [...rateCalls, ...lookup.calls], signal);
     const assets = lookup.decode(results.slice(rateCalls.length));
     const warnings: string[] = [];

@@ -165,6 +165,35 @@ describe("vaults of MetaMorpho's own code, recorded", () => {
     ]);
   });
 
+  it("are forty at most, with a warning about the others", async () => {
+    const many = Array.from({ length: 42 }, (_, index) => ({
+      ...honest,
+      contract: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
+    }));
+    const calls = many.flatMap(({ contract }) =>
+      record.calls
+        .filter(({ to, args }) => to !== hostile.contract && !args.includes(hostile.contract))
+        .map((call) => ({
+          ...call,
+          to: call.to === honest.contract ? contract : call.to,
+          args: call.args.map((arg) => (arg === honest.contract ? contract : arg)),
+        })),
+    );
+    const registry = {
+      proofs: [{ kind: "metaMorphoFactory" as const, registry: recording.factory }],
+      vaults: new Set<Hex>(),
+    };
+    const at = openRecordedChain({ ...record, chain, calls });
+    const { positions, provenTokens, warnings } = await createErc4626Reader(
+      new Map([[31337, registry]]),
+    ).read({ at, wallet: recording.wallet, holdings: many }, signal);
+    expect(positions.length).toBe(40);
+    expect(provenTokens?.size).toBe(42);
+    expect(warnings).toEqual([
+      "Only 40 vaults on Local were asked what they could pay out; 2 more have no value.",
+    ]);
+  });
+
   it("do not count for a registry that does not know them", async () => {
     expect(await readAs("yearnRegistry")).toEqual({
       positions: [],

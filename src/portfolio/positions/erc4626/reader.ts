@@ -35,9 +35,15 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
       const held = sortListedFirst(query).slice(0, PROBES_MAX);
       const warnings = describeSkipped(query, held.length);
-      const context: VaultContext = { query, registry, payableLeft: PAYABLE_MAX };
+      const context: VaultContext = { query, registry, payableLeft: PAYABLE_MAX, payableSkipped: 0 };
       const routines = held.map((shares) => resolveShares(context, shares));
       const outcomes = await runCallRoutines(at, routines, signal);
+      if (context.payableSkipped > 0) {
+        const skipped = context.payableSkipped;
+        warnings.push(
+          `Only ${PAYABLE_MAX} vaults on ${at.chain.name} were asked what they could pay out; ${skipped} more have no value.`,
+        );
+      }
       return collectOutcomes(query, held, outcomes, warnings);
     },
   };

@@ -1,6 +1,9 @@
 // Sky's savings token by chain id, on chains where it is no vault.
 import type { Hex } from "../../../lib/hex.ts";
+import { createCallEncoder } from "../../multicall.ts";
 import type { RatedToken } from "../rate-reader.ts";
+
+const getConversionRate = createCallEncoder("function getConversionRate() view returns (uint256)");
 
 function bridgedSavings(token: Hex, asset: Hex, oracle: Hex): RatedToken {
   return {
@@ -9,7 +12,7 @@ function bridgedSavings(token: Hex, asset: Hex, oracle: Hex): RatedToken {
     kind: "vault",
     asset,
     // In rays: the rate at the block's time, from the savings rate that Ethereum sends.
-    rate: { contract: oracle, signature: "getConversionRate()", args: [], scale: 27 },
+    rate: { contract: oracle, encode: getConversionRate, args: [], scale: 27 },
   };
 }
 
