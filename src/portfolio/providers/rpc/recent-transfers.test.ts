@@ -76,6 +76,33 @@ describe("a node without a limit", () => {
   });
 });
 
+describe("a chain that was searched before", () => {
+  it("is searched in fewer requests, the newest blocks first", async () => {
+    const first = chainOf(HEAD);
+    await readRecentTransfers(first.at, WALLET, "to", signal);
+    const second = chainOf(HEAD, { chain: first.at.chain });
+    const found = await readRecentTransfers(second.at, WALLET, "to", signal);
+    expect(found.fromBlock).toBe(HEAD - MONTH + 1);
+    expect(second.sizes()).toEqual([10_000, MONTH - 10_000]);
+  });
+
+  it("is not searched again in a range that used up the time", async () => {
+    const { at, searched, sizes } = chainOf(HEAD);
+    const slow: PinnedChain["transfers"] = (filter, abort) =>
+      filter.toBlock - filter.fromBlock < 100_000
+        ? at.transfers(filter, abort)
+        : new Promise((_, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
+    const read = () =>
+      readRecentTransfers({ ...at, transfers: slow }, WALLET, "to", signal, { timeMs: 50, requests: 16 });
+    expect((await read()).fromBlock).toBe(HEAD - 90_000 + 1);
+    searched.length = 0;
+    // The first is small, all others have the size that returned in time.
+    expect((await read()).fromBlock).toBe(HEAD - 10_000 - 15 * 80_000 + 1);
+    expect(new Set(sizes().slice(1))).toEqual(new Set([80_000]));
+    expect(sizes()).toHaveLength(16);
+  });
+});
+
 describe("a strict node", () => {
   it.each([
     [10_000, 140_000],
@@ -102,7 +129,7 @@ describe("a strict node", () => {
       fromBlock: HEAD - 160_000 + 1,
     });
     expect(new Set(second.sizes())).toEqual(new Set([10_000]));
-    const later = chainOf(HEAD, { chain, timestamp: 1_200 });
+    const later = chainOf(HEAD, { chain, timestamp: 601 });
     await readRecentTransfers(later.at, WALLET, "to", signal);
     expect(later.sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
@@ -148,7 +175,7 @@ describe("the search", () => {
     const hang = (_: TransferFilter, abort: AbortSignal) =>
       new Promise<never>((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
     await expect(
-      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, budget),
+      readRecentTransfers({ ...chainOf(HEAD).at, transfers: hang }, WALLET, "to", signal, budget),
     ).rejects.toMatchObject({ name: "TimeoutError" });
     const first: PinnedChain["transfers"] = (filter, abort) =>
       filter.toBlock === HEAD ? at.transfers(filter, abort) : hang(filter, abort);

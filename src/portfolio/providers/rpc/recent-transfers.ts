@@ -41,7 +41,12 @@ type TransferBudget = { readonly timeMs: number; readonly requests: number };
 const BUDGET: TransferBudget = { timeMs: TIME_MS_MAX, requests: REQUESTS_MAX };
 
 /** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
-type LearnedRange = { readonly size: number; readonly rejected: number; readonly timestamp: number };
+type LearnedRange = {
+  readonly size: number;
+  /** The smallest range that was rejected, and when. */
+  readonly rejected: number;
+  readonly rejectedAt: number;
+};
 
 const learnedRanges = new WeakMap<ChainConfig, LearnedRange>();
 
@@ -78,7 +83,8 @@ export async function readRecentTransfers(
       continue;
     }
     signal.throwIfAborted();
-    if (wantsSmallerRange(failure.reason) && pages.shrink(range) && requests > 0) continue;
+    if (deadline.aborted) pages.settle(range);
+    else if (wantsSmallerRange(failure.reason) && pages.shrink(range) && requests > 0) continue;
     // Older blocks are optional: a node may have pruned them, or the budget is used up.
     if (pages.oldest() === null) throw failure.reason;
     break;
@@ -90,15 +96,17 @@ export async function readRecentTransfers(
 function createPages({ chain, block }: PinnedChain) {
   const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
   const learned = learnedRanges.get(chain);
-  let size = learned?.size ?? firstRange(chain);
+  // Never the large range first: the newest blocks matter most, and a small range returns soon.
+  let size = Math.min(firstRange(chain), learned?.size ?? Number.POSITIVE_INFINITY);
   /** The smallest range that was rejected: only smaller ones are tried. */
   let rejected = learned && isRecent(learned, block) ? learned.rejected : Number.POSITIVE_INFINITY;
+  let rejectedAt = learned?.rejectedAt ?? block.timestamp;
   /** The largest range that was returned; 0 when none was. */
   let returned = 0;
   let reached = block.number + 1;
   const grown = () => {
     const larger = rejected === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
-    return larger < rejected ? larger : size;
+    return [learned?.size ?? 0, larger].find((next) => next > size && next < rejected) ?? size;
   };
   return {
     isDone: () => reached <= end,
@@ -118,22 +126,29 @@ function createPages({ chain, block }: PinnedChain) {
       returned = Math.max(returned, size);
     },
     grow(): void {
-      learnedRanges.set(chain, { size, rejected, timestamp: block.timestamp });
+      learnedRanges.set(chain, { size, rejected, rejectedAt });
       size = grown();
     },
     /** False when the range cannot be smaller. */
     shrink({ fromBlock, toBlock }: Range): boolean {
       const blocks = toBlock - fromBlock + 1;
       rejected = blocks;
+      rejectedAt = block.timestamp;
       if (returned >= blocks) returned = 0;
       size = Math.max(returned, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
       return size > 0;
     },
+    /** After a range that used up the time: the next snapshot tries none that is larger than what returned. */
+    settle({ fromBlock, toBlock }: Range): void {
+      const blocks = toBlock - fromBlock + 1;
+      size = returned || Math.max(1, Math.floor(blocks / SHRINK_BY));
+      learnedRanges.set(chain, { size, rejected: size + 1, rejectedAt: block.timestamp });
+    },
   };
 }
 
-function isRecent({ timestamp }: LearnedRange, block: PinnedBlock): boolean {
-  return block.timestamp - timestamp < REJECTION_SECONDS_MAX;
+function isRecent({ rejectedAt }: LearnedRange, block: PinnedBlock): boolean {
+  return block.timestamp - rejectedAt < REJECTION_SECONDS_MAX;
 }
 
 function firstRange({ blockTimeMs }: ChainConfig): number {
