@@ -1,4 +1,5 @@
-// Pools by a plain model: the slope of a stable pool's curve, and liquidity that is held but not around the price.
+// Pools by a plain model and by recorded states: the slope of a stable pool's curve, and liquidity that is held but not around the price.
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
@@ -61,6 +62,33 @@ describe("a stable pool", () => {
     const empty = words(10n ** 18n, 10n ** 6n, 0n, 5n, 1n, 1n, 2n);
     expect(kind.decodeState([empty], { quote, isTokenFirst: true })).toBeNull();
     expect(kind.decodeState([null], { quote, isTokenFirst: true })).toBeNull();
+  });
+});
+
+describe("the pools of Aerodrome's own contracts", () => {
+  const { pools } = JSON.parse(
+    readFileSync(new URL("./recorded/aerodrome-pools.json", import.meta.url), "utf8"),
+  ) as { pools: readonly AerodromePool[] };
+  type AerodromePool = {
+    readonly metadata: readonly (string | boolean)[];
+    readonly tokenFirst: boolean;
+    readonly fee: string;
+    readonly sold: string;
+    readonly paid: string;
+    readonly depth: string;
+  };
+  const kind = findPoolKind({ kind: "solidly", factory: FACTORY });
+
+  it.each(pools)("pay what the rate says, less the fee: $metadata", (pool) => {
+    const metadata = words(...pool.metadata.map(BigInt), 1n, 2n);
+    const state = kind.decodeState([metadata], { quote, isTokenFirst: pool.tokenFirst });
+    const [numerator, denominator] = state?.rate ?? [0n, 1n];
+    const beforeFee = Number(numerator * BigInt(pool.sold)) / Number(denominator);
+    const expected = beforeFee * (1 - Number(pool.fee) / 10_000);
+    // The trade itself moves the price by up to a five-hundredth.
+    expect(Number(pool.paid) / expected).toBeGreaterThan(0.9979);
+    expect(Number(pool.paid) / expected).toBeLessThanOrEqual(1.000001);
+    expect(state?.depth).toBe(BigInt(pool.depth));
   });
 });
 
