@@ -2,11 +2,12 @@
 //
 // Sources, read on 2026-11-16; a test computes addresses of well-known pools from them:
 // - Uniswap: Uniswap/sdks, sdk-core addresses, 2026-08-07.
-// - PancakeSwap: pancakeswap/pancake-frontend, contracts.ts (manager) and v3-sdk (deployer, code hash); MasterChef v3 as in
-//   the contract tables of hummingbot/gateway, which names developer.pancakeswap.finance as its source.
+// - PancakeSwap: pancakeswap/pancake-frontend, contracts.ts (manager) and v3-sdk (deployer, code hash); MasterChef v3 by
+//   the table in okx/plugin-store, skills/pancakeswap-clmm-plugin (3aafa4c), which other projects' tables agree with.
 // - SushiSwap: sushi-labs/sushi, features/sushiswap-v3.ts, 2026-08-07.
-// - Aerodrome, Velodrome: the deployment tables in the READMEs of aerodrome-finance/slipstream (three generations, all in
-//   use) and velodrome-finance/slipstream (2026-05-01), and the voters in those of their contracts repositories.
+// - Aerodrome, Velodrome: the deployment tables of aerodrome-finance/slipstream and velodrome-finance/slipstream
+//   (2026-05-01), and the voters in the READMEs of their contracts repositories. The two younger generations on Base are
+//   from a copy of that README; no pool of the second was at hand to compute.
 import type { Hex } from "../../../lib/hex.ts";
 
 export type LiquidityNftMarket = {
