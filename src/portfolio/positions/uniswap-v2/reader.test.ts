@@ -36,7 +36,7 @@ const staked = {
 };
 
 const sent: TransferLog = {
-  ...{ contract: POOL, from: WALLET, to: GAUGE, isErc721: false, tokenId: null },
+  ...{ contract: POOL, from: WALLET, to: GAUGE, isErc721: false, tokenId: null, amount: 1n },
   ...{ transactionHash: `0x${"11".repeat(32)}`, blockNumber: 1, blockTimestamp: null, logIndex: 0 },
 };
 const gaugeOf = (pool: Hex): RecordedCall => ({

@@ -74,7 +74,7 @@ function staked(isGauge: boolean, manager: Hex): readonly RecordedCall[] {
 }
 
 const sent: TransferLog = {
-  ...{ contract: market.manager, from: WALLET, to: GAUGE, isErc721: true, tokenId: ID },
+  ...{ contract: market.manager, from: WALLET, to: GAUGE, isErc721: true, tokenId: ID, amount: null },
   ...{ transactionHash: `0x${"11".repeat(32)}`, blockNumber: 1, blockTimestamp: null, logIndex: 0 },
 };
 
