@@ -31,6 +31,7 @@ export type PortfolioPosition = {
   readonly contract: string | null;
   readonly assets: readonly PortfolioAsset[];
   readonly valueUsd: string | null;
+  readonly partial: boolean;
 };
 
 export type RecentActivity = {

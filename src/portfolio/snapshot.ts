@@ -4,7 +4,6 @@ import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
-import { applyMarketRates, listRateAssets } from "./positions/market-rates.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
@@ -96,7 +95,10 @@ export async function readChainData(
   const assets = [
     ...holdings.filter(({ contract }) => contract === null || !receiptTokens.has(contract)),
     ...positions.positions.flatMap((position) => position.assets),
-    ...listRateAssets(positions.positions),
+    // The assets in which markets price others.
+    ...positions.positions.flatMap((position) =>
+      position.assets.flatMap(({ marketRate }) => (marketRate ? [marketRate.per] : [])),
+    ),
   ];
   const sources = balances.prices
     ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
@@ -106,7 +108,7 @@ export async function readChainData(
     chain: at.chain,
     block: at.block,
     holdings,
-    positions: applyMarketRates(positions.positions, prices.prices),
+    positions: positions.positions,
     prices: prices.prices,
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,

@@ -178,19 +178,22 @@ export type PriceSource = {
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
-/** What the protocol counts for one whole unit of an asset, in whole units of another one. */
+/** What one asset costs in another, by the market that holds both. */
 export type MarketRate = {
-  readonly asset: Asset;
+  /** Whole units of `per` for one whole unit. */
   readonly rate: Decimal;
-  /** The contract that says so. */
+  /** Its own price, in dollars, makes this one a price in dollars. */
+  readonly per: Asset & Pick<PositionAsset, "marketPrice">;
+  readonly source: string;
   readonly contract: Hex;
+  readonly timestamp: number | null;
 };
 
 /** An amount in a position, with what the protocol itself says about its price. */
 export type PositionAsset = Holding & {
   /** Used when no price source knows the asset: the price by which its own market values it. */
   readonly marketPrice?: AssetPrice | null;
-  /** Becomes the market price when a source has a price for the other asset. */
+  /** The same for a market that does not count in dollars. */
   readonly marketRate?: MarketRate | null;
 };
 
@@ -207,6 +210,8 @@ export type ProtocolPosition = {
    * all. Null for a position that secures nothing.
    */
   readonly market?: string | null;
+  /** A part of that account could not be read, so that what it owes says nothing about what it is worth. */
+  readonly incomplete?: boolean;
   readonly assets: readonly PositionAsset[];
   /** Receipt and debt tokens that represent this position: they are not listed again as tokens. */
   readonly receiptTokens: readonly Hex[];

@@ -15,15 +15,22 @@ export const exampleSnapshot = {
   summary: {
     totalValueUsd: "7750.25",
     pricedTokenCount: 2,
-    unpricedTokenCount: 0,
-    tokenCount: 2,
+    unpricedTokenCount: 1,
+    tokenCount: 3,
     stablecoinValueUsd: "1250.25",
     chains: [
-      { chain: "base", tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0, totalValueUsd: "2750.25" },
+      { chain: "base", tokenCount: 2, pricedTokenCount: 1, unpricedTokenCount: 1, totalValueUsd: "2750.25" },
       { chain: "ethereum", tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0, totalValueUsd: "5000" },
     ],
     topHoldings: [
       { chain: "ethereum", contract: null, symbol: "ETH", name: "Ether", valueUsd: "5000" },
+      {
+        chain: "base",
+        contract: AWETH_BASE,
+        symbol: "WETH",
+        name: "Aave v3 WETH supplied",
+        valueUsd: "1500",
+      },
       { chain: "base", contract: USDC_BASE, symbol: "USDC", name: "USD Coin", valueUsd: "1250.25" },
     ],
     warnings: ["base: native transfers leave no log and are not part of the activity."],
@@ -105,6 +112,7 @@ export const exampleSnapshot = {
         },
       ],
       valueUsd: "1500",
+      partial: false,
     },
   ],
   recentActivity: [

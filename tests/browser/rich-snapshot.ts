@@ -33,15 +33,15 @@ export const richSnapshot = {
   summary: {
     ...exampleSnapshot.summary,
     totalValueUsd: "17244.038201",
-    tokenCount: 10,
+    tokenCount: 11,
     pricedTokenCount: 9,
-    unpricedTokenCount: 1,
+    unpricedTokenCount: 2,
     chains: [
       {
         chain: "base",
-        tokenCount: 4,
+        tokenCount: 5,
         pricedTokenCount: 3,
-        unpricedTokenCount: 1,
+        unpricedTokenCount: 2,
         totalValueUsd: "6153.160001",
       },
       {

@@ -112,23 +112,21 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
     formatMicroUsd(sum([...plain.values()].map(({ stable }) => stable))),
   );
   expect(summary.chains.map(({ chain }) => chain)).toEqual(snapshot.chains);
+  const spamOn = (slug: string) => tokens.filter(({ chain, spam }) => spam && chain === slug).length;
   expect(summary.chains).toEqual(
-    [...plain].map(([chain, { tokens, total }]) => ({
+    [...plain].map(([chain, { tokens: known, total }]) => ({
       chain,
       totalValueUsd: formatMicroUsd(total),
-      tokenCount: tokens.length,
-      pricedTokenCount: tokens.length,
-      unpricedTokenCount: 0,
+      tokenCount: known.length + spamOn(chain),
+      pricedTokenCount: known.length,
+      unpricedTokenCount: spamOn(chain),
     })),
   );
+  const inVaults = positions.map((position) => ({ ...position, symbol: position.assets[0]?.symbol ?? null }));
   expect(summary.topHoldings).toEqual(
-    counted.map(({ chain, contract, symbol, name, valueUsd }) => ({
-      chain,
-      contract,
-      symbol,
-      name,
-      valueUsd,
-    })),
+    [...counted, ...inVaults]
+      .map(({ chain, contract, symbol, name, valueUsd }) => ({ chain, contract, symbol, name, valueUsd }))
+      .sort((a, b) => Number(parseMicroUsd(b.valueUsd ?? "0") - parseMicroUsd(a.valueUsd ?? "0"))),
   );
   expectAddsUp(snapshot);
 }
@@ -143,7 +141,7 @@ function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
   expect(parseMicroUsd(summary.totalValueUsd ?? "0")).toBe(sum(values()));
   for (const { chain, totalValueUsd } of summary.chains)
     expect(parseMicroUsd(totalValueUsd ?? "0")).toBe(sum(values(chain)));
-  expect(summary.tokenCount).toBe(counted.length);
+  expect(summary.tokenCount).toBe(tokens.length);
   expect(summary.pricedTokenCount + summary.unpricedTokenCount).toBe(summary.tokenCount);
   expect(BigInt(summary.tokenCount)).toBe(sum(summary.chains.map(({ tokenCount }) => BigInt(tokenCount))));
 }
@@ -225,7 +223,9 @@ describe("unsolicited tokens", () => {
 
   it("do not affect other holdings", async () => {
     await expectTruth(snapshot);
-    expect(snapshot.summary).toMatchObject({ tokenCount: 1, totalValueUsd: formatMicroUsd(1_234_415n) });
+    expect(snapshot.summary).toMatchObject({
+      ...{ tokenCount: 4, pricedTokenCount: 1, totalValueUsd: formatMicroUsd(1_234_415n) },
+    });
   });
 
   it("are named in a warning when they return no balance", () => {

@@ -169,7 +169,8 @@ describe("a payment", () => {
     const response = await get(`?address=${WALLET}&spam=exclude`, PAID);
     const { tokens, summary } = (await response.json()) as typeof exampleSnapshot;
     expect(tokens.map(({ symbol }) => symbol)).toEqual(["ETH", "USDC"]);
-    expect(summary).toEqual(exampleSnapshot.summary);
+    expect(summary).toMatchObject({ tokenCount: 2, pricedTokenCount: 2, unpricedTokenCount: 0 });
+    expect(summary.totalValueUsd).toBe(exampleSnapshot.summary.totalValueUsd);
   });
 
   it("for a wallet that cannot be read gets an error", async () => {

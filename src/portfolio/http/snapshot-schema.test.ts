@@ -92,7 +92,9 @@ const SPECIFIED = {
     ...["chain", "chainId", "contract", "symbol", "name", "decimals", "logo", "rawBalance", "balance"],
     ...["priceUsd", "valueUsd", "spam", ...PRICE_KEYS],
   ],
-  position: ["chain", "chainId", "protocol", "kind", "name", "contract", "assets", "valueUsd"],
+  position: [
+    ...["chain", "chainId", "protocol", "kind", "name", "contract", "assets", "valueUsd", "partial"],
+  ],
   asset: [
     ...["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
     ...PRICE_KEYS,

@@ -26,7 +26,7 @@ const contract = { ...nullable(address), description: "Null for the native coin.
 const totalValueUsd = {
   ...nullable(usd),
   description:
-    'The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price.',
+    'The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which.',
 };
 
 const assetKeys = {
@@ -42,7 +42,8 @@ const amountKeys = {
   priceUsd: { ...nullable(amount), description: "Of one whole unit; null when unknown." },
   valueUsd: {
     ...nullable(usd),
-    description: "balance × priceUsd, rounded half up to 6 decimals; negative for debt.",
+    description:
+      "balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so.",
   },
   priceSource: { ...textOrNull, description: "Name of the source of the price." },
   priceContract: {
@@ -63,7 +64,7 @@ const portfolioToken = record("PortfolioToken", {
   ...amountKeys,
   spam: {
     type: "boolean",
-    description: "When true, excluded from totals, counts and top holdings; summary.warnings states why.",
+    description: "When true, excluded from totals and top holdings; summary.warnings states why.",
   },
 });
 
@@ -77,7 +78,11 @@ const portfolioPosition = record("PortfolioPosition", {
   assets: listOf(record("PositionAsset", { ...assetKeys, ...amountKeys })),
   valueUsd: {
     ...nullable(usd),
-    description: "The sum of its assets; null when one of them has no price, negative for debt.",
+    description: "The sum of its assets that have a value; null when none has, negative for debt.",
+  },
+  partial: {
+    type: "boolean",
+    description: "True when valueUsd leaves out an asset, because that has no known price.",
   },
 });
 
@@ -101,25 +106,33 @@ const recentActivity = record("RecentActivity", {
 });
 
 const counts = {
-  tokenCount: { ...count, description: "Excludes spam and the receipt tokens of positions." },
-  pricedTokenCount: { ...count, description: "Tokens with a valueUsd." },
-  unpricedTokenCount: count,
+  tokenCount: {
+    ...count,
+    description:
+      "The entries of tokens, with spam unless the request excludes it. Positions are not counted.",
+  },
+  pricedTokenCount: { ...count, description: "Those of them with a valueUsd." },
+  unpricedTokenCount: { ...count, description: "Those of them without." },
 };
 
 const portfolioSummary = record("PortfolioSummary", {
   totalValueUsd,
   ...counts,
   stablecoinValueUsd: {
-    ...nullable(usd),
+    ...nullable(amount),
     description:
-      "The part of the total in dollar stablecoins, identified by address: in the wallet and in positions, less stablecoin debt.",
+      'The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price.',
   },
   chains: listOf(record("ChainSummary", { chain, ...counts, totalValueUsd }), {
     description: "One per requested chain, in the order of the request.",
   }),
   topHoldings: listOf(
     record("TopHolding", { chain, contract, symbol: textOrNull, name: textOrNull, valueUsd: usd }),
-    { maxItems: 10 },
+    {
+      maxItems: 10,
+      description:
+        "The largest tokens and positions by value, without spam and debt. A position has its own name.",
+    },
   ),
   warnings: listOf(text, {
     description: "The block of each chain, and what is missing, not counted or uncertain.",

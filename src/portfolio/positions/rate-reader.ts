@@ -73,7 +73,11 @@ function createPosition(
   asset: Asset,
   units: bigint,
 ): ProtocolPosition {
-  const marketRate = { asset, rate: { units, scale: rate.scale }, contract: rate.contract };
+  const marketRate = {
+    per: asset,
+    rate: { units, scale: rate.scale },
+    ...{ source: protocol, contract: rate.contract, timestamp: null },
+  };
   return {
     protocol,
     kind,

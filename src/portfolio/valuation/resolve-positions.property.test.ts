@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
+import { getAssetKey, type Holding, type PositionAsset, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
 describe("any wallet", () => {
@@ -45,8 +45,8 @@ describe("any wallet", () => {
 
 const holdsSomething = ({ assets }: ProtocolPosition) => assets.some((asset) => asset.rawBalance > 0n);
 
-function priced(holding: Holding, { prices }: ChainData): boolean {
-  return holding.decimals !== null && prices.has(getAssetKey(holding));
+function priced(asset: PositionAsset, { prices }: ChainData): boolean {
+  return asset.decimals !== null && (prices.has(getAssetKey(asset)) || Boolean(asset.marketPrice));
 }
 
 /** Held, with a value, and not spam by an absurd amount of an unlisted token. */

@@ -1,7 +1,8 @@
 // Shows a position without a value as its receipt tokens when those have one, so that nothing is lost or counted twice.
 import type { Hex } from "../../lib/hex.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
-import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
+import type { Holding, PositionAsset, ProtocolPosition } from "../types.ts";
+import { findAssetPrice } from "./asset-price.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { valueAsset } from "./usd.ts";
 
@@ -79,10 +80,10 @@ function heldTokens({ holdings }: ChainData): ReadonlyMap<Hex | null, Holding> {
   );
 }
 
-function nonZeroAssets({ assets }: ProtocolPosition): readonly Holding[] {
+function nonZeroAssets({ assets }: ProtocolPosition): readonly PositionAsset[] {
   return assets.filter(({ rawBalance }) => rawBalance > 0n);
 }
 
-function hasValue(holding: Holding, { prices }: ChainData): boolean {
-  return valueAsset(holding, prices.get(getAssetKey(holding)) ?? null).value !== null;
+function hasValue(asset: PositionAsset, { prices }: ChainData): boolean {
+  return valueAsset(asset, findAssetPrice(asset, prices)).value !== null;
 }

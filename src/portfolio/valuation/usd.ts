@@ -12,12 +12,31 @@ import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { AssetPrice, Holding } from "../types.ts";
 import { formatSeconds } from "./time.ts";
 
-type ValuedAsset = { readonly asset: PortfolioAsset; readonly value: UsdValue };
+type ValuedAsset = {
+  readonly asset: PortfolioAsset;
+  readonly value: UsdValue;
+  /** The value is the limit, because balance × price is more. */
+  readonly isLimited: boolean;
+};
 
-export function valueAsset(holding: Holding, price: AssetPrice | null, sign: 1n | -1n = 1n): ValuedAsset {
+type ValueOptions = {
+  /** A debt is negative, and no limit makes it smaller. */
+  readonly isDebt?: boolean;
+  readonly valueMax?: Decimal | null;
+};
+
+export function valueAsset(
+  holding: Holding,
+  price: AssetPrice | null,
+  { isDebt = false, valueMax = null }: ValueOptions = {},
+): ValuedAsset {
   const decimals = validDecimals(holding.decimals);
   const balance = decimals === null ? null : { units: holding.rawBalance, scale: decimals };
-  const value = balance && price && computeUsdValue({ ...balance, units: sign * balance.units }, price.usd);
+  const signed = balance && { ...balance, units: isDebt ? -balance.units : balance.units };
+  const full = signed && price && computeUsdValue(signed, price.usd);
+  const limit = valueMax && !isDebt ? roundDecimal(valueMax, USD_SCALE, "down") : null;
+  const isLimited = full !== null && limit !== null && compareDecimals(full, limit) > 0;
+  const value = isLimited ? limit : full;
   return {
     asset: {
       contract: holding.contract,
@@ -33,6 +52,7 @@ export function valueAsset(holding: Holding, price: AssetPrice | null, sign: 1n 
       priceTimestamp: formatSeconds(price?.timestamp ?? null),
     },
     value,
+    isLimited,
   };
 }
 
@@ -60,9 +80,9 @@ export function sumKnownValues(values: readonly UsdValue[]): UsdValue {
   return known.length === 0 && values.length > 0 ? null : known.reduce(addDecimals, ZERO);
 }
 
-/** The sum, or null when one of the values is unknown. */
-export function sumIfAllKnown(values: readonly UsdValue[]): UsdValue {
-  return values.includes(null) ? null : sumKnownValues(values);
+/** What is left of a limit; never below zero, because no value exceeds it. */
+export function subtractValue(limit: Decimal, value: Decimal): Decimal {
+  return addDecimals(limit, { ...value, units: -value.units });
 }
 
 export function formatUsdValue(value: UsdValue): string | null {

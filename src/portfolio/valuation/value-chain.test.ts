@@ -1,4 +1,4 @@
-// Valued positions: they replace their receipt tokens, debt is negative, and a partial value counts as none.
+// Valued positions: they replace their receipt tokens, and debt is negative.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
@@ -48,13 +48,14 @@ describe("positions", () => {
           },
         ],
         valueUsd: "10",
+        partial: false,
       },
     ]);
     expect(summary).toMatchObject({ totalValueUsd: "11", stablecoinValueUsd: "11", tokenCount: 1 });
     expect(summary.chains).toMatchObject([{ totalValueUsd: "11" }]);
   });
 
-  it("have a negative value for debt, also in the stablecoin total", () => {
+  it("have a negative value for debt, which is no part of the stablecoins held", () => {
     const debt = makePosition({ kind: "borrowed", assets: [makeHolding(usdc, 12_345_678n)] });
     const { positions, summary } = onBase({
       holdings: [makeHolding(usdc, 1_000_000n)],
@@ -67,24 +68,7 @@ describe("positions", () => {
         assets: [{ rawBalance: "12345678", balance: "12.345678", valueUsd: "-12.345678" }],
       },
     ]);
-    expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "-11.345678" });
-  });
-
-  it("have no value and count nowhere when one of their assets has no price", () => {
-    const pair = makePosition({
-      kind: "liquidity",
-      assets: [makeHolding(usdc, 5_000_000n), makeHolding(well, 1n)],
-    });
-    const { positions, summary } = onBase({
-      holdings: [makeHolding(usdc, 1_000_000n)],
-      positions: [pair],
-      prices: makePrices({ [usdc.contract]: "1" }),
-    });
-    expect(positions).toMatchObject([{ valueUsd: null, assets: [{ valueUsd: "5" }, { valueUsd: null }] }]);
-    expect(summary).toMatchObject({ totalValueUsd: "1", stablecoinValueUsd: "1" });
-    expect(summary.warnings.join()).toContain(
-      "A position in Test on Base holds an asset without a known price",
-    );
+    expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "1" });
   });
 
   it("omit empty assets, and are omitted when all assets are empty", () => {

@@ -1,13 +1,23 @@
 // Values one chain: its tokens without the receipt tokens of positions, and its positions with debt as negative values.
 import { toCaip2Network } from "../../lib/caip2.ts";
-import type { PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
+import type { Decimal } from "../../lib/decimal.ts";
+import type { PortfolioAsset, PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
-import { getAssetKey, type Holding, type ProtocolPosition } from "../types.ts";
+import {
+  type AssetKey,
+  type AssetPrice,
+  getAssetKey,
+  type Holding,
+  type ProtocolPosition,
+} from "../types.ts";
+import { type AccountPart, findUnknownAccounts, isPartial } from "./accounts.ts";
+import { findAssetPrice } from "./asset-price.ts";
 import { resolvePositions } from "./resolve-positions.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { formatUsdValue, sumIfAllKnown, type UsdValue, valueAsset } from "./usd.ts";
+import { formatUsdValue, subtractValue, sumKnownValues, type UsdValue, valueAsset } from "./usd.ts";
 
 export type ValuedToken = {
+  readonly key: AssetKey;
   readonly token: PortfolioToken;
   readonly value: UsdValue;
   readonly isStablecoin: boolean;
@@ -15,11 +25,13 @@ export type ValuedToken = {
   readonly spamReasons: readonly string[];
 };
 
-type ValuedPosition = {
+export type ValuedPosition = {
   readonly position: PortfolioPosition;
+  /** Of the assets that have one; null when none has. */
   readonly value: UsdValue;
-  /** Values of its stablecoins; null when the position has no value, because they then count nowhere. */
+  /** Values of the stablecoins that it holds; empty for a debt. */
   readonly stablecoinValues: readonly UsdValue[];
+  readonly account: AccountPart;
 };
 
 export type ValuedChain = {
@@ -28,66 +40,104 @@ export type ValuedChain = {
   readonly positions: readonly ValuedPosition[];
   /** Positions without a value, shown as their receipt tokens instead. */
   readonly shownAsReceiptTokens: readonly ProtocolPosition[];
+  /** Protocols in which the wallet owes and its account is not known in full: the total is then unknown. */
+  readonly unknownAccounts: ReadonlySet<string>;
+  /** Assets that are valued at what the pools behind their price could pay. */
+  readonly limitedAssets: ReadonlySet<AssetKey>;
 };
 
 export function valueChain(data: ChainData): ValuedChain {
   const { shownAsPositions, shownAsReceiptTokens } = resolvePositions(data);
   const receiptTokens = new Set(shownAsPositions.flatMap((position) => position.receiptTokens));
+  const limits = new PoolLimits();
+  // Sorted before they are valued: what shares a limit is cut in the same order for the same wallet.
   const tokens = data.holdings
     .filter(({ contract, rawBalance }) => rawBalance > 0n && !(contract && receiptTokens.has(contract)))
-    .map((holding) => valueToken(holding, data))
     // The empty string sorts first, so the native coin comes first.
-    .sort((a, b) => compareText(a.token.contract ?? "", b.token.contract ?? ""));
+    .sort((a, b) => compareText(a.contract ?? "", b.contract ?? ""))
+    .map((holding) => valueToken(holding, data, limits));
   const positions = shownAsPositions
-    .map((position) => valuePosition(position, data))
-    .sort((a, b) => compareText(positionKey(a.position), positionKey(b.position)));
-  return { data, tokens, positions, shownAsReceiptTokens };
+    .toSorted((a, b) => compareText(positionKey(a), positionKey(b)))
+    .map((position) => valuePosition(position, data, limits));
+  const unknownAccounts = findUnknownAccounts(positions.map(({ account }) => account));
+  return { data, tokens, positions, shownAsReceiptTokens, unknownAccounts, limitedAssets: limits.reached };
 }
 
-function valueToken(
-  holding: Holding,
-  { chain, prices, incompletePrices, provenTokens }: ChainData,
-): ValuedToken {
+/** Pools can pay for an asset only once, wherever the wallet holds it. */
+class PoolLimits {
+  readonly reached = new Set<AssetKey>();
+  readonly #left = new Map<AssetKey, Decimal>();
+
+  /** What the pools behind a price could still pay; null for a price without pools. */
+  leftFor(key: AssetKey, price: AssetPrice | null): Decimal | null {
+    return this.#left.get(key) ?? price?.payableUsdMax ?? null;
+  }
+
+  use(key: AssetKey, price: AssetPrice | null, valued: { value: UsdValue; isLimited: boolean }): void {
+    const left = this.leftFor(key, price);
+    if (left === null || valued.value === null) return;
+    this.#left.set(key, subtractValue(left, valued.value));
+    if (valued.isLimited) this.reached.add(key);
+  }
+}
+
+function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): ValuedToken {
+  const { chain, prices, incompletePrices, provenTokens } = data;
   const key = getAssetKey(holding);
   const price = prices.get(key) ?? null;
-  const { asset, value } = valueAsset(holding, price);
   const spamReasons = findSpamReasons(holding, {
     chain,
     unpriced: price === null && !incompletePrices.has(key),
     proven: price?.provesToken === true || (holding.contract !== null && provenTokens.has(holding.contract)),
   });
-  const { contract, symbol, name, decimals, ...amounts } = asset;
+  const valued = valueAsset(holding, price, { valueMax: limits.leftFor(key, price) });
+  // Spam is not counted, so it leaves the whole limit to others.
+  if (spamReasons.length === 0) limits.use(key, price, valued);
+  const { contract, symbol, name, decimals, ...amounts } = valued.asset;
   return {
+    key,
     token: {
       ...chainKeys(chain),
       ...{ contract, symbol, name, decimals, logo: holding.logo, ...amounts },
       spam: spamReasons.length > 0,
     },
-    value,
+    value: valued.value,
     isStablecoin: isStablecoin(holding, chain),
     spamReasons,
   };
 }
 
-function valuePosition(position: ProtocolPosition, { chain, prices }: ChainData): ValuedPosition {
+function valuePosition(position: ProtocolPosition, data: ChainData, limits: PoolLimits): ValuedPosition {
   const { protocol, kind, name, contract } = position;
-  const sign = kind === "borrowed" ? -1n : 1n;
+  const { chain, prices } = data;
+  const isDebt = kind === "borrowed";
   const assets = position.assets
     .filter(({ rawBalance }) => rawBalance > 0n)
-    .map((asset) => ({
-      ...valueAsset(asset, prices.get(getAssetKey(asset)) ?? null, sign),
-      stable: isStablecoin(asset, chain),
-    }));
-  const value = sumIfAllKnown(assets.map((asset) => asset.value));
+    .map((asset) => {
+      const key = getAssetKey(asset);
+      const price = findAssetPrice(asset, prices);
+      const valued = valueAsset(asset, price, { isDebt, valueMax: limits.leftFor(key, price) });
+      if (!isDebt) limits.use(key, price, valued);
+      return { ...valued, isStablecoin: isStablecoin(asset, chain) };
+    });
+  const values = assets.map((asset) => asset.value);
+  const value = sumKnownValues(values);
   return {
     position: {
       ...chainKeys(chain),
       ...{ protocol, kind, name, contract },
-      assets: assets.map(({ asset }) => asset),
+      assets: assets.map(({ asset }): PortfolioAsset => asset),
       valueUsd: formatUsdValue(value),
+      partial: isPartial(values),
     },
     value,
-    stablecoinValues: assets.filter(({ stable }) => stable).map((asset) => value && asset.value),
+    stablecoinValues: isDebt ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
+    account: {
+      ...{ protocol, market: position.market ?? null, isDebt },
+      isExact:
+        position.incomplete !== true &&
+        assets.every((asset) => asset.value !== null && (isDebt || !asset.isLimited)),
+    },
   };
 }
 
@@ -99,7 +149,7 @@ function isStablecoin({ contract }: Pick<Holding, "contract">, { stablecoins }: 
   return contract !== null && stablecoins.has(contract);
 }
 
-function positionKey({ protocol, kind, name, contract }: PortfolioPosition): string {
+function positionKey({ protocol, kind, name, contract }: ProtocolPosition): string {
   return [protocol, kind, name, contract].join("\n");
 }
 

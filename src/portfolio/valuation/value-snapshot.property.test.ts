@@ -3,8 +3,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { PortfolioAsset } from "../snapshot-types.ts";
+import type { Decimal } from "../../lib/decimal.ts";
+import type { PortfolioAsset, PortfolioPosition } from "../snapshot-types.ts";
 import { type AssetKey, type AssetPrice, getAssetKey } from "../types.ts";
+import type { ChainData } from "./snapshot-data.ts";
+import { excludeSpam } from "./value-snapshot.ts";
 
 /** `numerator / denominator` with at most `digits` decimals, rounded half away from zero, digit by digit. */
 function formatFraction(numerator: bigint, denominator: bigint, digits: number): string {
@@ -36,6 +39,12 @@ function sumValues(values: readonly (string | null)[]): string | null {
   );
 }
 
+/** The value without any limit, in millionths. */
+function fullValue(asset: PortfolioAsset, { units, scale }: Decimal, sign: bigint): bigint {
+  const unit = 10n ** BigInt(asset.decimals ?? 0);
+  return micros(formatFraction(sign * BigInt(asset.rawBalance) * units, unit * 10n ** BigInt(scale), 6));
+}
+
 function expectExact(asset: PortfolioAsset, found: AssetPrice | undefined, sign: bigint): void {
   const raw = BigInt(asset.rawBalance);
   if (asset.decimals === null) {
@@ -50,7 +59,23 @@ function expectExact(asset: PortfolioAsset, found: AssetPrice | undefined, sign:
   }
   const { units, scale } = found.usd;
   expect(asset.priceUsd).toBe(formatFraction(units, 10n ** BigInt(scale), scale));
-  expect(asset.valueUsd).toBe(formatFraction(sign * raw * units, unit * 10n ** BigInt(scale), 6));
+  const full = fullValue(asset, found.usd, sign);
+  if (found.payableUsdMax === null || sign < 0n) expect(micros(asset.valueUsd ?? "")).toBe(full);
+  else expect(micros(asset.valueUsd ?? "")).toBeLessThanOrEqual(full);
+}
+
+/** The price of each asset as the data has it: of a source, else of the market; found by position and place. */
+function priceFinder(chains: readonly ChainData[]) {
+  const dataOf = (chain: string) => chains.find((data) => data.chain.slug === chain);
+  const sourced = (chain: string, { contract }: PortfolioAsset) =>
+    dataOf(chain)?.prices.get((contract ?? "native") as AssetKey);
+  const inPosition = ({ chain, name }: PortfolioPosition, asset: PortfolioAsset) =>
+    sourced(chain, asset) ??
+    dataOf(chain)
+      ?.positions.find((position) => position.name === name)
+      ?.assets.find(({ contract }) => contract === asset.contract)?.marketPrice ??
+    undefined;
+  return { sourced, inPosition };
 }
 
 describe("any wallet", () => {
@@ -58,14 +83,78 @@ describe("any wallet", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions } = makeSnapshot(...chains);
-        const priceOf = (chain: string, { contract }: PortfolioAsset) =>
-          chains.find((data) => data.chain.slug === chain)?.prices.get((contract ?? "native") as AssetKey);
-        for (const token of tokens) expectExact(token, priceOf(token.chain, token), 1n);
-        for (const { chain, kind, assets, valueUsd } of positions) {
+        const prices = priceFinder(chains);
+        for (const token of tokens) expectExact(token, prices.sourced(token.chain, token), 1n);
+        for (const position of positions) {
+          const { kind, assets, valueUsd, partial } = position;
           for (const asset of assets)
-            expectExact(asset, priceOf(chain, asset), kind === "borrowed" ? -1n : 1n);
+            expectExact(asset, prices.inPosition(position, asset), kind === "borrowed" ? -1n : 1n);
           const values = assets.map((asset) => asset.valueUsd);
-          expect(valueUsd).toBe(values.includes(null) ? null : sumValues(values));
+          const known = values.filter((value) => value !== null);
+          expect(valueUsd).toBe(known.length === 0 ? null : sumValues(known));
+          expect(partial).toBe(known.length > 0 && known.length < values.length);
+        }
+      }),
+    );
+  });
+
+  it("never counts more of an asset than its pools could pay, and no less than it must", () => {
+    fc.assert(
+      fc.property(wallet, (chains) => {
+        const { tokens, positions, summary } = makeSnapshot(...chains);
+        for (const { chain, prices } of chains)
+          for (const [key, price] of prices) {
+            if (price.payableUsdMax === null) continue;
+            const { units, scale } = price.payableUsdMax;
+            const payable = (units * 1_000_000n) / 10n ** BigInt(scale);
+            const held = [
+              ...tokens.filter((token) => token.chain === chain.slug && !token.spam),
+              ...positions
+                .filter((position) => position.chain === chain.slug && position.kind !== "borrowed")
+                .flatMap(({ assets }) => assets),
+            ].filter(({ contract, valueUsd }) => (contract ?? "native") === key && valueUsd !== null);
+            const counted = held.reduce((sum, { valueUsd }) => sum + micros(valueUsd ?? ""), 0n);
+            const full = held.reduce((sum, asset) => sum + fullValue(asset, price.usd, 1n), 0n);
+            expect(counted).toBe(full < payable ? full : payable);
+            const said = summary.warnings.some(
+              (warning) =>
+                warning.startsWith(`The pools behind the prices of these assets on ${chain.name} could`) &&
+                warning.includes(key === "native" ? "the native coin" : key),
+            );
+            expect(said).toBe(full > payable && held.length > 0);
+          }
+      }),
+    );
+  });
+
+  it("has a total exactly when no debt is valued without the rest of its account", () => {
+    fc.assert(
+      fc.property(wallet, (chains) => {
+        const { positions, summary } = makeSnapshot(...chains);
+        for (const { chain, positions: read, prices } of chains) {
+          const shown = positions.filter((position) => position.chain === chain.slug);
+          const accountOf = (name: string) => read.find((position) => position.name === name);
+          const isKnown = (position: PortfolioPosition) =>
+            accountOf(position.name)?.incomplete === false &&
+            position.assets.every((asset) => {
+              const price = priceFinder(chains).inPosition(position, asset);
+              if (asset.valueUsd === null || price === undefined) return false;
+              return (
+                position.kind === "borrowed" || micros(asset.valueUsd) === fullValue(asset, price.usd, 1n)
+              );
+            });
+          const unknown = shown.some((debt) => {
+            if (debt.kind !== "borrowed") return false;
+            const market = accountOf(debt.name)?.market;
+            const account = shown.filter(
+              (other) => other === debt || (market !== null && accountOf(other.name)?.market === market),
+            );
+            return !account.every(isKnown);
+          });
+          const { totalValueUsd } = summary.chains.find((entry) => entry.chain === chain.slug) ?? {};
+          if (unknown) expect([totalValueUsd, summary.totalValueUsd]).toEqual([null, null]);
+          else if (prices.size > 0 && shown.some(({ valueUsd }) => valueUsd !== null))
+            expect(totalValueUsd).not.toBeNull();
         }
       }),
     );
@@ -75,45 +164,51 @@ describe("any wallet", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
-        const counted = tokens.filter(({ spam }) => !spam);
-        const within = (slug: string) => [...counted, ...positions].filter(({ chain }) => chain === slug);
+        const counted = [...tokens.filter(({ spam }) => !spam), ...positions];
+        const within = (slug: string) => counted.filter(({ chain }) => chain === slug);
         const valuesOf = (things: readonly { valueUsd: string | null }[]) =>
           things.map(({ valueUsd }) => valueUsd);
-        expect(summary.totalValueUsd).toBe(sumValues(valuesOf([...counted, ...positions])));
-        expect(summary.totalValueUsd).toBe(
-          sumValues(
-            summary.chains
-              .filter(({ chain }) => within(chain).length > 0)
-              .map((chain) => chain.totalValueUsd),
-          ),
-        );
-        for (const chain of summary.chains)
-          expect(chain.totalValueUsd).toBe(sumValues(valuesOf(within(chain.chain))));
-        expect(summary.tokenCount).toBe(counted.length);
-        expect(summary.pricedTokenCount).toBe(counted.filter(({ valueUsd }) => valueUsd !== null).length);
-        for (const count of ["tokenCount", "pricedTokenCount", "unpricedTokenCount"] as const) {
-          expect(summary[count]).toBe(summary.chains.reduce((sum, chain) => sum + chain[count], 0));
+        const isUnknown = (name: string) =>
+          summary.warnings.some((warning) => warning.startsWith(`The total value on ${name} is unknown`));
+        const anyUnknown = chains.some(({ chain }) => isUnknown(chain.name));
+        expect(summary.totalValueUsd).toBe(anyUnknown ? null : sumValues(valuesOf(counted)));
+        for (const { chain } of chains) {
+          const entry = summary.chains.find(({ chain: slug }) => slug === chain.slug);
+          expect(entry?.totalValueUsd).toBe(
+            isUnknown(chain.name) ? null : sumValues(valuesOf(within(chain.slug))),
+          );
         }
-        for (const { tokenCount, pricedTokenCount, unpricedTokenCount } of [summary, ...summary.chains]) {
-          expect(tokenCount).toBe(pricedTokenCount + unpricedTokenCount);
+        for (const { summary: counts, tokens: listed } of [
+          { summary, tokens },
+          excludeSpam(makeSnapshot(...chains)),
+        ]) {
+          expect(counts.tokenCount).toBe(listed.length);
+          expect(counts.pricedTokenCount).toBe(listed.filter(({ valueUsd }) => valueUsd !== null).length);
+          for (const count of ["tokenCount", "pricedTokenCount", "unpricedTokenCount"] as const) {
+            expect(counts[count]).toBe(counts.chains.reduce((sum, chain) => sum + chain[count], 0));
+          }
+          for (const { tokenCount, pricedTokenCount, unpricedTokenCount } of [counts, ...counts.chains]) {
+            expect(tokenCount).toBe(pricedTokenCount + unpricedTokenCount);
+          }
         }
       }),
     );
   });
 
-  it("counts stablecoins by address, in the wallet and in positions with a value", () => {
+  it("counts the stablecoins that are held, by address, in the wallet and in positions", () => {
     const stable = ({ contract }: PortfolioAsset) =>
       contract === numberedContract(3) || contract === numberedContract(4);
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
-        const inPositions = positions.flatMap(({ assets, valueUsd }) =>
-          assets.filter(stable).map((asset) => (valueUsd === null ? null : asset.valueUsd)),
+        const inPositions = positions
+          .filter(({ kind }) => kind !== "borrowed")
+          .flatMap(({ assets }) => assets.filter(stable));
+        const inWallet = tokens.filter((token) => stable(token) && !token.spam);
+        expect(summary.stablecoinValueUsd).toBe(
+          sumValues([...inWallet, ...inPositions].map(({ valueUsd }) => valueUsd)),
         );
-        const inWallet = tokens
-          .filter((token) => stable(token) && !token.spam)
-          .map(({ valueUsd }) => valueUsd);
-        expect(summary.stablecoinValueUsd).toBe(sumValues([...inWallet, ...inPositions]));
+        expect(summary.stablecoinValueUsd ?? "").not.toContain("-");
       }),
     );
   });
@@ -147,16 +242,14 @@ describe("any wallet", () => {
             before.value > after.value || (before.value === after.value && before.position < after.position),
           ).toBe(true);
         });
-        const top = tokens.filter(({ spam, valueUsd }) => !spam && valueUsd !== null).slice(0, 10);
-        expect(summary.topHoldings).toEqual(
-          top.map(({ chain, contract, symbol, name, valueUsd }) => ({
-            chain,
-            contract,
-            symbol,
-            name,
-            valueUsd,
-          })),
-        );
+        const held = [
+          ...tokens.filter(({ spam }) => !spam),
+          ...positions.filter(({ kind }) => kind !== "borrowed"),
+        ].filter(({ valueUsd }) => valueUsd !== null);
+        const values = held.map(({ valueUsd }) => micros(valueUsd ?? "")).sort((a, b) => (a > b ? -1 : 1));
+        expect(summary.topHoldings.map(({ valueUsd }) => micros(valueUsd))).toEqual(values.slice(0, 10));
+        for (const { chain, contract, name, valueUsd } of summary.topHoldings)
+          expect(held).toContainEqual(expect.objectContaining({ chain, contract, name, valueUsd }));
       }),
     );
   });

@@ -175,14 +175,14 @@ describe("spam", () => {
     prices: makePrices({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
   };
 
-  it("is listed and marked, but not counted", () => {
+  it("is listed and marked, but in no total", () => {
     const { tokens, summary } = onBase(data);
     expect(tokens).toMatchObject([
       { contract: lure.contract, spam: true, valueUsd: "1000000", priceSource: "feed" },
       { contract: usdc.contract, spam: false },
     ]);
-    expect(summary).toMatchObject({ totalValueUsd: "1", tokenCount: 1, pricedTokenCount: 1 });
-    expect(summary.chains).toMatchObject([{ totalValueUsd: "1", tokenCount: 1 }]);
+    expect(summary).toMatchObject({ totalValueUsd: "1", tokenCount: 2, pricedTokenCount: 2 });
+    expect(summary.chains).toMatchObject([{ totalValueUsd: "1", tokenCount: 2 }]);
     expect(summary.topHoldings.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     expect(summary.warnings).toContain(
       `Classified as spam on Base and not counted: ${lure.contract}. The name or symbol contains a web address.`,
@@ -191,16 +191,20 @@ describe("spam", () => {
     expect(summary.warnings.join()).not.toContain("gift.example");
   });
 
-  it("alone makes an empty wallet", () => {
+  it("alone is worth nothing", () => {
     const { summary } = onBase({ holdings: [makeHolding(lure, 1n)] });
-    expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 0 });
+    expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 1 });
   });
 
-  it("can be excluded from the list, which changes nothing else", () => {
+  it("can be excluded from the list and its counts, which changes nothing else", () => {
     const snapshot = onBase(data);
     const view = excludeSpam(snapshot);
     expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
-    expect({ ...view, tokens: snapshot.tokens }).toEqual(snapshot);
+    const counts = { tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0 };
+    expect(view.summary).toMatchObject({ ...counts, chains: [counts] });
+    const { chains, ...rest } = snapshot.summary;
+    const countless = { ...rest, chains: chains.map((chain) => ({ ...chain, ...counts })), ...counts };
+    expect(view).toEqual({ ...snapshot, tokens: view.tokens, summary: countless });
   });
 });
 

@@ -1,6 +1,14 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
 import { keepNewest } from "../providers/activity.ts";
-import type { ChainSummary, PortfolioSnapshot, RecentActivity, TopHolding } from "../snapshot-types.ts";
+import type {
+  ChainSummary,
+  PortfolioAsset,
+  PortfolioSnapshot,
+  PortfolioToken,
+  RecentActivity,
+  TopHolding,
+} from "../snapshot-types.ts";
+import type { AssetKey } from "../types.ts";
 import type { ChainData, SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
@@ -21,9 +29,15 @@ function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivi
   );
 }
 
-/** Removes spam from the list of tokens; the totals never include it. */
+/** Removes spam from the list of tokens and from the counts of that list; the totals never include it. */
 export function excludeSpam(snapshot: PortfolioSnapshot): PortfolioSnapshot {
-  return { ...snapshot, tokens: snapshot.tokens.filter(({ spam }) => !spam) };
+  const tokens = snapshot.tokens.filter(({ spam }) => !spam);
+  const { summary } = snapshot;
+  const chains = summary.chains.map((chain) => ({
+    ...chain,
+    ...countTokens(tokens.filter((token) => token.chain === chain.chain)),
+  }));
+  return { ...snapshot, summary: { ...summary, ...countTokens(tokens), chains }, tokens };
 }
 
 const TOP_HOLDINGS_MAX = 10;
@@ -38,10 +52,14 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
     timestamp: new Date(takenAtMs).toISOString(),
     chains: chains.map(({ chain }) => chain.slug),
     summary: {
-      ...computeTotals({ tokens, positions }),
+      totalValueUsd: computeTotal(
+        { tokens, positions },
+        valued.some((chain) => chain.unknownAccounts.size > 0),
+      ),
+      ...countTokens(tokens.map(({ token }) => token)),
       stablecoinValueUsd: computeStablecoinTotal({ tokens, positions }),
       chains: valued.map(summarizeChain),
-      topHoldings: listTopHoldings(tokens),
+      topHoldings: listTopHoldings({ tokens, positions }),
       warnings: [...new Set(valued.flatMap(describeChainWarnings))],
     },
     tokens: tokens.map(({ token }) => token),
@@ -54,34 +72,62 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
 type Valued = Pick<ValuedChain, "tokens" | "positions">;
 
 function summarizeChain(chain: ValuedChain): ChainSummary {
-  return { chain: chain.data.chain.slug, ...computeTotals(chain) };
-}
-
-function computeTotals({ tokens, positions }: Valued): Omit<ChainSummary, "chain"> {
-  const counted = tokens.filter(isCounted);
-  const priced = counted.filter(({ value }) => value !== null);
   return {
-    totalValueUsd: formatUsdValue(sumKnownValues([...counted, ...positions].map(({ value }) => value))),
-    pricedTokenCount: priced.length,
-    unpricedTokenCount: counted.length - priced.length,
-    tokenCount: counted.length,
+    chain: chain.data.chain.slug,
+    totalValueUsd: computeTotal(chain, chain.unknownAccounts.size > 0),
+    ...countTokens(chain.tokens.map(({ token }) => token)),
   };
 }
 
-/** Stablecoins in the wallet and in positions, less stablecoin debt. */
+/** Null when it is unknown: a debt is then not valued together with what secures it, or nothing has a price. */
+function computeTotal({ tokens, positions }: Valued, isUnknown: boolean): string | null {
+  const values = [...tokens.filter(isCounted), ...positions].map(({ value }) => value);
+  return isUnknown ? null : formatUsdValue(sumKnownValues(values));
+}
+
+/** Counts what the list shows, so that whoever checks the one finds the other. */
+function countTokens(
+  tokens: readonly Pick<PortfolioToken, "valueUsd">[],
+): Omit<ChainSummary, "chain" | "totalValueUsd"> {
+  const pricedTokenCount = tokens.filter(({ valueUsd }) => valueUsd !== null).length;
+  return {
+    pricedTokenCount,
+    unpricedTokenCount: tokens.length - pricedTokenCount,
+    tokenCount: tokens.length,
+  };
+}
+
+/** Stablecoins that are held, in the wallet and in positions; what is owed is part of the total. */
 function computeStablecoinTotal({ tokens, positions }: Valued): string | null {
   const inWallet = tokens.filter((token) => token.isStablecoin && isCounted(token)).map(({ value }) => value);
   const inPositions = positions.flatMap(({ stablecoinValues }) => stablecoinValues);
   return formatUsdValue(sumKnownValues([...inWallet, ...inPositions]));
 }
 
-function listTopHoldings(tokens: readonly ValuedToken[]): readonly TopHolding[] {
-  return tokens
-    .filter(isCounted)
-    .flatMap(({ token: { chain, contract, symbol, name, valueUsd } }) =>
-      valueUsd === null ? [] : [{ chain, contract, symbol, name, valueUsd }],
-    )
-    .slice(0, TOP_HOLDINGS_MAX);
+function listTopHoldings({ tokens, positions }: Valued): readonly TopHolding[] {
+  const held = [
+    ...tokens.filter(isCounted).map(({ token: { chain, contract, symbol, name }, value }) => ({
+      ...{ chain, contract, symbol, name, value },
+    })),
+    ...positions
+      .filter(({ account }) => !account.isDebt)
+      .map(({ position: { chain, contract, name, assets }, value }) => ({
+        ...{ chain, contract, symbol: describeAssets(assets), name, value },
+      })),
+  ];
+  return held
+    .sort(compareByValue)
+    .slice(0, TOP_HOLDINGS_MAX)
+    .flatMap(({ value, ...holding }) => {
+      const valueUsd = formatUsdValue(value);
+      return valueUsd === null ? [] : [{ ...holding, valueUsd }];
+    });
+}
+
+/** The symbols of a position, such as WETH/USDC; null when one is unknown. */
+function describeAssets(assets: readonly PortfolioAsset[]): string | null {
+  const symbols = assets.map(({ symbol }) => symbol);
+  return symbols.includes(null) ? null : symbols.join("/");
 }
 
 function isCounted({ spamReasons }: ValuedToken): boolean {
@@ -94,34 +140,68 @@ const READER_WARNINGS_MAX = 25;
 const ADDRESSES_MAX = 50;
 
 /** Warnings never contain token names, because anyone may choose those. */
-function describeChainWarnings({
-  data,
+function describeChainWarnings(valued: ValuedChain): readonly string[] {
+  const { chain, block, warnings } = valued.data;
+  return [
+    `${chain.name} was read at block ${block.number} (${block.hash}).`,
+    ...limitWarnings(chain.name, warnings),
+    ...describeUnknown(valued),
+    ...describeUnpriced(valued),
+    ...describeSpam(chain.name, valued.tokens),
+  ];
+}
+
+/** What makes a total unknown or smaller than balance × price. */
+function describeUnknown({
+  data: { chain },
+  unknownAccounts,
+  limitedAssets,
+}: ValuedChain): readonly string[] {
+  return [
+    ...[...unknownAccounts].map(
+      (protocol) =>
+        `The total value on ${chain.name} is unknown: the wallet owes in ${protocol}, and not everything that it holds or owes there has a known value.`,
+    ),
+    ...(limitedAssets.size === 0
+      ? []
+      : [
+          `The pools behind the prices of these assets on ${chain.name} could pay less than balance × price, and their values are limited to that: ${formatAddresses([...limitedAssets])}.`,
+        ]),
+  ];
+}
+
+/** What has no value, or only a part of it. */
+function describeUnpriced({
+  data: { chain },
   tokens,
   positions,
   shownAsReceiptTokens,
 }: ValuedChain): readonly string[] {
-  const { chain, block, warnings } = data;
-  const counted = tokens.filter(({ spamReasons }) => spamReasons.length === 0);
+  const counted = tokens.filter(isCounted);
   const withoutDecimals = counted.filter(({ token }) => token.decimals === null);
   const unpriced = counted.filter(({ token }) => token.decimals !== null && token.priceUsd === null);
-  const unvalued = positions.filter(({ value }) => value === null);
   return [
-    `${chain.name} was read at block ${block.number} (${block.hash}).`,
-    ...limitWarnings(chain.name, warnings),
     ...describeTokens(unpriced, `have no known price on ${chain.name} and are missing in its totals`),
     ...describeTokens(
       withoutDecimals,
       `do not state their decimals on ${chain.name}: only the raw balance is known`,
     ),
-    ...unvalued.map(
-      ({ position }) =>
-        `A position in ${position.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
-    ),
+    ...positions
+      .filter(({ value }) => value === null)
+      .map(
+        ({ position }) =>
+          `A position in ${position.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
+      ),
+    ...positions
+      .filter(({ position }) => position.partial)
+      .map(
+        ({ position }) =>
+          `A position in ${position.protocol} on ${chain.name} is valued in part: an asset without a known price is missing in it and in the totals.`,
+      ),
     ...shownAsReceiptTokens.map(
       ({ protocol }) =>
         `Positions in ${protocol} on ${chain.name} cannot be valued in full: their receipt tokens, which can, are shown as tokens instead.`,
     ),
-    ...describeSpam(chain.name, tokens),
   ];
 }
 
@@ -136,7 +216,7 @@ function limitWarnings(chainName: string, warnings: readonly string[]): readonly
 }
 
 function describeTokens(tokens: readonly ValuedToken[], what: string): readonly string[] {
-  return tokens.length === 0 ? [] : [`These tokens ${what}: ${formatAddresses(tokens)}.`];
+  return tokens.length === 0 ? [] : [`These tokens ${what}: ${formatAddresses(keysOf(tokens))}.`];
 }
 
 /** One warning per reason, so that their number does not grow with the spam. */
@@ -144,12 +224,16 @@ function describeSpam(chainName: string, tokens: readonly ValuedToken[]): readon
   const reasons = new Set(tokens.flatMap(({ spamReasons }) => spamReasons));
   return [...reasons].sort().map((reason) => {
     const matching = tokens.filter(({ spamReasons }) => spamReasons.includes(reason));
-    return `Classified as spam on ${chainName} and not counted: ${formatAddresses(matching)}. ${reason}`;
+    return `Classified as spam on ${chainName} and not counted: ${formatAddresses(keysOf(matching))}. ${reason}`;
   });
 }
 
-function formatAddresses(tokens: readonly ValuedToken[]): string {
-  const named = tokens.slice(0, ADDRESSES_MAX).map(({ token }) => token.contract ?? "the native coin");
-  const omitted = tokens.length - named.length;
+function keysOf(tokens: readonly ValuedToken[]): readonly AssetKey[] {
+  return tokens.map(({ key }) => key);
+}
+
+function formatAddresses(assets: readonly AssetKey[]): string {
+  const named = assets.slice(0, ADDRESSES_MAX).map((key) => (key === "native" ? "the native coin" : key));
+  const omitted = assets.length - named.length;
   return omitted > 0 ? `${named.join(", ")} and ${omitted} more` : named.join(", ");
 }

@@ -140,8 +140,8 @@ describe("Morpho Blue", () => {
 
   it("gives the collateral the rate of the market's own oracle", async () => {
     const [collateral] = (await read()).positions;
-    const { asset, rate, contract } = collateral?.assets[0]?.marketRate ?? {};
-    expect({ loan: asset?.contract, contract }).toEqual({ loan: usdc.address, contract: oracle.address });
+    const { per, rate, contract } = collateral?.assets[0]?.marketRate ?? {};
+    expect({ loan: per?.contract, contract }).toEqual({ loan: usdc.address, contract: oracle.address });
     expect(rate && formatDecimal(rate)).toBe("98765.43");
   });
 

@@ -6,6 +6,7 @@ import {
   type AssetPrice,
   getAssetKey,
   type Holding,
+  type PositionAsset,
   type ProtocolPosition,
   quotePrice,
 } from "../../../src/portfolio/types.ts";
@@ -42,12 +43,23 @@ function holdings(max: number): fc.Arbitrary<Holding[]> {
   return fc.uniqueArray(holding, { selector: getAssetKey, maxLength: max });
 }
 
+const positionAssets: fc.Arbitrary<PositionAsset[]> = holdings(2).chain((assets) =>
+  fc.array(fc.option(price), { minLength: assets.length, maxLength: assets.length }).map((found) =>
+    assets.map((asset, index) => {
+      const usd = found[index] ?? null;
+      return { ...asset, marketPrice: usd && { ...quotePrice(usd), source: "market" } };
+    }),
+  ),
+);
+
 const positions: fc.Arbitrary<ProtocolPosition[]> = fc.uniqueArray(
   fc
     .record({
       kind: fc.constantFrom("supplied" as const, "borrowed" as const, "liquidity" as const),
       name: fc.string({ maxLength: 3 }),
-      assets: holdings(2),
+      market: fc.constantFrom(null, "m", "n"),
+      incomplete: fc.constantFrom(false, false, false, true),
+      assets: positionAssets,
       receiptTokens: fc.array(fc.integer({ min: 1, max: TOKENS }).map(numberedContract), { maxLength: 2 }),
     })
     .map(makePosition),
@@ -55,10 +67,17 @@ const positions: fc.Arbitrary<ProtocolPosition[]> = fc.uniqueArray(
 );
 
 const prices: fc.Arbitrary<ReadonlyMap<AssetKey, AssetPrice>> = fc
-  .uniqueArray(fc.tuple(fc.integer({ min: 0, max: TOKENS }), price), { selector: ([token]) => token })
+  .uniqueArray(fc.tuple(fc.integer({ min: 0, max: TOKENS }), price, fc.option(price)), {
+    selector: ([token]) => token,
+  })
   .map(
     (entries) =>
-      new Map(entries.map(([token, found]) => [keyOf(token), { ...quotePrice(found), source: "feed" }])),
+      new Map(
+        entries.map(([token, found, payableUsdMax]) => [
+          keyOf(token),
+          { ...quotePrice(found, { payableUsdMax }), source: "feed" },
+        ]),
+      ),
   );
 
 function keyOf(token: number): AssetKey {

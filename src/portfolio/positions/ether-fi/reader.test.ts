@@ -26,7 +26,13 @@ describe("ether.fi", () => {
         assets: [
           {
             ...weEth,
-            marketRate: { asset: ether, rate: { units: WEETH_RATE, scale: 18 }, contract: WEETH.contract },
+            marketRate: {
+              per: ether,
+              rate: { units: WEETH_RATE, scale: 18 },
+              source: "ether-fi",
+              contract: WEETH.contract,
+              timestamp: null,
+            },
           },
         ],
         receiptTokens: [WEETH.contract],
@@ -40,7 +46,8 @@ describe("ether.fi", () => {
           {
             ...eEth,
             marketRate: {
-              asset: {
+              ...{ source: "ether-fi", timestamp: null },
+              per: {
                 contract: WEETH.contract,
                 symbol: "weETH",
                 name: "Wrapped eETH",

@@ -55,7 +55,8 @@ describe("Morpho Blue", () => {
             rawBalance: 3_00000000n,
             // 98,765.43 USDC for a bitcoin.
             marketRate: {
-              asset: usdc,
+              ...{ source: "morpho-blue", timestamp: null },
+              per: usdc,
               rate: { units: 9_876_543n * 10n ** 32n, scale: 34 },
               contract: oracle,
             },

@@ -225,7 +225,11 @@ function toMarketRate(
   if (oracle === null || !oraclePrice || collateral.decimals === null || loan.decimals === null) return null;
   const scale = ORACLE_SCALE + loan.decimals - collateral.decimals;
   if (scale < 0 || scale > SCALE_MAX / 2) return null;
-  return { asset: loan, rate: { units: oraclePrice, scale }, contract: oracle };
+  return {
+    per: loan,
+    rate: { units: oraclePrice, scale },
+    ...{ source: PROTOCOL, contract: oracle, timestamp: null },
+  };
 }
 
 function warnUnreadable({ query, warnings }: ReadContext, { id }: Account): void {

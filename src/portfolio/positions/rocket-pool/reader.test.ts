@@ -27,7 +27,13 @@ describe("Rocket Pool", () => {
         assets: [
           {
             ...held,
-            marketRate: { asset: ether, rate: { units: RETH_RATE, scale: 18 }, contract: RETH.contract },
+            marketRate: {
+              per: ether,
+              rate: { units: RETH_RATE, scale: 18 },
+              source: "rocket-pool",
+              contract: RETH.contract,
+              timestamp: null,
+            },
           },
         ],
         receiptTokens: [RETH.contract],

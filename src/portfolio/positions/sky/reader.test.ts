@@ -24,7 +24,13 @@ describe("Sky savings", () => {
         assets: [
           {
             ...held,
-            marketRate: { asset: USDS, rate: { units: SSR_RATE, scale: 27 }, contract: SSR_ORACLE },
+            marketRate: {
+              per: USDS,
+              rate: { units: SSR_RATE, scale: 27 },
+              source: "sky",
+              contract: SSR_ORACLE,
+              timestamp: null,
+            },
           },
         ],
         receiptTokens: [SUSDS.contract],

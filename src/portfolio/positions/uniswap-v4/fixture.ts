@@ -35,7 +35,14 @@ const POSITION =
   "getPositionInfo(bytes32, address, int24, int24, bytes32) view returns (uint128, uint256, uint256)";
 
 export const v4Transfer: TransferLog = {
-  ...{ contract: V4_MANAGER, from: ZERO_ADDRESS, to: FIXTURE_WALLET, isErc721: true, tokenId: V4_ID, amount: null },
+  ...{
+    contract: V4_MANAGER,
+    from: ZERO_ADDRESS,
+    to: FIXTURE_WALLET,
+    isErc721: true,
+    tokenId: V4_ID,
+    amount: null,
+  },
   ...{ transactionHash: `0x${"11".repeat(32)}`, blockNumber: 1, blockTimestamp: null, logIndex: 0 },
 };
 
