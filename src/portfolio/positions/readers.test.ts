@@ -1,20 +1,30 @@
 // The registry of position readers: one per protocol, and no receipt token in two of them.
 import { describe, expect, it } from "vitest";
+import { AAVE_V2_MARKETS } from "./aave-v2/markets.ts";
 import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
+import { COMPOUND_V2_POOLS } from "./compound-v2/markets.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
 import { ETHER_FI_TOKENS } from "./ether-fi/markets.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
+import { MOONWELL_POOLS } from "./moonwell/markets.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
 import { ROCKET_POOL_TOKENS } from "./rocket-pool/markets.ts";
 import { SKY_TOKENS } from "./sky/markets.ts";
+import { SPARK_MARKETS } from "./spark/markets.ts";
+import { VENUS_POOLS } from "./venus/markets.ts";
 
 describe("the position readers", () => {
   it("are one per protocol", () => {
     expect(POSITION_READERS.map(({ protocol }) => protocol)).toEqual([
       "aave-v3",
+      "aave-v2",
+      "spark",
       "compound-v3",
+      "compound-v2",
+      "moonwell",
+      "venus",
       "erc-4626",
       "morpho-blue",
       "lido",
@@ -46,16 +56,20 @@ describe("the position readers", () => {
       ...COMPOUND_V3_MARKETS.keys(),
       ...LIDO_MARKETS.keys(),
     ])) {
-      const aave = (AAVE_V3_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
-        reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),
-      );
+      const aave = [AAVE_V3_MARKETS, AAVE_V2_MARKETS, SPARK_MARKETS]
+        .flatMap((markets) => markets.get(chainId) ?? [])
+        .flatMap(({ reserves }) => reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]));
+      const cTokens = [COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS]
+        .flatMap((pools) => pools.get(chainId) ?? [])
+        .flatMap(({ markets }) => markets);
       const comets = (COMPOUND_V3_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
       const lido = LIDO_MARKETS.get(chainId)?.wstEth ?? [];
       const rated = [ROCKET_POOL_TOKENS, ETHER_FI_TOKENS, SKY_TOKENS].flatMap((tokens) =>
         (tokens.get(chainId) ?? []).map(({ token }) => token),
       );
       const vaults = [...(VAULT_REGISTRIES.get(chainId)?.vaults ?? [])];
-      const tokens = [aave, comets, lido, rated, vaults].flat();
+      const tokens = [aave, cTokens, comets, lido, rated, vaults].flat();
+      expect(tokens.every((token) => /^0x[0-9a-f]{40}$/.test(token))).toBe(true);
       expect(new Set(tokens).size).toBe(tokens.length);
     }
   });

@@ -1,5 +1,8 @@
-// A wallet on Aave v3 Base: two supplies, one debt, and a supply in a reserve that the data files lack.
+// A wallet on Aave v3 Base, written by hand: two supplies, one debt, and a supply in a reserve that the data files lack.
+// tests/protocols/lending runs the reader against the code of Aave itself.
+import { baseFeeds } from "../../../chain/price-feeds/base.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { type AssetPrice, quotePrice } from "../../types.ts";
 import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 import { aaveBase } from "./markets/base.ts";
 
@@ -32,6 +35,43 @@ export const knownPositionCalls = [
   { to: DEBT_USDC, function: BALANCE, args: [FIXTURE_WALLET], result: 3_141_592653n },
 ];
 
+const NEW_FEED: Hex = "0x5555555555555555555555555555555555555555";
+export const NEW_FEED_TIME = 1_717_281_000;
+const ROUND = "latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)";
+const ORACLE = aaveBase.oracle;
+
+/** The oracle of the market knows the new reserve; the sequencer runs. */
+const oracleCalls = [
+  {
+    to: ORACLE,
+    function: "BASE_CURRENCY() view returns (address)",
+    args: [],
+    result: `0x${"00".repeat(20)}`,
+  },
+  { to: ORACLE, function: "BASE_CURRENCY_UNIT() view returns (uint256)", args: [], result: 100_000_000n },
+  {
+    ...{ to: ORACLE, function: "getAssetPrice(address) view returns (uint256)" },
+    ...{ args: [NEW_UNDERLYING], result: 250_012_345n },
+  },
+  {
+    ...{ to: ORACLE, function: "getSourceOfAsset(address) view returns (address)" },
+    ...{ args: [NEW_UNDERLYING], result: NEW_FEED },
+  },
+  {
+    ...{ to: NEW_FEED, function: ROUND, args: [] },
+    result: [7n, 250_012_345n, 1_717_280_000n, BigInt(NEW_FEED_TIME), 7n],
+  },
+  {
+    ...{ to: baseFeeds.sequencer ?? ORACLE, function: ROUND, args: [] },
+    result: [1n, 0n, 1_700_000_000n, 1_700_000_000n, 1n],
+  },
+];
+
+export const newMarketPrice: AssetPrice = {
+  ...quotePrice({ units: 250_012_345n, scale: 8 }, { contract: NEW_FEED, timestamp: NEW_FEED_TIME }),
+  source: "aave-v3",
+};
+
 export const aaveCalls = [
   ...knownPositionCalls,
   { to: aaveBase.pool, function: LIST, args: [], result: [...known, NEW_UNDERLYING] },
@@ -48,6 +88,7 @@ export const aaveCalls = [
   },
   { to: NEW_A_TOKEN, function: BALANCE, args: [FIXTURE_WALLET], result: 777n },
   { to: NEW_DEBT_TOKEN, function: BALANCE, args: [FIXTURE_WALLET], result: 0n },
+  ...oracleCalls,
   { to: NEW_UNDERLYING, function: "symbol() view returns (string)", args: [], result: "NEW" },
   { to: NEW_UNDERLYING, function: "name() view returns (string)", args: [], result: "New Reserve" },
   { to: NEW_UNDERLYING, function: "decimals() view returns (uint8)", args: [], result: 8 },

@@ -1,6 +1,7 @@
 // The Aave data files match the published address book.
 import * as book from "@aave-dao/aave-address-book";
 import { describe, expect, it } from "vitest";
+import { AAVE_V2_MARKETS } from "../aave-v2/markets.ts";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 
 type Entry = {
@@ -15,9 +16,13 @@ type Entry = {
 const SUPPORTED = [1, 10, 137, 8453, 42161];
 
 describe("Aave markets", () => {
-  it("include every v3 market and reserve of the five chains", () => {
+  it.each([
+    ["AaveV3", AAVE_V3_MARKETS, []],
+    // Arc is for institutions on a list of their own, and holds nothing any more.
+    ["AaveV2", AAVE_V2_MARKETS, ["AaveV2EthereumArc"]],
+  ] as const)("include every %s market and reserve of the five chains", (prefix, markets, without) => {
     const published = Object.entries(book)
-      .filter(([name]) => name.startsWith("AaveV3"))
+      .filter(([name]) => name.startsWith(prefix) && !(without as readonly string[]).includes(name))
       .map(([, market]) => market as unknown as Entry)
       .filter(({ CHAIN_ID }) => SUPPORTED.includes(CHAIN_ID))
       .map(({ CHAIN_ID, POOL, ORACLE, ASSETS }) => [
@@ -30,8 +35,8 @@ describe("Aave markets", () => {
           debtToken: V_TOKEN.toLowerCase(),
         })),
       ]);
-    const ours = [...AAVE_V3_MARKETS].flatMap(([chainId, markets]) =>
-      markets.map(({ pool, oracle, reserves }) => [chainId, pool, oracle, reserves]),
+    const ours = [...markets].flatMap(([chainId, ofChain]) =>
+      ofChain.map(({ pool, oracle, reserves }) => [chainId, pool, oracle, reserves]),
     );
     const byPool = (a: readonly unknown[], b: readonly unknown[]) =>
       `${a[0]} ${a[1]}`.localeCompare(`${b[0]} ${b[1]}`);

@@ -4,6 +4,7 @@ import { openRecordedChain } from "../../../../tests/support/chain/recorded-chai
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
+import { aaveBase } from "./markets/base.ts";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 import { createAaveV3Reader } from "./reader.ts";
 
@@ -12,7 +13,7 @@ const ZERO = `0x${"00".repeat(32)}` as const;
 const signal = new AbortController().signal;
 const reader = createAaveV3Reader(AAVE_V3_MARKETS);
 const chain = fixture.aaveChainConfig;
-const common = { protocol: "aave-v3" } as const;
+const common = { protocol: "aave-v3", market: aaveBase.pool } as const;
 const known = [
   {
     ...common,
@@ -52,6 +53,7 @@ const added = {
       decimals: 8,
       logo: null,
       rawBalance: 777n,
+      marketPrice: fixture.newMarketPrice,
     },
   ],
   receiptTokens: [NEW_A_TOKEN],
@@ -95,7 +97,7 @@ describe("Aave v3", () => {
       call.to === A_WETH ? null : result;
     const at = openRecordedChain({ chain, calls, otherwise: ZERO, spoil });
     const { positions, warnings } = await reader.read({ at, wallet: FIXTURE_WALLET, holdings: [] }, signal);
-    expect(positions).toEqual(known.slice(1));
+    expect(positions).toEqual(known.slice(1).map((position) => ({ ...position, incomplete: true })));
     expect(warnings).toEqual(["Aave v3 balances on Base that could not be read and are missing: 1."]);
   });
 });

@@ -1,8 +1,9 @@
-// Aave v3: what a wallet supplied and borrowed, by its balances of every reserve's receipt and debt token.
+// Aave and its forks: what a wallet supplied and borrowed, by its balances of every reserve's receipt and debt tokens.
 
 import {
   decodeAddressArray,
   decodeTokenAmount,
+  decodeWord,
   decodeWords,
   wordToAddress,
 } from "../../../lib/abi/return-data.ts";
@@ -12,141 +13,247 @@ import { erc20 } from "../../tokens/erc20.ts";
 import type { ContractRead, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { createMarketReader } from "../market-reader.ts";
-import type { AaveMarket, AaveReserve } from "./market.ts";
+import type { AaveMarket, AaveProtocol } from "./market.ts";
+import { type OracleLookup, prepareOracleLookup, reserveKey } from "./oracle.ts";
 
-const PROTOCOL = "aave-v3";
+const AAVE_V3: AaveProtocol = {
+  protocol: "aave-v3",
+  title: "Aave v3",
+  layout: { words: 15, aToken: 8, debtToken: 10, stableDebtToken: null },
+};
+
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
 const RESERVES_MAX = 128;
-/** Words of the pool's data about one reserve, and the positions of its tokens in them. */
-const RESERVE_WORDS = 15;
-const A_TOKEN_WORD = 8;
-const DEBT_TOKEN_WORD = 10;
 
 const getReservesList = createCallEncoder("function getReservesList() view returns (address[])");
 const getReserveData = createCallEncoder("function getReserveData(address)");
+const getUserConfiguration = createCallEncoder("function getUserConfiguration(address)");
 
-type Reserve = AaveReserve & { readonly market: AaveMarket };
-/** A reserve that the pool lists and our data does not. */
-type NewReserve = Pick<Reserve, "market" | "underlying">;
-type Balance = { readonly reserve: Reserve; readonly kind: "supplied" | "borrowed"; readonly amount: bigint };
-type Balances = { readonly nonZero: readonly Balance[]; readonly unreadable: number };
+/** A reserve that our data lacks, or whose debt at a stable rate it lacks. */
+type UnreadReserve = {
+  readonly market: AaveMarket;
+  readonly underlying: Hex;
+  readonly isNew: boolean;
+};
+/** A token whose balance is what the wallet supplied or owes. */
+type ReserveToken = {
+  readonly market: AaveMarket;
+  readonly underlying: Hex;
+  readonly token: Hex;
+  readonly kind: "supplied" | "borrowed" | "borrowed at a stable rate";
+};
+type Balance = ReserveToken & { readonly amount: bigint };
 
-/**
- * One round trip for the reserves in our data. The same trip reads the pool's list of reserves, because a debt in a
- * newer reserve would make a wallet look richer than it is; new reserves cost two more trips.
- */
+/** What every step of one read needs. */
+type ReadContext = AaveProtocol & {
+  readonly query: PositionQuery;
+  readonly signal: AbortSignal;
+  /** Collects what could not be read, and in which markets. */
+  readonly warnings: string[];
+  readonly incomplete: Set<AaveMarket>;
+};
+
 export function createAaveV3Reader(
   marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
 ): PositionReader {
-  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
-    const warnings: string[] = [];
-    const known = await readKnownReserves(query, markets, warnings, signal);
-    const { reserves, assets } = await readNewReserves(query, known, warnings, signal);
-    const added = await readNewBalances(query, reserves, signal);
+  return createAaveReader(AAVE_V3, marketsByChain);
+}
 
-    const unreadable = known.balances.unreadable + added.balances.unreadable;
-    if (unreadable > 0) {
-      const chain = query.at.chain.name;
-      warnings.push(`Aave v3 balances on ${chain} that could not be read and are missing: ${unreadable}.`);
-    }
-    const allAssets = new Map([...added.assets, ...assets]);
-    const positions = [...known.balances.nonZero, ...added.balances.nonZero].map((balance) =>
-      createPosition(balance, allAssets),
+/**
+ * One round trip for the reserves in our data. The same trip reads the pool's list of reserves, because a debt in a
+ * newer reserve would make a wallet look richer than it is; new reserves, and prices that only the market knows, cost two
+ * more trips.
+ */
+export function createAaveReader(
+  kind: AaveProtocol,
+  marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
+): PositionReader {
+  return createMarketReader(kind.protocol, marketsByChain, async (query, markets, signal) => {
+    const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
+    const known = await readKnownReserves(context, markets);
+    const added = await readUnreadReserves(context, known.balances, known.unread);
+    const last = await readAddedBalances(context, added);
+    const positions = [...known.balances, ...last.balances].map((balance) =>
+      createPosition(context, balance, last),
     );
-    return { positions, warnings };
+    return { positions, warnings: context.warnings };
   });
 }
 
-type KnownReserves = { readonly balances: Balances; readonly newReserves: readonly NewReserve[] };
+type KnownReserves = { readonly balances: readonly Balance[]; readonly unread: readonly UnreadReserve[] };
 
-/** First trip: balances in the reserves of our data, and the pools' lists of reserves. */
+/** First trip: balances in the reserves of our data, the pools' lists of reserves, and where a stable rate may be owed. */
 async function readKnownReserves(
-  { at, wallet }: PositionQuery,
+  context: ReadContext,
   markets: readonly AaveMarket[],
-  warnings: string[],
-  signal: AbortSignal,
 ): Promise<KnownReserves> {
-  const reserves = markets.flatMap((market) => market.reserves.map((reserve) => ({ ...reserve, market })));
-  const balanceCalls = encodeBalanceCalls(reserves, wallet);
-  const listCalls = markets.map(({ pool }) => getReservesList(pool));
-  const results = await readByMulticall(at, [...balanceCalls, ...listCalls], signal);
-  const newReserves = markets.flatMap((market, index): NewReserve[] => {
-    const listed = decodeAddressArray(results[balanceCalls.length + index], RESERVES_MAX);
-    if (listed === null) {
-      warnings.push(`${market.name} did not list its reserves; positions in new ones may be missing.`);
+  const { at, wallet } = context.query;
+  const tokens = markets.flatMap((market) =>
+    market.reserves.flatMap(({ underlying, aToken, debtToken }): ReserveToken[] => [
+      { market, underlying, token: aToken, kind: "supplied" },
+      { market, underlying, token: debtToken, kind: "borrowed" },
+    ]),
+  );
+  const hasStableDebt = context.layout.stableDebtToken !== null;
+  const calls = [
+    ...encodeBalanceCalls(tokens, wallet),
+    ...markets.map(({ pool }) => getReservesList(pool)),
+    ...(hasStableDebt ? markets.map(({ pool }) => getUserConfiguration(pool, [wallet])) : []),
+  ];
+  const results = await readByMulticall(at, calls, context.signal);
+  const lists = results.slice(tokens.length);
+  const configurations = lists.slice(markets.length);
+  const unread = markets.flatMap((market, index): UnreadReserve[] => {
+    const listed = decodeAddressArray(lists[index], RESERVES_MAX);
+    const configuration = hasStableDebt ? decodeWord(configurations[index]) : 0n;
+    if (listed === null || configuration === null) {
+      warn(
+        context,
+        market,
+        `${market.name} did not list its reserves; positions in new ones may be missing.`,
+      );
       return [];
     }
     const known = new Set(market.reserves.map(({ underlying }) => underlying));
-    return listed.flatMap((underlying) => (known.has(underlying) ? [] : [{ market, underlying }]));
+    return listed.flatMap((underlying, id) => {
+      const isNew = !known.has(underlying);
+      return isNew || isBorrowing(configuration, id) ? [{ market, underlying, isNew }] : [];
+    });
   });
-  return { balances: decodeBalances(reserves, results), newReserves };
+  return { balances: decodeBalances(context, tokens, results), unread };
 }
 
-/** Second trip: the tokens of new reserves, and the metadata of the assets found in the first trip. */
-async function readNewReserves(
-  query: PositionQuery,
-  { balances, newReserves }: KnownReserves,
-  warnings: string[],
-  signal: AbortSignal,
-): Promise<{ reserves: readonly Reserve[]; assets: Assets }> {
-  const underlyings = balances.nonZero.map(({ reserve }) => reserve.underlying);
-  const lookup = prepareAssetLookup(query, underlyings);
-  const dataCalls = newReserves.map(({ market, underlying }) => getReserveData(market.pool, [underlying]));
-  const results = await readByMulticall(query.at, [...dataCalls, ...lookup.calls], signal);
-  const reserves = newReserves.flatMap(({ market, underlying }, index): Reserve[] => {
-    const words = decodeWords(results[index], RESERVE_WORDS);
-    const aToken = wordToAddress(words?.[A_TOKEN_WORD]);
-    const debtToken = wordToAddress(words?.[DEBT_TOKEN_WORD]);
-    if (aToken !== null && debtToken !== null) return [{ market, underlying, aToken, debtToken }];
-    warnings.push(`${market.name} did not describe its reserve ${underlying}; positions in it are missing.`);
-    return [];
-  });
-  return { reserves, assets: lookup.decode(results.slice(dataCalls.length)) };
+/** Two bits for each reserve, in the order of the pool's list: whether it is borrowed, and whether it is collateral. */
+function isBorrowing(configuration: bigint, id: number): boolean {
+  return ((configuration >> BigInt(id * 2)) & 1n) === 1n;
 }
 
-/** Third trip, only with new reserves: their balances and the metadata of their assets. */
-async function readNewBalances(
-  query: PositionQuery,
-  reserves: readonly Reserve[],
-  signal: AbortSignal,
-): Promise<{ balances: Balances; assets: Assets }> {
-  const underlyings = reserves.map(({ underlying }) => underlying);
-  const lookup = prepareAssetLookup(query, underlyings);
-  const balanceCalls = encodeBalanceCalls(reserves, query.wallet);
-  const results = await readByMulticall(query.at, [...balanceCalls, ...lookup.calls], signal);
-  const assets = lookup.decode(results.slice(balanceCalls.length));
-  return { balances: decodeBalances(reserves, results), assets };
-}
+type AddedReserves = {
+  readonly tokens: readonly ReserveToken[];
+  /** Of the assets found in the first trip, and of what they are priced in. */
+  readonly assets: Assets;
+  readonly ages: ReturnType<OracleLookup["decode"]>;
+};
 
-function encodeBalanceCalls(reserves: readonly Reserve[], wallet: Hex): readonly ContractRead[] {
-  return reserves.flatMap(({ aToken, debtToken }) => [
-    erc20.balanceOf(aToken, [wallet]),
-    erc20.balanceOf(debtToken, [wallet]),
-  ]);
-}
-
-function decodeBalances(reserves: readonly Reserve[], results: CallResults): Balances {
-  const nonZero: Balance[] = [];
-  let unreadable = 0;
-  for (const [index, reserve] of reserves.entries()) {
-    for (const [offset, kind] of (["supplied", "borrowed"] as const).entries()) {
-      const amount = decodeTokenAmount(results[index * 2 + offset]);
-      if (amount === null) unreadable += 1;
-      else if (amount > 0n) nonZero.push({ reserve, kind, amount });
+/** Second trip: the tokens of unread reserves, metadata of the assets found in the first trip, and the market's prices. */
+async function readUnreadReserves(
+  context: ReadContext,
+  balances: readonly Balance[],
+  unread: readonly UnreadReserve[],
+): Promise<AddedReserves> {
+  const { query, layout } = context;
+  const priced = distinctReserves([...balances, ...unread]);
+  const oracle = prepareOracleLookup(query.at, priced);
+  const quotes = priced.flatMap(({ market }) => (market.quote === undefined ? [] : [market.quote]));
+  const lookup = prepareAssetLookup(query, [...balances.map(({ underlying }) => underlying), ...quotes]);
+  const dataCalls = unread.map(({ market, underlying }) => getReserveData(market.pool, [underlying]));
+  const calls = [...dataCalls, ...oracle.calls, ...lookup.calls];
+  const results = await readByMulticall(query.at, calls, context.signal);
+  const tokens = unread.flatMap(({ market, underlying, isNew }, index): ReserveToken[] => {
+    const words = decodeWords(results[index], layout.words);
+    const [aToken, debtToken] = [layout.aToken, layout.debtToken].map((word) => wordToAddress(words?.[word]));
+    if (!aToken || !debtToken) {
+      warn(
+        context,
+        market,
+        `${market.name} did not describe its reserve ${underlying}; positions in it are missing.`,
+      );
+      return [];
     }
-  }
-  return { nonZero, unreadable };
+    const stable = layout.stableDebtToken === null ? null : wordToAddress(words?.[layout.stableDebtToken]);
+    return [
+      ...(isNew ? [{ market, underlying, token: aToken, kind: "supplied" as const }] : []),
+      ...(isNew ? [{ market, underlying, token: debtToken, kind: "borrowed" as const }] : []),
+      ...(stable ? [{ market, underlying, token: stable, kind: "borrowed at a stable rate" as const }] : []),
+    ];
+  });
+  return {
+    tokens,
+    assets: lookup.decode(results.slice(dataCalls.length + oracle.calls.length)),
+    ages: oracle.decode(results.slice(dataCalls.length)),
+  };
 }
 
-function createPosition({ reserve, kind, amount }: Balance, assets: Assets): ProtocolPosition {
-  const asset = getAsset(assets, reserve.underlying);
-  const token = kind === "supplied" ? reserve.aToken : reserve.debtToken;
+type AddedBalances = {
+  readonly balances: readonly Balance[];
+  readonly assets: Assets;
+  readonly prices: ReturnType<AddedReserves["ages"]["decode"]>;
+};
+
+/** Third trip, only with something left to read: balances of the added tokens, their metadata, the age of feeds. */
+async function readAddedBalances(
+  context: ReadContext,
+  { tokens, assets, ages }: AddedReserves,
+): Promise<AddedBalances> {
+  const { query } = context;
+  const unknown = tokens.map(({ underlying }) => underlying).filter((underlying) => !assets.has(underlying));
+  const lookup = prepareAssetLookup(query, unknown);
+  const balanceCalls = encodeBalanceCalls(tokens, query.wallet);
+  const calls = [...balanceCalls, ...ages.calls, ...lookup.calls];
+  const results = await readByMulticall(query.at, calls, context.signal);
+  const found = lookup.decode(results.slice(balanceCalls.length + ages.calls.length));
+  const allAssets = new Map([...found, ...assets]);
   return {
-    protocol: PROTOCOL,
-    kind,
-    name: asset.symbol === null ? reserve.market.name : `${reserve.market.name}: ${asset.symbol}`,
+    balances: decodeBalances(context, tokens, results),
+    assets: allAssets,
+    prices: ages.decode(results.slice(balanceCalls.length), context.protocol, allAssets),
+  };
+}
+
+function distinctReserves<T extends { readonly market: AaveMarket; readonly underlying: Hex }>(
+  reserves: readonly T[],
+): readonly T[] {
+  return [...new Map(reserves.map((each) => [reserveKey(each.market, each.underlying), each])).values()];
+}
+
+function encodeBalanceCalls(tokens: readonly ReserveToken[], wallet: Hex): readonly ContractRead[] {
+  return tokens.map(({ token }) => erc20.balanceOf(token, [wallet]));
+}
+
+function decodeBalances(
+  context: ReadContext,
+  tokens: readonly ReserveToken[],
+  results: CallResults,
+): readonly Balance[] {
+  let unreadable = 0;
+  const nonZero = tokens.flatMap((token, index): Balance[] => {
+    const amount = decodeTokenAmount(results[index]);
+    if (amount === null) {
+      unreadable += 1;
+      context.incomplete.add(token.market);
+    }
+    return amount ? [{ ...token, amount }] : [];
+  });
+  if (unreadable > 0) {
+    const { name } = context.query.at.chain;
+    context.warnings.push(
+      `${context.title} balances on ${name} that could not be read and are missing: ${unreadable}.`,
+    );
+  }
+  return nonZero;
+}
+
+function warn({ warnings, incomplete }: ReadContext, market: AaveMarket, warning: string): void {
+  warnings.push(warning);
+  incomplete.add(market);
+}
+
+function createPosition(
+  { protocol, incomplete }: ReadContext,
+  { market, underlying, token, kind, amount }: Balance,
+  { assets, prices }: AddedBalances,
+): ProtocolPosition {
+  const asset = getAsset(assets, underlying);
+  const name = asset.symbol === null ? market.name : `${market.name}: ${asset.symbol}`;
+  const isStable = kind === "borrowed at a stable rate";
+  return {
+    protocol,
+    kind: kind === "supplied" ? "supplied" : "borrowed",
+    name: isStable ? `${name} (stable rate)` : name,
     contract: token,
-    assets: [{ ...asset, rawBalance: amount }],
+    market: market.pool,
+    ...(incomplete.has(market) ? { incomplete: true } : {}),
+    assets: [{ ...asset, rawBalance: amount, ...prices.get(reserveKey(market, underlying)) }],
     receiptTokens: [token],
   };
 }

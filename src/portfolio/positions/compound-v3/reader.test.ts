@@ -7,7 +7,7 @@ import * as fixture from "./fixture.ts";
 import { COMPOUND_V3_MARKETS } from "./markets.ts";
 import { createCompoundV3Reader } from "./reader.ts";
 
-const { CB_ETH, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;
+const { NEW_COLLATERAL, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;
 const reader = createCompoundV3Reader(COMPOUND_V3_MARKETS);
 const signal = new AbortController().signal;
 const OTHER_WALLET = `0x${"5e".repeat(20)}` as const;
@@ -27,6 +27,7 @@ describe("Compound v3", () => {
         kind: "borrowed",
         name: "Compound v3 USDC: USDC",
         contract: USDC_COMET,
+        market: USDC_COMET,
         assets: [{ ...USDC, rawBalance: 2_000_123456n }],
       },
       {
@@ -34,6 +35,7 @@ describe("Compound v3", () => {
         kind: "supplied",
         name: "Compound v3 WETH: WETH",
         contract: WETH_COMET,
+        market: WETH_COMET,
         assets: [{ ...WETH, rawBalance: 4_000000000000000007n }],
         receiptTokens: [WETH_COMET],
       },
@@ -42,21 +44,24 @@ describe("Compound v3", () => {
         kind: "supplied",
         name: "Compound v3 USDC: WETH",
         contract: USDC_COMET,
+        market: USDC_COMET,
         assets: [{ ...WETH, rawBalance: 1_500000000000000000n }],
       },
       {
         ...common,
         kind: "supplied",
-        name: "Compound v3 USDC: cbETH",
+        name: "Compound v3 USDC: NEW",
         contract: USDC_COMET,
+        market: USDC_COMET,
         assets: [
           {
-            contract: CB_ETH,
-            symbol: "cbETH",
-            name: "Coinbase Wrapped Staked ETH",
+            contract: NEW_COLLATERAL,
+            symbol: "NEW",
+            name: "New Collateral",
             decimals: 18,
             logo: null,
             rawBalance: 250000000000000001n,
+            marketRate: fixture.newCollateralRate,
           },
         ],
       },

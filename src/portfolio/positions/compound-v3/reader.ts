@@ -10,12 +10,25 @@ import {
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder, readByMulticall } from "../../multicall.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Holding, PositionKind, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import type {
+  PositionAsset,
+  PositionKind,
+  PositionQuery,
+  PositionReader,
+  ProtocolPosition,
+} from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { createMarketReader } from "../market-reader.ts";
+import {
+  type FeedPrices,
+  PROTOCOL,
+  type PricedToken,
+  prepareFeedLookup,
+  priceBase,
+  priceCollateral,
+} from "./feeds.ts";
 import type { CompoundV3Market } from "./markets.ts";
 
-const PROTOCOL = "compound-v3";
 const CALLS_PER_MARKET = 3;
 /** Principal, two tracking counters, collateral bits 0 to 15, and bits 16 to 23 for markets with more. */
 const USER_BASIC_WORDS = 5;
@@ -25,11 +38,13 @@ const ASSETS_IN_BITS = 16;
 const COLLATERALS_MAX = 24;
 const ASSET_INFO_WORDS = 8;
 const ASSET_INFO_ADDRESS_WORD = 1;
+const ASSET_INFO_FEED_WORD = 2;
 const USER_COLLATERAL_WORDS = 2;
 
 const borrowBalanceOf = createCallEncoder("function borrowBalanceOf(address) view returns (uint256)");
 const userBasic = createCallEncoder("function userBasic(address)");
 const baseToken = createCallEncoder("function baseToken() view returns (address)");
+const baseTokenPriceFeed = createCallEncoder("function baseTokenPriceFeed() view returns (address)");
 const getAssetInfo = createCallEncoder("function getAssetInfo(uint8)");
 const userCollateral = createCallEncoder("function userCollateral(address, address)");
 
@@ -40,10 +55,10 @@ type Account = CompoundV3Market & {
   /** Indexes of the collateral assets. */
   readonly collateralIndexes: readonly number[];
 };
-type Collateral = { readonly account: Account; readonly asset: Hex };
+type Collateral = PricedToken & { readonly account: Account };
 type AccountAssets = {
   /** Accounts whose base asset could be read. */
-  readonly bases: ReadonlyMap<Account, Hex>;
+  readonly bases: ReadonlyMap<Account, PricedToken>;
   readonly collaterals: readonly Collateral[];
 };
 type CollateralBalance = Collateral & { readonly balance: bigint };
@@ -52,8 +67,9 @@ type CollateralBalance = Collateral & { readonly balance: bigint };
 type ReadContext = {
   readonly query: PositionQuery;
   readonly signal: AbortSignal;
-  /** Collects what could not be read. */
+  /** Collects what could not be read, and in which markets. */
   readonly warnings: string[];
+  readonly incomplete: Set<Hex>;
 };
 
 /** One round trip for a wallet without positions; two more for the assets and collaterals of the markets in use. */
@@ -61,13 +77,14 @@ export function createCompoundV3Reader(
   marketsByChain: ReadonlyMap<number, readonly CompoundV3Market[]>,
 ): PositionReader {
   return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
-    const context: ReadContext = { query, signal, warnings: [] };
+    const context: ReadContext = { query, signal, warnings: [], incomplete: new Set() };
     const { warnings } = context;
     const accounts = await readAccounts(context, markets);
     if (accounts.length === 0) return { positions: [], warnings };
     const accountAssets = await readAccountAssets(context, accounts);
-    const { balances, assets } = await readCollateralBalances(context, accountAssets);
-    return { positions: buildPositions(accountAssets.bases, balances, assets), warnings };
+    const { balances, assets, prices } = await readCollateralBalances(context, accountAssets);
+    const positions = buildPositions(context, accountAssets.bases, balances, assets, prices);
+    return { positions, warnings };
   });
 }
 
@@ -101,35 +118,43 @@ async function readAccountAssets(context: ReadContext, accounts: readonly Accoun
     account.collateralIndexes.map((index) => ({ account, index })),
   );
   const calls = [
-    ...accounts.map(({ comet }) => baseToken(comet)),
+    ...accounts.flatMap(({ comet }) => [baseToken(comet), baseTokenPriceFeed(comet)]),
     ...wanted.map(({ account, index }) => getAssetInfo(account.comet, [index])),
   ];
   const results = await readByMulticall(context.query.at, calls, context.signal);
   const collaterals = wanted.flatMap(({ account }, index): Collateral[] => {
-    const words = decodeWords(results[accounts.length + index], ASSET_INFO_WORDS);
+    const words = decodeWords(results[accounts.length * 2 + index], ASSET_INFO_WORDS);
     const asset = wordToAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
     if (asset === null) warnUnreadable(context, account, "A collateral");
-    return asset === null ? [] : [{ account, asset }];
+    return asset === null ? [] : [{ account, asset, feed: wordToAddress(words?.[ASSET_INFO_FEED_WORD]) }];
   });
-  const bases = new Map<Account, Hex>();
+  const bases = new Map<Account, PricedToken>();
   for (const [index, account] of accounts.entries()) {
-    const base = decodeAddress(results[index]);
-    if (base !== null) bases.set(account, base);
+    const [base, feed] = results.slice(index * 2).map(decodeAddress);
+    if (base) bases.set(account, { asset: base, feed: feed ?? null });
     else if (account.supplied + account.borrowed > 0n) warnUnreadable(context, account, "The base asset");
   }
   return { bases, collaterals };
 }
 
-/** Third trip: the collateral balances, and the metadata of all assets. */
+/** Third trip: the collateral balances, the metadata of all assets, and prices that only the market knows. */
 async function readCollateralBalances(
   context: ReadContext,
   { bases, collaterals }: AccountAssets,
-): Promise<{ balances: readonly CollateralBalance[]; assets: Assets }> {
+): Promise<{ balances: readonly CollateralBalance[]; assets: Assets; prices: FeedPrices }> {
   const { at, wallet } = context.query;
-  const contracts = [...bases.values(), ...collaterals.map(({ asset }) => asset)];
+  const contracts = [...bases.values(), ...collaterals].map(({ asset }) => asset);
   const lookup = prepareAssetLookup(context.query, contracts);
+  const feeds = prepareFeedLookup(at, [
+    ...[...bases].map(([account, base]) => ({ ...account, base })),
+    ...collaterals.flatMap(({ account, ...collateral }) => {
+      const base = bases.get(account);
+      return base === undefined ? [] : [{ ...account, base, collateral }];
+    }),
+  ]);
   const calls = [
     ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
+    ...feeds.calls,
     ...lookup.calls,
   ];
   const results = await readByMulticall(at, calls, context.signal);
@@ -140,34 +165,51 @@ async function readCollateralBalances(
     warnUnreadable(context, collateral.account, "A collateral balance");
     return [];
   });
-  return { balances, assets: lookup.decode(results.slice(collaterals.length)) };
+  return {
+    balances,
+    assets: lookup.decode(results.slice(collaterals.length + feeds.calls.length)),
+    prices: feeds.decode(results.slice(collaterals.length)),
+  };
 }
 
 function buildPositions(
+  context: ReadContext,
   bases: AccountAssets["bases"],
   collaterals: readonly CollateralBalance[],
   assets: Assets,
+  prices: FeedPrices,
 ): readonly ProtocolPosition[] {
-  const toHolding = (contract: Hex, rawBalance: bigint): Holding => ({
-    ...getAsset(assets, contract),
-    rawBalance,
-  });
+  const { at } = context.query;
   const positions: ProtocolPosition[] = [];
-  for (const [account, base] of bases) {
+  for (const [account, { asset }] of bases) {
     const { comet, supplied, borrowed } = account;
+    const base = { ...getAsset(assets, asset), ...priceBase(at, account, asset, prices) };
     // The market is its own receipt token, for the supplied base asset only.
     if (supplied > 0n)
-      positions.push(createPosition(account, "supplied", toHolding(base, supplied), [comet]));
-    if (borrowed > 0n) positions.push(createPosition(account, "borrowed", toHolding(base, borrowed), []));
+      positions.push(
+        createPosition(context, account, "supplied", { ...base, rawBalance: supplied }, [comet]),
+      );
+    if (borrowed > 0n)
+      positions.push(createPosition(context, account, "borrowed", { ...base, rawBalance: borrowed }, []));
   }
   for (const { account, asset, balance } of collaterals) {
-    if (balance > 0n) positions.push(createPosition(account, "supplied", toHolding(asset, balance), []));
+    const base = bases.get(account)?.asset;
+    const per = base && {
+      ...getAsset(assets, base),
+      contract: base,
+      ...priceBase(at, account, base, prices),
+    };
+    const priced = per && priceCollateral(account, asset, prices, per);
+    const holding = { ...getAsset(assets, asset), rawBalance: balance, ...priced };
+    if (balance > 0n) positions.push(createPosition(context, account, "supplied", holding, []));
   }
   return positions;
 }
 
-function warnUnreadable({ query, warnings }: ReadContext, { name }: CompoundV3Market, what: string): void {
+function warnUnreadable(context: ReadContext, { name, comet }: CompoundV3Market, what: string): void {
+  const { query, warnings, incomplete } = context;
   const chain = query.at.chain.name;
+  incomplete.add(comet);
   warnings.push(`${what} in the Compound v3 market ${name} on ${chain} could not be read.`);
 }
 
@@ -180,9 +222,10 @@ function decodeCollateralIndexes(basic: readonly bigint[] | null): readonly numb
 }
 
 function createPosition(
+  { incomplete }: ReadContext,
   { name, comet }: CompoundV3Market,
   kind: PositionKind,
-  asset: Holding,
+  asset: PositionAsset,
   receiptTokens: readonly Hex[],
 ): ProtocolPosition {
   return {
@@ -190,6 +233,8 @@ function createPosition(
     kind,
     name: `Compound v3 ${name}${asset.symbol === null ? "" : `: ${asset.symbol}`}`,
     contract: comet,
+    market: comet,
+    ...(incomplete.has(comet) ? { incomplete: true } : {}),
     assets: [asset],
     receiptTokens,
   };

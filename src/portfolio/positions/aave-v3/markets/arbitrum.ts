@@ -1,4 +1,4 @@
-// Aave v3 Arbitrum: its pool, oracle and reserves, written by scripts/aave-reserves.ts from the Aave address book.
+// Aave v3 Arbitrum, written by scripts/aave-reserves.ts from @aave-dao/aave-address-book 4.68.1.
 import type { AaveMarket } from "../market.ts";
 
 export const aaveArbitrum: AaveMarket = {

@@ -1,0 +1,246 @@
+// Compound v2 and its forks: what a wallet supplied and borrowed in each market of a comptroller, interest included.
+
+import {
+  decodeAddress,
+  decodeAddressArray,
+  decodeTokenAmount,
+  decodeWord,
+  decodeWords,
+  TOKEN_AMOUNT_MAX,
+} from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { type CallResults, createCallEncoder, readByMulticall } from "../../multicall.ts";
+import {
+  type Asset,
+  type PositionAsset,
+  type PositionQuery,
+  type PositionReader,
+  type ProtocolPosition,
+  quotePrice,
+} from "../../types.ts";
+import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { encodeSequencerCalls, hasPinnedFeed, isPricing } from "../market-price.ts";
+import { createMarketReader } from "../market-reader.ts";
+import type { CompoundV2Pool, CompoundV2Protocol } from "./pool.ts";
+
+const COMPOUND_V2: CompoundV2Protocol = { protocol: "compound-v2", title: "Compound v2" };
+
+/** More than any comptroller lists: each account check walks through the markets of a wallet. */
+const MARKETS_MAX = 200;
+/** Error code, balance in shares, debt, exchange rate: as of the last time that interest was added. */
+const SNAPSHOT_WORDS = 4;
+/** An oracle's price has so many decimals together with the underlying token. */
+const PRICE_DECIMALS = 36;
+
+const getAllMarkets = createCallEncoder("function getAllMarkets() view returns (address[])");
+const getAccountSnapshot = createCallEncoder("function getAccountSnapshot(address)");
+// Both add the interest up to the block, which a call may do without changing anything.
+const balanceOfUnderlying = createCallEncoder("function balanceOfUnderlying(address) returns (uint256)");
+const borrowBalanceCurrent = createCallEncoder("function borrowBalanceCurrent(address) returns (uint256)");
+const underlying = createCallEncoder("function underlying() view returns (address)");
+const oracle = createCallEncoder("function oracle() view returns (address)");
+const getUnderlyingPrice = createCallEncoder("function getUnderlyingPrice(address) view returns (uint256)");
+
+type Balances = { readonly supplied: bigint; readonly borrowed: bigint };
+type Market = {
+  readonly pool: CompoundV2Pool;
+  readonly market: Hex;
+  /** Without the interest since it was last added; null for a market that our data lacks. */
+  readonly stored: Balances | null;
+};
+/** A market that the wallet may use: with a balance or a debt, or not in our data. */
+type Account = Omit<Market, "stored"> & Balances & { readonly asset: Hex | null };
+
+/** What every step of one read needs. */
+type ReadContext = CompoundV2Protocol & {
+  readonly query: PositionQuery;
+  readonly signal: AbortSignal;
+  /** Collects what could not be read, and in which pools. */
+  readonly warnings: string[];
+  readonly incomplete: Set<CompoundV2Pool>;
+};
+
+export function createCompoundV2Reader(
+  poolsByChain: ReadonlyMap<number, readonly CompoundV2Pool[]>,
+  kind: CompoundV2Protocol = COMPOUND_V2,
+): PositionReader {
+  return createMarketReader(kind.protocol, poolsByChain, async (query, pools, signal) => {
+    const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
+    const markets = await findMarkets(context, pools);
+    if (markets.length === 0) return { positions: [], warnings: context.warnings };
+    const { accounts, oracles } = await readAccounts(context, markets);
+    const { assets, prices } = await readAssets(context, accounts, oracles);
+    const positions = accounts.flatMap((account) => createPositions(context, account, assets, prices));
+    return { positions, warnings: context.warnings };
+  });
+}
+
+/** First trip: the markets of our data in which the wallet has something, and those that our data lacks. */
+async function findMarkets(
+  context: ReadContext,
+  pools: readonly CompoundV2Pool[],
+): Promise<readonly Market[]> {
+  const { at, wallet } = context.query;
+  const known = pools.flatMap((pool) => pool.markets.map((market) => ({ pool, market })));
+  const calls = [
+    ...pools.map(({ comptroller }) => getAllMarkets(comptroller)),
+    ...known.map(({ market }) => getAccountSnapshot(market, [wallet])),
+  ];
+  const results = await readByMulticall(at, calls, context.signal);
+  const lists = new Map(pools.map((pool, index) => [pool, decodeAddressArray(results[index], MARKETS_MAX)]));
+  for (const [pool, list] of lists)
+    if (list === null)
+      warn(context, pool, `${pool.name} did not list its markets; positions in new ones may be missing.`);
+  const used = known.flatMap(({ pool, market }, index): Market[] => {
+    // What the comptroller does not list is no market: its data may be of another chain.
+    if (lists.get(pool)?.includes(market) === false) return [];
+    const stored = decodeSnapshot(results[pools.length + index]);
+    if (stored === null) warnUnreadable(context, pool, market);
+    return stored && stored.supplied + stored.borrowed > 0n ? [{ pool, market, stored }] : [];
+  });
+  const added = pools.flatMap((pool) =>
+    (lists.get(pool) ?? [])
+      .filter((market) => !pool.markets.includes(market))
+      .map((market) => ({ pool, market, stored: null })),
+  );
+  return [...used, ...added];
+}
+
+const RATE_UNIT = 10n ** 18n;
+
+function decodeSnapshot(result: Hex | null | undefined): Balances | null {
+  const [error, shares, borrowed, rate] = decodeWords(result, SNAPSHOT_WORDS) ?? [];
+  if (error !== 0n || shares === undefined || borrowed === undefined || rate === undefined) return null;
+  const supplied = (shares * rate) / RATE_UNIT;
+  return supplied <= TOKEN_AMOUNT_MAX && borrowed <= TOKEN_AMOUNT_MAX ? { supplied, borrowed } : null;
+}
+
+const CALLS_PER_MARKET = 3;
+
+type Accounts = {
+  readonly accounts: readonly Account[];
+  readonly oracles: ReadonlyMap<CompoundV2Pool, Hex>;
+};
+
+/** Second trip: the balances with interest, the underlying token of each market, and the comptrollers' oracles. */
+async function readAccounts(context: ReadContext, markets: readonly Market[]): Promise<Accounts> {
+  const { at, wallet } = context.query;
+  const pools = [...new Set(markets.map(({ pool }) => pool))];
+  const calls = [
+    ...pools.map(({ comptroller }) => oracle(comptroller)),
+    ...markets.flatMap(({ market }) => [
+      balanceOfUnderlying(market, [wallet]),
+      borrowBalanceCurrent(market, [wallet]),
+      underlying(market),
+    ]),
+  ];
+  const results = await readByMulticall(at, calls, context.signal);
+  const accounts = markets.flatMap(({ pool, market, stored }, index): Account[] => {
+    const [supply, debt, token] = results.slice(pools.length + index * CALLS_PER_MARKET);
+    // A market that cannot add its interest still knows what it last stored.
+    const supplied = decodeTokenAmount(supply) ?? stored?.supplied ?? null;
+    const borrowed = decodeTokenAmount(debt) ?? stored?.borrowed ?? null;
+    const asset = market === pool.nativeMarket ? null : decodeAddress(token);
+    if (supplied === null || borrowed === null || (asset === null && market !== pool.nativeMarket)) {
+      warnUnreadable(context, pool, market);
+      return [];
+    }
+    return supplied + borrowed === 0n ? [] : [{ pool, market, supplied, borrowed, asset }];
+  });
+  const oracles = new Map<CompoundV2Pool, Hex>();
+  for (const [index, pool] of pools.entries()) {
+    const address = decodeAddress(results[index]);
+    if (address !== null) oracles.set(pool, address);
+  }
+  return { accounts, oracles };
+}
+
+/** What the pool's oracle says, by market. */
+type OraclePrices = ReadonlyMap<Hex, { readonly units: bigint; readonly oracle: Hex }>;
+
+/** Third trip: the metadata of the underlying tokens, and the prices of those without a feed of their own. */
+async function readAssets(
+  context: ReadContext,
+  accounts: readonly Account[],
+  oracles: Accounts["oracles"],
+): Promise<{ readonly assets: Assets; readonly prices: OraclePrices }> {
+  const { at } = context.query;
+  const contracts = accounts.flatMap(({ asset }) => (asset === null ? [] : [asset]));
+  const lookup = prepareAssetLookup(context.query, contracts);
+  const unpriced = accounts.flatMap(({ pool, market, asset }) => {
+    const address = oracles.get(pool);
+    const isPriced = hasPinnedFeed(at.chain.chainId, asset);
+    return address === undefined || isPriced ? [] : [{ market, oracle: address }];
+  });
+  const sequencer = unpriced.length === 0 ? [] : encodeSequencerCalls(at);
+  const calls = [
+    ...sequencer,
+    ...unpriced.map(({ market, oracle: address }) => getUnderlyingPrice(address, [market])),
+    ...lookup.calls,
+  ];
+  const results = await readByMulticall(at, calls, context.signal);
+  return {
+    assets: lookup.decode(results.slice(sequencer.length + unpriced.length)),
+    prices: isPricing(at, results.slice(0, sequencer.length))
+      ? decodePrices(unpriced, results.slice(sequencer.length))
+      : new Map(),
+  };
+}
+
+function decodePrices(
+  unpriced: readonly { readonly market: Hex; readonly oracle: Hex }[],
+  results: CallResults,
+): OraclePrices {
+  return new Map(
+    unpriced.flatMap(({ market, oracle: address }, index) => {
+      const units = decodeWord(results[index]);
+      // Zero is how an oracle says that it does not know.
+      return units ? [[market, { units, oracle: address }] as const] : [];
+    }),
+  );
+}
+
+function createPositions(
+  { protocol, query, incomplete }: ReadContext,
+  { pool, market, supplied, borrowed, asset: contract }: Account,
+  assets: Assets,
+  prices: OraclePrices,
+): readonly ProtocolPosition[] {
+  const { native } = query.at.chain;
+  const asset = contract === null ? { ...native, contract, logo: null } : getAsset(assets, contract);
+  const position = (kind: "supplied" | "borrowed", rawBalance: bigint): ProtocolPosition => ({
+    protocol,
+    kind,
+    name: asset.symbol === null ? pool.name : `${pool.name}: ${asset.symbol}`,
+    contract: market,
+    market: pool.comptroller,
+    ...(incomplete.has(pool) ? { incomplete: true } : {}),
+    assets: [{ ...asset, rawBalance, ...findMarketPrice(protocol, asset, prices.get(market)) }],
+    // The market is its own receipt token, for what is supplied.
+    receiptTokens: kind === "supplied" ? [market] : [],
+  });
+  return [
+    ...(supplied > 0n ? [position("supplied", supplied)] : []),
+    ...(borrowed > 0n ? [position("borrowed", borrowed)] : []),
+  ];
+}
+
+function findMarketPrice(
+  protocol: string,
+  { decimals }: Asset,
+  price: { readonly units: bigint; readonly oracle: Hex } | undefined,
+): Pick<PositionAsset, "marketPrice"> {
+  if (price === undefined || decimals === null || decimals > PRICE_DECIMALS) return {};
+  const usd = { units: price.units, scale: PRICE_DECIMALS - decimals };
+  return { marketPrice: { ...quotePrice(usd, { contract: price.oracle }), source: protocol } };
+}
+
+function warnUnreadable(context: ReadContext, pool: CompoundV2Pool, market: Hex): void {
+  const { name } = context.query.at.chain;
+  warn(context, pool, `Balances in the ${context.title} market ${market} on ${name} could not be read.`);
+}
+
+function warn({ warnings, incomplete }: ReadContext, pool: CompoundV2Pool, warning: string): void {
+  warnings.push(warning);
+  incomplete.add(pool);
+}

@@ -1,0 +1,105 @@
+// The prices by which a Compound v3 market values its assets, for those that no price source knows.
+import { decodeWord } from "../../../lib/abi/return-data.ts";
+import { divide } from "../../../lib/decimal.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { type CallResults, createCallEncoder } from "../../multicall.ts";
+import { aggregator } from "../../prices/chainlink.ts";
+import {
+  type ContractRead,
+  type MarketRate,
+  type PinnedChain,
+  type PositionAsset,
+  quotePrice,
+} from "../../types.ts";
+import { encodeSequencerCalls, hasPinnedFeed, isPricing, judgeFeedTime } from "../market-price.ts";
+import type { CompoundV3Market } from "./markets.ts";
+
+/** As positions and prices name it. */
+export const PROTOCOL = "compound-v3";
+
+/** Every market scales the prices of its feeds to so many decimals. */
+const PRICE_DECIMALS = 8;
+/** As fine as the amounts of the largest tokens. */
+const RATE_DECIMALS = 18;
+
+const getPrice = createCallEncoder("function getPrice(address) view returns (uint256)");
+
+/** An asset of a market, and the feed by which the market prices it; null when it could not be read. */
+export type PricedToken = { readonly asset: Hex; readonly feed: Hex | null };
+type FeedPrice = { readonly units: bigint; readonly feed: Hex; readonly timestamp: number | null };
+/** By market and asset; prices in whatever the market counts in. */
+export type FeedPrices = ReadonlyMap<string, FeedPrice>;
+
+type FeedLookup = {
+  readonly calls: readonly ContractRead[];
+  decode(results: CallResults): FeedPrices;
+};
+
+/** A market's base asset, alone or with a collateral that is priced in it. */
+type Wanted = CompoundV3Market & { readonly base: PricedToken; readonly collateral?: PricedToken };
+
+export function prepareFeedLookup(at: PinnedChain, wanted: readonly Wanted[]): FeedLookup {
+  const isUnpriced = ({ asset }: PricedToken) => !hasPinnedFeed(at.chain.chainId, asset);
+  const tokens = new Map<string, { readonly comet: Hex; readonly feed: Hex }>();
+  const add = (comet: Hex, { asset, feed }: PricedToken) => {
+    if (feed !== null) tokens.set(priceKey(comet, asset), { comet, feed });
+  };
+  for (const { comet, base, collateral } of wanted) {
+    if (!isUnpriced(collateral ?? base)) continue;
+    add(comet, base);
+    if (collateral !== undefined) add(comet, collateral);
+  }
+  const asked = [...tokens];
+  const sequencer = asked.length === 0 ? [] : encodeSequencerCalls(at);
+  return {
+    calls: [
+      ...sequencer,
+      ...asked.flatMap(([, { comet, feed }]) => [getPrice(comet, [feed]), aggregator.latestRoundData(feed)]),
+    ],
+    decode: (results) => {
+      if (!isPricing(at, results.slice(0, sequencer.length))) return new Map();
+      const prices = asked.flatMap(([key, { feed }], index): [string, FeedPrice][] => {
+        const [price, round] = results.slice(sequencer.length + index * 2);
+        const units = decodeWord(price);
+        const { timestamp, isStale } = judgeFeedTime(at, round);
+        return units && !isStale ? [[key, { units, feed, timestamp }]] : [];
+      });
+      return new Map(prices);
+    },
+  };
+}
+
+/** The dollar price of the base asset, in a market that counts in dollars. */
+export function priceBase(
+  { chain }: PinnedChain,
+  { comet, isInDollars }: CompoundV3Market,
+  base: Hex,
+  prices: FeedPrices,
+): Pick<PositionAsset, "marketPrice"> {
+  const price = prices.get(priceKey(comet, base));
+  if (price === undefined || !isInDollars || hasPinnedFeed(chain.chainId, base)) return {};
+  const { units, feed, timestamp } = price;
+  const usd = { units, scale: PRICE_DECIMALS };
+  return { marketPrice: { ...quotePrice(usd, { contract: feed, timestamp }), source: PROTOCOL } };
+}
+
+/** What a collateral costs in the base asset: right in whatever the market counts. */
+export function priceCollateral(
+  { comet }: CompoundV3Market,
+  collateral: Hex,
+  prices: FeedPrices,
+  base: MarketRate["per"] & { readonly contract: Hex },
+): Pick<PositionAsset, "marketRate"> {
+  const price = prices.get(priceKey(comet, collateral));
+  const basePrice = prices.get(priceKey(comet, base.contract));
+  if (price === undefined || basePrice === undefined) return {};
+  const units = divide(price.units * 10n ** BigInt(RATE_DECIMALS), basePrice.units, "half-up");
+  const { feed: contract, timestamp } = price;
+  return {
+    marketRate: { rate: { units, scale: RATE_DECIMALS }, per: base, source: PROTOCOL, contract, timestamp },
+  };
+}
+
+function priceKey(comet: Hex, asset: Hex): string {
+  return `${comet} ${asset}`;
+}
