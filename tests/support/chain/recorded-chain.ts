@@ -15,11 +15,22 @@ export type RecordedCall = {
   readonly args: readonly unknown[];
   readonly result: unknown;
 };
+/** What a contract returned, as it was sent. */
+type RawCall = { readonly to: Hex; readonly data: Hex; readonly returnData: Hex };
+export type RecordedCalls = readonly (RecordedCall | RawCall)[];
+
+/** The responses of a recording, by contract and call data; a revert is as good as none. */
+export function listRecordedCalls(responses: Readonly<Record<string, string | null>>): readonly RawCall[] {
+  return Object.entries(responses).flatMap(([key, returnData]) => {
+    const [to, data] = key.split(" ") as [Hex, Hex];
+    return returnData === null ? [] : [{ to, data, returnData: returnData as Hex }];
+  });
+}
 
 export type ChainRecord = {
   readonly chain: ChainConfig;
   readonly block?: PinnedBlock;
-  readonly calls: readonly RecordedCall[];
+  readonly calls: RecordedCalls;
   /** For calls that were not recorded; null, a revert, where it is missing. */
   readonly otherwise?: Hex;
   readonly spoil?: (call: ContractRead, result: Hex | null) => Hex | null;
@@ -37,7 +48,9 @@ type RecordedChain = PinnedChain & {
 const BLOCK: PinnedBlock = { number: 20_000_000, hash: `0x${"ab".repeat(32)}`, timestamp: 1_717_281_407 };
 
 /** Reads a record from a JSON file. */
-export function readChainRecord(file: URL): ChainRecord & { readonly block: PinnedBlock } {
+export function readChainRecord(
+  file: URL,
+): Omit<ChainRecord, "calls"> & { readonly block: PinnedBlock; readonly calls: readonly RecordedCall[] } {
   const { name, chainId, block, calls } = JSON.parse(readFileSync(file, "utf8"));
   return { chain: makeChainConfig(name.toLowerCase(), chainId, [], { name }), block, calls };
 }
@@ -90,15 +103,16 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
 }
 
 // Suites open a chain over the same record hundreds of times, and encoding it takes longer than reading it.
-const encoded = new WeakMap<readonly RecordedCall[], ReadonlyMap<string, Hex>>();
+const encoded = new WeakMap<RecordedCalls, ReadonlyMap<string, Hex>>();
 
-function encodeAll(calls: readonly RecordedCall[]): ReadonlyMap<string, Hex> {
+function encodeAll(calls: RecordedCalls): ReadonlyMap<string, Hex> {
   const known = encoded.get(calls) ?? new Map(calls.map(encode));
   encoded.set(calls, known);
   return known;
 }
 
-function encode(call: RecordedCall): [string, Hex] {
+function encode(call: RecordedCalls[number]): [string, Hex] {
+  if ("data" in call) return [`${call.to}:${call.data}`, call.returnData];
   const abi: Abi = parseAbi([`function ${call.function}`] as readonly string[]);
   const data = encodeFunctionData({ abi, args: call.args.map(exact) });
   return [`${call.to}:${data}`, encodeFunctionResult({ abi, result: exact(call.result) })];

@@ -11,7 +11,7 @@ import type {
   ProtocolPosition,
   TransferLog,
 } from "../../../src/portfolio/types.ts";
-import { type ChainRecord, openRecordedChain, type RecordedCall } from "../chain/recorded-chain.ts";
+import { type ChainRecord, openRecordedChain, type RecordedCalls } from "../chain/recorded-chain.ts";
 
 type ReaderCase = {
   readonly reader: PositionReader;
@@ -23,13 +23,13 @@ type ReaderCase = {
   /** Recent transfers from and to the wallet, where the reader needs them. */
   readonly transfers?: readonly TransferLog[];
   /** Recorded results for this wallet, and the result of all other calls. */
-  readonly calls: readonly RecordedCall[];
+  readonly calls: RecordedCalls;
   readonly otherwise?: Hex;
   readonly expected: readonly ProtocolPosition[];
   /** Tokens that a factory proves; absent for a reader that knows no factory. */
   readonly provenTokens?: ReadonlySet<Hex>;
   /** Results for a wallet that never used the protocol, unless they are reverts. */
-  readonly emptyCalls?: readonly RecordedCall[];
+  readonly emptyCalls?: RecordedCalls;
   /** "absence" for a reader that takes an empty result as a sign that the contract is of another kind. */
   readonly emptyResult?: "absence";
   readonly roundsMax: number;

@@ -6,7 +6,6 @@ import {
   decodeTokenAmount,
   decodeWord,
   decodeWords,
-  TOKEN_AMOUNT_MAX,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { type CallResults, createCallEncoder, readByMulticall } from "../../multicall.ts";
@@ -41,15 +40,9 @@ const underlying = createCallEncoder("function underlying() view returns (addres
 const oracle = createCallEncoder("function oracle() view returns (address)");
 const getUnderlyingPrice = createCallEncoder("function getUnderlyingPrice(address) view returns (uint256)");
 
-type Balances = { readonly supplied: bigint; readonly borrowed: bigint };
-type Market = {
-  readonly pool: CompoundV2Pool;
-  readonly market: Hex;
-  /** Without the interest since it was last added; null for a market that our data lacks. */
-  readonly stored: Balances | null;
-};
+type Market = { readonly pool: CompoundV2Pool; readonly market: Hex };
 /** A market that the wallet may use: with a balance or a debt, or not in our data. */
-type Account = Omit<Market, "stored"> & Balances & { readonly asset: Hex | null };
+type Account = Market & { readonly supplied: bigint; readonly borrowed: bigint; readonly asset: Hex | null };
 
 /** What every step of one read needs. */
 type ReadContext = CompoundV2Protocol & {
@@ -94,25 +87,22 @@ async function findMarkets(
   const used = known.flatMap(({ pool, market }, index): Market[] => {
     // What the comptroller does not list is no market: its data may be of another chain.
     if (lists.get(pool)?.includes(market) === false) return [];
-    const stored = decodeSnapshot(results[pools.length + index]);
-    if (stored === null) warnUnreadable(context, pool, market);
-    return stored && stored.supplied + stored.borrowed > 0n ? [{ pool, market, stored }] : [];
+    const isUsed = decodeUse(results[pools.length + index]);
+    if (isUsed === null) warnUnreadable(context, pool, market);
+    return isUsed ? [{ pool, market }] : [];
   });
   const added = pools.flatMap((pool) =>
     (lists.get(pool) ?? [])
       .filter((market) => !pool.markets.includes(market))
-      .map((market) => ({ pool, market, stored: null })),
+      .map((market) => ({ pool, market })),
   );
   return [...used, ...added];
 }
 
-const RATE_UNIT = 10n ** 18n;
-
-function decodeSnapshot(result: Hex | null | undefined): Balances | null {
-  const [error, shares, borrowed, rate] = decodeWords(result, SNAPSHOT_WORDS) ?? [];
-  if (error !== 0n || shares === undefined || borrowed === undefined || rate === undefined) return null;
-  const supplied = (shares * rate) / RATE_UNIT;
-  return supplied <= TOKEN_AMOUNT_MAX && borrowed <= TOKEN_AMOUNT_MAX ? { supplied, borrowed } : null;
+/** Whether a wallet has shares or a debt, in which case more is asked; null when that could not be read. */
+function decodeUse(result: Hex | null | undefined): boolean | null {
+  const [error, shares, borrowed] = decodeWords(result, SNAPSHOT_WORDS) ?? [];
+  return error === 0n ? shares !== 0n || borrowed !== 0n : null;
 }
 
 const CALLS_PER_MARKET = 3;
@@ -135,11 +125,10 @@ async function readAccounts(context: ReadContext, markets: readonly Market[]): P
     ]),
   ];
   const results = await readByMulticall(at, calls, context.signal);
-  const accounts = markets.flatMap(({ pool, market, stored }, index): Account[] => {
+  const accounts = markets.flatMap(({ pool, market }, index): Account[] => {
     const [supply, debt, token] = results.slice(pools.length + index * CALLS_PER_MARKET);
-    // A market that cannot add its interest still knows what it last stored.
-    const supplied = decodeTokenAmount(supply) ?? stored?.supplied ?? null;
-    const borrowed = decodeTokenAmount(debt) ?? stored?.borrowed ?? null;
+    const supplied = decodeTokenAmount(supply);
+    const borrowed = decodeTokenAmount(debt);
     const asset = market === pool.nativeMarket ? null : decodeAddress(token);
     if (supplied === null || borrowed === null || (asset === null && market !== pool.nativeMarket)) {
       warnUnreadable(context, pool, market);

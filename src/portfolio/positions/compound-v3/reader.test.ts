@@ -1,11 +1,18 @@
 // Compound v3: the shared suite, unreadable markets, and the market data.
 import { describe, expect, it } from "vitest";
-import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { listRecordedCalls, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import {
+  makeChainData,
+  makePrices,
+  makeSnapshot,
+} from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
+import { formatDecimal } from "../../../lib/decimal.ts";
+import { FIXTURE_WALLET, fixtureChainConfig } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
 import { COMPOUND_V3_MARKETS } from "./markets.ts";
 import { createCompoundV3Reader } from "./reader.ts";
+import recording from "./recording.json" with { type: "json" };
 
 const { NEW_COLLATERAL, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;
 const reader = createCompoundV3Reader(COMPOUND_V3_MARKETS);
@@ -86,5 +93,51 @@ describe("Compound v3", () => {
       expect(new Set(addresses).size).toBe(addresses.length);
       expect(addresses.every((address) => /^0x[0-9a-f]{40}$/.test(address))).toBe(true);
     }
+  });
+});
+
+describe("Compound v3 by its own code", () => {
+  const { views, base, collateral } = recording;
+  const comet = recording.comet as `0x${string}`;
+  const chain = fixtureChainConfig(31337, "Local chain", []);
+  const block = { number: 1, hash: `0x${"ab".repeat(32)}` as const, timestamp: recording.timestamp };
+  const calls = listRecordedCalls(recording.responses);
+  const read = (isInDollars: boolean, at = openRecordedChain({ chain, block, calls })) =>
+    createCompoundV3Reader(new Map([[31337, [{ name: "Test", comet, isInDollars }]]])).read(
+      { at, wallet: recording.wallet as `0x${string}`, holdings: [] },
+      signal,
+    );
+  const valueOf = async (isInDollars: boolean, prices: Parameters<typeof makePrices>[0]) => {
+    const { positions } = await read(isInDollars);
+    const more = { positions, prices: makePrices(prices) };
+    return makeSnapshot(makeChainData(chain, more)).summary.totalValueUsd;
+  };
+  /** In dollars with 8 decimals, rounded to 6. */
+  const owned = (BigInt(views.collateral) * BigInt(views.collateralPrice)) / 10n ** 18n;
+  const owed = (BigInt(views.borrowed) * BigInt(views.basePrice)) / 10n ** 6n;
+
+  it("returns what the market's own views return", async () => {
+    const { positions, warnings } = await read(true);
+    expect(warnings).toEqual([]);
+    expect(positions.map(({ kind, market, assets: [asset] }) => [kind, market, asset?.contract])).toEqual([
+      ["borrowed", comet, base],
+      ["supplied", comet, collateral],
+    ]);
+    expect(positions.map(({ assets: [asset] }) => asset?.rawBalance)).toEqual([
+      BigInt(views.borrowed),
+      BigInt(views.collateral),
+    ]);
+  });
+
+  it("values the account by the feeds of the market when nobody else knows a price", async () => {
+    expect(await valueOf(true, {})).toBe(formatDecimal({ units: (owned - owed + 50n) / 100n, scale: 6 }));
+  });
+
+  it("prices a collateral in the base asset, whatever the market counts in", async () => {
+    const doubled = BigInt(views.basePrice) * 2n;
+    const usd = formatDecimal({ units: doubled, scale: 8 });
+    expect(await valueOf(false, {})).toBeNull();
+    const total = await valueOf(false, { [base as `0x${string}`]: usd });
+    expect(Number(total)).toBeCloseTo(Number(2n * (owned - owed)) / 1e8, 4);
   });
 });

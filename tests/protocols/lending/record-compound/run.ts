@@ -1,0 +1,261 @@
+// Runs the code of Compound v2 and v3 once on a local chain and records what it returns to the readers:
+//
+//   npx tsx tests/protocols/lending/record-compound/run.ts <comet> <compound-protocol>
+//
+// Both arguments are checkouts of compound-finance/comet and compound-finance/compound-protocol. Their code is compiled
+// with the compiler of our own contracts and stays there; the recordings go beside the readers. Comet asks for exactly
+// one older compiler, so its pragma is relaxed on the way.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, normalize } from "node:path";
+import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { startLocalChain } from "@sextant/local-chain/local-chain";
+import { type Abi, type Hex, pad, stringToHex } from "viem";
+import { createChainAccess } from "../../../../src/portfolio/chain-access.ts";
+import { MULTICALL3 } from "../../../../src/portfolio/multicall.ts";
+import { createCompoundV2Reader } from "../../../../src/portfolio/positions/compound-v2/reader.ts";
+import { createCompoundV3Reader } from "../../../../src/portfolio/positions/compound-v3/reader.ts";
+import type { ContractRead, PinnedChain, PositionReader } from "../../../../src/portfolio/types.ts";
+import { createTestRpc } from "../../../support/nodes/test-rpc.ts";
+import { localChainConfig } from "../../../support/portfolio/portfolio-stage.ts";
+import { type Artifact, readArtifact } from "../../support/artifacts.ts";
+import { createDeployer, type DeployedContract } from "../../support/deployer.ts";
+import { deployFeed } from "../price-feed.ts";
+
+const [cometFolder = "", compoundFolder = ""] = process.argv.slice(2);
+const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
+const UNIT = 10n ** 18n;
+
+type Output = {
+  readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
+  readonly contracts: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>;
+};
+
+function compile(folder: string, files: readonly string[], settings: object): (name: string) => Artifact {
+  const require = createRequire(new URL("../../../../contracts/package.json", import.meta.url));
+  const solc = require("solc") as { compile(input: string, callbacks: unknown): string };
+  const load = (path: string) =>
+    readFileSync(join(folder, path), "utf8").replace("pragma solidity 0.8.15;", "pragma solidity ^0.8.15;");
+  const input = {
+    language: "Solidity",
+    sources: Object.fromEntries(files.map((file) => [file, { content: load(file) }])),
+    settings: { ...settings, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
+  };
+  const findImport = (path: string) => ({ contents: load(normalize(path)) });
+  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport })) as Output;
+  const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
+  return (name) => {
+    const found = Object.values(output.contracts).find((file) => file[name] !== undefined)?.[name];
+    if (found === undefined) throw new Error(`${name} is not in ${folder}`);
+    return { abi: found.abi, bytecode: `0x${found.evm.bytecode.object}` };
+  };
+}
+
+const chain = await startLocalChain({ chainId: 31337, code: LOCAL_GENESIS_CODE });
+const { owner, payer } = chain.accounts;
+const wallet = payer.address.toLowerCase() as Hex;
+const asWallet = { key: payer.privateKey };
+const deployer = createDeployer(chain, owner.privateKey);
+const { deploy, send, call } = deployer;
+
+async function deployToken(symbol: string, decimals: number): Promise<DeployedContract> {
+  const path = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
+  return deploy(readArtifact(path), [symbol, symbol, decimals]);
+}
+
+async function give(
+  token: DeployedContract,
+  spender: Hex,
+  amount: bigint,
+  to: "wallet" | "lender",
+): Promise<void> {
+  const { address, privateKey } = to === "wallet" ? payer : owner;
+  await send(token, "mint", [address, amount]);
+  await send(token, "approve", [spender, amount], { key: privateKey });
+}
+
+/** Reads as a chain without Multicall3, so that every single response is on record. */
+async function record(reader: PositionReader, of: Hex): Promise<Record<string, Hex | null>> {
+  const { signal } = new AbortController();
+  const { rpc } = createTestRpc([chain.rpcUrl], { limits: { requestTimeoutMs: 60_000 } });
+  const at = await createChainAccess(rpc, localChainConfig([])).pin(signal);
+  const responses: Record<string, Hex | null> = {};
+  const recording: PinnedChain = {
+    ...at,
+    read: async (calls: readonly ContractRead[], stop) => {
+      const single = calls.filter(({ to }) => to !== MULTICALL3);
+      const results = await at.read(single, stop);
+      for (const [index, { to, data }] of single.entries())
+        responses[`${to} ${data}`] = results[index] ?? null;
+      return calls.map((each) =>
+        each.to === MULTICALL3 ? null : (responses[`${each.to} ${each.data}`] ?? null),
+      );
+    },
+  };
+  await reader.read({ at: recording, wallet: of, holdings: [] }, signal);
+  return responses;
+}
+
+async function writeRecording(
+  folder: string,
+  source: { readonly repository: string; readonly folder: string },
+  readers: readonly PositionReader[],
+  facts: object,
+): Promise<void> {
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", source.folder, ...args], { encoding: "utf8" }).trim();
+  const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
+  const responses: Record<string, Hex | null> = {};
+  for (const reader of readers)
+    for (const of of [wallet, EMPTY_WALLET]) Object.assign(responses, await record(reader, of));
+  const recording = {
+    source: `${source.repository} at ${git("log", "-1", "--format=%h of %cs")}`,
+    recordedBy: "tests/protocols/lending/record-compound/run.ts",
+    wallet,
+    timestamp: Number(block.timestamp),
+    ...facts,
+    responses,
+  };
+  writeFileSync(join(folder, "recording.json"), `${JSON.stringify(recording, null, 2)}\n`);
+}
+
+const usdc = await deployToken("USDC", 6);
+const weth = await deployToken("WETH", 18);
+const col = await deployToken("COL", 18);
+const feeds = {
+  usdc: await deployFeed(deployer, 99_990000n),
+  weth: await deployFeed(deployer, 3_123_45678901n),
+  col: await deployFeed(deployer, 2_000_00000000n),
+};
+
+async function recordCompoundV3(): Promise<void> {
+  const files = ["CometWithExtendedAssetList", "CometExtAssetList", "AssetListFactory"];
+  const find = compile(
+    cometFolder,
+    files.map((name) => `contracts/${name}.sol`),
+    { viaIR: true, optimizer: { enabled: true, runs: 1 } },
+  );
+  const factory = await deploy(find("AssetListFactory"));
+  const names = {
+    name32: pad(stringToHex("Test"), { dir: "right" }),
+    symbol32: pad(stringToHex("T"), { dir: "right" }),
+  };
+  const extension = await deploy(find("CometExtAssetList"), [names, factory.address]);
+  const collateral = (asset: DeployedContract, feed: DeployedContract) => ({
+    ...{ asset: asset.address, priceFeed: feed.address, decimals: 18, supplyCap: 1_000_000n * UNIT },
+    ...{ borrowCollateralFactor: (8n * UNIT) / 10n, liquidateCollateralFactor: (85n * UNIT) / 100n },
+    liquidationFactor: (93n * UNIT) / 100n,
+  });
+  const comet = await deploy(find("CometWithExtendedAssetList"), [
+    {
+      ...{ governor: owner.address, pauseGuardian: owner.address, extensionDelegate: extension.address },
+      ...{ baseToken: usdc.address, baseTokenPriceFeed: feeds.usdc.address },
+      ...{ supplyKink: (8n * UNIT) / 10n, supplyPerYearInterestRateBase: 0n },
+      ...{ supplyPerYearInterestRateSlopeLow: UNIT / 30n, supplyPerYearInterestRateSlopeHigh: UNIT / 2n },
+      ...{ borrowKink: (8n * UNIT) / 10n, borrowPerYearInterestRateBase: UNIT / 100n },
+      ...{ borrowPerYearInterestRateSlopeLow: UNIT / 20n, borrowPerYearInterestRateSlopeHigh: UNIT },
+      ...{ storeFrontPriceFactor: UNIT / 2n, trackingIndexScale: 10n ** 15n, baseTrackingSupplySpeed: 0n },
+      ...{ baseTrackingBorrowSpeed: 0n, baseMinForRewards: 1_000_000n, baseBorrowMin: 1_000_000n },
+      ...{
+        targetReserves: 10n ** 12n,
+        assetConfigs: [collateral(weth, feeds.weth), collateral(col, feeds.col)],
+      },
+    },
+  ]);
+  // The market hands what it does not know to its extension.
+  const market = { address: comet.address, abi: [...comet.abi, ...extension.abi] };
+  await send(market, "initializeStorage");
+  await give(usdc, market.address, 5_000_000_000000n, "lender");
+  await send(market, "supply", [usdc.address, 5_000_000_000000n]);
+  await give(col, market.address, 500n * UNIT, "wallet");
+  await send(market, "supply", [col.address, 500n * UNIT], asWallet);
+  await send(market, "withdraw", [usdc.address, 700_000_000000n], asWallet);
+  await chain.increaseTime(30n * 86_400n);
+  for (const [feed, price] of [
+    [feeds.usdc, 99_990000n],
+    [feeds.col, 2_000_00000000n],
+  ] as const)
+    await send(feed, "set", [price, 0n]);
+  const markets = [{ name: "Test", comet: market.address, isInDollars: true }];
+  await writeRecording(
+    "src/portfolio/positions/compound-v3",
+    { repository: "compound-finance/comet", folder: cometFolder },
+    [createCompoundV3Reader(new Map([[31337, markets]]))],
+    {
+      ...{ comet: market.address, base: usdc.address, collateral: col.address },
+      views: {
+        borrowed: String(await call(market, "borrowBalanceOf", [wallet])),
+        collateral: String(await call(market, "collateralBalanceOf", [wallet, col.address])),
+        collateralPrice: String(await call(market, "getPrice", [feeds.col.address])),
+        basePrice: String(await call(market, "getPrice", [feeds.usdc.address])),
+      },
+    },
+  );
+}
+
+async function recordCompoundV2(): Promise<void> {
+  const files = ["Comptroller", "CErc20Immutable", "CEther", "JumpRateModel", "SimplePriceOracle"];
+  const find = compile(
+    compoundFolder,
+    files.map((name) => `contracts/${name}.sol`),
+    { optimizer: { enabled: true, runs: 200 } },
+  );
+  const comptroller = await deploy(find("Comptroller"));
+  const oracle = await deploy(find("SimplePriceOracle"));
+  await send(comptroller, "_setPriceOracle", [oracle.address]);
+  await send(comptroller, "_setCloseFactor", [UNIT / 2n]);
+  const rates = await deploy(find("JumpRateModel"), [UNIT / 50n, UNIT / 5n, UNIT, (8n * UNIT) / 10n]);
+  const deployMarket = async (token: DeployedContract, decimals: number, price: bigint) => {
+    const market = await deploy(find("CErc20Immutable"), [
+      ...[token.address, comptroller.address, rates.address, 2n * 10n ** BigInt(decimals + 8)],
+      ...[`Compound ${decimals}`, `c${decimals}`, 8, owner.address],
+    ]);
+    await send(comptroller, "_supportMarket", [market.address]);
+    await send(oracle, "setUnderlyingPrice", [market.address, price]);
+    await send(comptroller, "_setCollateralFactor", [market.address, (7n * UNIT) / 10n]);
+    return market;
+  };
+  const cUsdc = await deployMarket(usdc, 6, 9999n * 10n ** 26n);
+  const cCol = await deployMarket(col, 18, 2_000n * UNIT);
+  const cEther = await deploy(find("CEther"), [
+    ...[comptroller.address, rates.address, 2n * 10n ** 26n, "Compound Ether", "cETH", 8, owner.address],
+  ]);
+  await send(comptroller, "_supportMarket", [cEther.address]);
+  await give(usdc, cUsdc.address, 1_000_000_000000n, "lender");
+  await send(cUsdc, "mint", [1_000_000_000000n]);
+  await give(col, cCol.address, 500n * UNIT, "wallet");
+  await send(cCol, "mint", [500n * UNIT], asWallet);
+  await send(cEther, "mint", [], { ...asWallet, value: 2n * UNIT });
+  await send(comptroller, "enterMarkets", [[cCol.address]], asWallet);
+  await send(cUsdc, "borrow", [600_000_000000n], asWallet);
+  // Interest is counted in blocks.
+  await chain.mine(5_000);
+  const pool = {
+    ...{ name: "Test", comptroller: comptroller.address, nativeMarket: cEther.address },
+    markets: [cUsdc.address, cEther.address, cCol.address],
+  };
+  const older = { ...pool, markets: [cUsdc.address, cEther.address] };
+  await writeRecording(
+    "src/portfolio/positions/compound-v2",
+    { repository: "compound-finance/compound-protocol", folder: compoundFolder },
+    [pool, older].map((each) => createCompoundV2Reader(new Map([[31337, [each]]]))),
+    {
+      pool,
+      views: {
+        oracle: oracle.address,
+        ...{ baseToken: usdc.address, collateralToken: col.address, collateralMarket: cCol.address },
+        borrowed: String(await call(cUsdc, "borrowBalanceCurrent", [wallet])),
+        borrowedStored: String(await call(cUsdc, "borrowBalanceStored", [wallet])),
+        collateral: String(await call(cCol, "balanceOfUnderlying", [wallet])),
+        ether: String(await call(cEther, "balanceOfUnderlying", [wallet])),
+        liquidity: (await call<bigint[]>(comptroller, "getAccountLiquidity", [wallet])).map(String),
+      },
+    },
+  );
+}
+
+await recordCompoundV2();
+await recordCompoundV3();
+await chain.stop();
