@@ -25,6 +25,7 @@ describe("the position readers", () => {
       "compound-v2",
       "moonwell",
       "venus",
+      "aave-staking",
       "erc-4626",
       "morpho-blue",
       "lido",

@@ -4,6 +4,8 @@
 // that only have a rate share rate-reader.ts.
 
 import type { PositionReader } from "../types.ts";
+import { AAVE_STAKE_TOKENS } from "./aave-staking/markets.ts";
+import { createAaveStakingReader } from "./aave-staking/reader.ts";
 import { AAVE_V2_MARKETS } from "./aave-v2/markets.ts";
 import { createAaveV2Reader } from "./aave-v2/reader.ts";
 import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
@@ -45,6 +47,7 @@ export const POSITION_READERS: readonly PositionReader[] = [
   createCompoundV2Reader(COMPOUND_V2_POOLS),
   createMoonwellReader(MOONWELL_POOLS),
   createVenusReader(VENUS_POOLS),
+  createAaveStakingReader(AAVE_STAKE_TOKENS),
   erc4626Reader,
   createMorphoBlueReader(MORPHO_BLUE_MARKETS),
   createLidoReader(LIDO_MARKETS),

@@ -9,6 +9,7 @@ import type {
   PositionResult,
   ProtocolPosition,
 } from "../../types.ts";
+import { AAVE_STAKE_TOKENS } from "../aave-staking/markets.ts";
 import { runCallRoutines } from "../call-routine.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";
 import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
@@ -33,8 +34,9 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
       // Where nothing is listed and no registry vouches for a vault, none can count.
       if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
-      const held = sortListedFirst(query).slice(0, PROBES_MAX);
-      const warnings = describeSkipped(query, held.length);
+      const candidates = sortListedFirst(query);
+      const held = candidates.slice(0, PROBES_MAX);
+      const warnings = describeSkipped(query, candidates.length, held.length);
       const context: VaultContext = { query, registry, payableLeft: PAYABLE_MAX, payableSkipped: 0 };
       const routines = held.map((shares) => resolveShares(context, shares));
       const outcomes = await runCallRoutines(at, routines, signal);
@@ -53,13 +55,16 @@ export const erc4626Reader = createErc4626Reader(VAULT_REGISTRIES);
 
 /** Strangers can send tokens, but not put them on a list. */
 function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
-  const contracts = holdings.filter((holding): holding is Shares => holding.contract !== null);
+  // Aave's stakes have a reader of their own.
+  const staked = new Set(AAVE_STAKE_TOKENS.get(at.chain.chainId)?.map(({ token }) => token));
+  const contracts = holdings.filter(
+    (holding): holding is Shares => holding.contract !== null && !staked.has(holding.contract),
+  );
   const isListed = ({ contract }: Shares) => at.chain.tokens.has(contract);
   return [...contracts.filter(isListed), ...contracts.filter((shares) => !isListed(shares))];
 }
 
-function describeSkipped({ at, holdings }: PositionQuery, probed: number): string[] {
-  const tokens = holdings.filter(({ contract }) => contract !== null).length;
+function describeSkipped({ at }: PositionQuery, tokens: number, probed: number): string[] {
   if (tokens <= probed) return [];
   return [`Only ${probed} of ${tokens} tokens on ${at.chain.name} were checked for being vaults.`];
 }
