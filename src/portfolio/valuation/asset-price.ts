@@ -4,13 +4,13 @@ import { type AssetPrice, getAssetKey, type PositionAsset, quotePrice } from "..
 import type { ChainData } from "./snapshot-data.ts";
 
 /** What valuation needs to price an asset; plain tokens have no market. */
-export type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate">;
+type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate">;
 
 // More digits than any price source has.
 const PRICE_SCALE = 18;
 
 /**
- * Markets come last: their prices are for liquidations, and nobody but the market vouches for them. They never price a
+ * Markets come last: their prices are for liquidations, and only the market vouches for them. They never price a
  * plain token.
  */
 export function findAssetPrice(asset: PricedAsset, prices: ChainData["prices"]): AssetPrice | null {

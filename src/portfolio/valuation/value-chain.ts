@@ -25,7 +25,7 @@ export type ValuedToken = {
   readonly spamReasons: readonly string[];
 };
 
-export type ValuedPosition = {
+type ValuedPosition = {
   readonly position: PortfolioPosition;
   /** Of the assets that have one; null when none has. */
   readonly value: UsdValue;

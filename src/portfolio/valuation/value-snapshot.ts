@@ -85,7 +85,7 @@ function computeTotal({ tokens, positions }: Valued, isUnknown: boolean): string
   return isUnknown ? null : formatUsdValue(sumKnownValues(values));
 }
 
-/** Counts what the list shows, so that whoever checks the one finds the other. */
+/** Counts what the list shows, so that a client can check the one by the other. */
 function countTokens(
   tokens: readonly Pick<PortfolioToken, "valueUsd">[],
 ): Omit<ChainSummary, "chain" | "totalValueUsd"> {

@@ -120,11 +120,11 @@ beforeAll(async () => {
   await borrow(usdc, 200_000_000000n, STABLE);
   await borrow(weth, 100n * ETHER, VARIABLE);
   await stage.increaseTime(90n * 86_400n);
-  for (const [feed, answer] of [
+  for (const [feed, price] of [
     [feeds[0], ETHER / ETHER_USD],
     [feeds[1], (123n * ETHER) / (100n * ETHER_USD)],
   ] as const)
-    await deployer.send(feed as DeployedContract, "set", [answer, 0n]);
+    await deployer.send(feed as DeployedContract, "set", [price, 0n]);
   const reserves = await Promise.all(
     [weth, usdc].map(async ({ address: underlying }) => {
       type Data = { readonly aTokenAddress: Hex; readonly variableDebtTokenAddress: Hex };
@@ -167,7 +167,7 @@ describe("Aave v2", () => {
     expect(balance).toBeGreaterThan(200_000_000000n);
   });
 
-  it("has no total while nobody knows the price of ether", async () => {
+  it("has no total while the price of ether is unknown", async () => {
     expect((await stage.snapshot(reader)).summary.totalValueUsd).toBeNull();
   });
 });

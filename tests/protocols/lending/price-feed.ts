@@ -10,14 +10,14 @@ contract Feed {
   uint8 public constant decimals = 8;
   string public constant description = "a test / USD";
   uint256 public constant version = 1;
-  constructor(int256 answer) { latestAnswer = answer; updatedAt = block.timestamp; }
-  function set(int256 answer, uint256 age) external { latestAnswer = answer; updatedAt = block.timestamp - age; }
+  constructor(int256 price) { latestAnswer = price; updatedAt = block.timestamp; }
+  function set(int256 price, uint256 age) external { latestAnswer = price; updatedAt = block.timestamp - age; }
   function latestRoundData() external view returns (uint80, int256, uint256, uint256, uint80) {
     return (1, latestAnswer, updatedAt, updatedAt, 1);
   }
 }`;
 
-export async function deployFeed(deployer: Deployer, answer: bigint): Promise<DeployedContract> {
+export async function deployFeed(deployer: Deployer, price: bigint): Promise<DeployedContract> {
   const { Feed } = await compileSources({ "feed.sol": SOURCE });
-  return deployer.deploy(Feed as Artifact, [answer]);
+  return deployer.deploy(Feed as Artifact, [price]);
 }

@@ -1,7 +1,7 @@
 // One market of Aave or of a fork: its pool, its oracle, and the supply and debt tokens of each reserve.
 import type { Hex } from "../../../lib/hex.ts";
 
-export type AaveReserve = {
+type AaveReserve = {
   readonly underlying: Hex;
   readonly aToken: Hex;
   /** Of debt at a variable rate. */

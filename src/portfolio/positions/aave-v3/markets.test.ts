@@ -18,7 +18,7 @@ const SUPPORTED = [1, 10, 137, 8453, 42161];
 describe("Aave markets", () => {
   it.each([
     ["AaveV3", AAVE_V3_MARKETS, []],
-    // Arc is for institutions on a list of their own, and holds nothing any more.
+    // Arc is for institutions on a list of their own.
     ["AaveV2", AAVE_V2_MARKETS, ["AaveV2EthereumArc"]],
   ] as const)("include every %s market and reserve of the five chains", (prefix, markets, without) => {
     const published = Object.entries(book)

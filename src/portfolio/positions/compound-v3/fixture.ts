@@ -1,5 +1,4 @@
-// A wallet in two Compound v3 markets of Base, written by hand: base asset supplied in one, a loan against two
-// collaterals in another. tests/protocols/lending has what the code of Compound itself returned.
+// A wallet in two Compound v3 markets of Base, written by hand; recording.json has what Compound itself returned.
 import { baseFeeds } from "../../../chain/price-feeds/base.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { MarketRate } from "../../types.ts";

@@ -107,7 +107,7 @@ describe("Compound v3 by its own code", () => {
       { at, wallet: recording.wallet as `0x${string}`, holdings: [] },
       signal,
     );
-  const valueOf = async (isInDollars: boolean, prices: Parameters<typeof makePrices>[0]) => {
+  const valueAccount = async (isInDollars: boolean, prices: Parameters<typeof makePrices>[0]) => {
     const { positions } = await read(isInDollars);
     const more = { positions, prices: makePrices(prices) };
     return makeSnapshot(makeChainData(chain, more)).summary.totalValueUsd;
@@ -129,15 +129,17 @@ describe("Compound v3 by its own code", () => {
     ]);
   });
 
-  it("values the account by the feeds of the market when nobody else knows a price", async () => {
-    expect(await valueOf(true, {})).toBe(formatDecimal({ units: (owned - owed + 50n) / 100n, scale: 6 }));
+  it("values the account by the feeds of the market when no source knows a price", async () => {
+    expect(await valueAccount(true, {})).toBe(
+      formatDecimal({ units: (owned - owed + 50n) / 100n, scale: 6 }),
+    );
   });
 
   it("prices a collateral in the base asset, whatever the market counts in", async () => {
     const doubled = BigInt(views.basePrice) * 2n;
     const usd = formatDecimal({ units: doubled, scale: 8 });
-    expect(await valueOf(false, {})).toBeNull();
-    const total = await valueOf(false, { [base as `0x${string}`]: usd });
+    expect(await valueAccount(false, {})).toBeNull();
+    const total = await valueAccount(false, { [base as `0x${string}`]: usd });
     expect(Number(total)).toBeCloseTo(Number(2n * (owned - owed)) / 1e8, 4);
   });
 });
