@@ -6,8 +6,8 @@ import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v2/rea
 import { type AssetPrice, type PositionReader, quotePrice } from "../../../src/portfolio/types.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
+import { deployFeed } from "./chainlink-feed.ts";
 import { type LendingStage, startLendingStage } from "./lending-stage.ts";
-import { deployFeed } from "./price-feed.ts";
 
 const RAY = 10n ** 27n;
 const ETHER = 10n ** 18n;

@@ -3,7 +3,7 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import type { AaveMarket } from "../../../src/portfolio/positions/aave-v3/market.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract, Deployer } from "../support/deployer.ts";
-import { deployFeed } from "./price-feed.ts";
+import { deployFeed } from "./chainlink-feed.ts";
 
 type Reserve = {
   readonly token: DeployedContract;

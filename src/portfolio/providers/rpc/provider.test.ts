@@ -16,6 +16,7 @@ import {
   startPortfolioStage,
 } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import { runsOf } from "../../../../tests/support/test-depth.ts";
+import { VAULT_REGISTRIES } from "../../positions/erc4626/markets.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.
@@ -41,6 +42,10 @@ for (const { address, balance } of many) genesis[address] = returningCode(balanc
 const PADDED = numberedAddress(0xadded);
 genesis[PADDED] = paddedReturningCode(7n);
 
+// A vault of Morpho's listing on Base, which is on no list of tokens.
+const [KNOWN_VAULT] = VAULT_REGISTRIES.get(8453)?.vaults ?? [];
+if (KNOWN_VAULT) genesis[KNOWN_VAULT] = returningCode(9n);
+
 const stage = await startPortfolioStage(genesis);
 const { wallet } = stage;
 const nodes = { scan: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
@@ -62,6 +67,14 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
     const result = await read(nodes[method], [PADDED]);
     expect(tokensOf(result)).toEqual([{ contract: PADDED, rawBalance: 7n }]);
     expect(result.warnings.filter((warning) => warning.includes("returned no balance"))).toEqual([]);
+  });
+
+  it("of vaults that are known by address are read, however old they are", async () => {
+    const at = await stage.port(nodes[method], []).pin(signal);
+    const onBase = { ...at, chain: { ...at.chain, chainId: 8453 } };
+    const result = await rpcHoldingsProvider.read({ at: onBase, wallet }, signal);
+    expect(tokensOf(result)).toEqual([{ contract: KNOWN_VAULT, rawBalance: 9n }]);
+    expect(tokensOf(await read(nodes[method], []))).toEqual([]);
   });
 
   it("match a plain model for any list, and a warning names the tokens that failed", async () => {

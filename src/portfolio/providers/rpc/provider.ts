@@ -1,5 +1,6 @@
 // The holdings provider that needs only a node: balances by scan, unlisted tokens and activity from transfer logs.
 import type { Hex } from "../../../lib/hex.ts";
+import { VAULT_REGISTRIES } from "../../positions/erc4626/markets.ts";
 import { isPseudoNative } from "../../tokens/token-list.ts";
 import type {
   ChainConfig,
@@ -51,7 +52,8 @@ export const rpcHoldingsProvider: HoldingsProvider = {
 
 async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<ChainHoldings> {
   const { chain } = at;
-  const listed = { wallet, tokens: [...chain.tokens.keys()], gasPerToken: LISTED_GAS };
+  const known = listKnownTokens(chain);
+  const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
   const [native, listedBalances, sent, received] = await Promise.all([
     at.nativeBalance(wallet, signal),
     readTokenBalances(at, listed, signal),
@@ -59,7 +61,7 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
     historyOrNull(at, wallet, "to", signal),
   ]);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
-  const unlisted = findUnlistedTokens(at, logs);
+  const unlisted = findUnlistedTokens(chain, known, logs);
   const newest = unlisted.slice(0, UNLISTED_MAX);
   const [unlistedBalances, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
@@ -99,13 +101,22 @@ async function historyOrNull(
   }
 }
 
+/** Every listed token, and vaults that are known by address: their shares are on no list of tokens. */
+function listKnownTokens({ chainId, tokens }: ChainConfig): ReadonlySet<Hex> {
+  return new Set([...tokens.keys(), ...(VAULT_REGISTRIES.get(chainId)?.vaults ?? [])]);
+}
+
 /** Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. */
-function findUnlistedTokens({ chain }: PinnedChain, logs: readonly TransferLog[]): readonly Hex[] {
+function findUnlistedTokens(
+  chain: ChainConfig,
+  known: ReadonlySet<Hex>,
+  logs: readonly TransferLog[],
+): readonly Hex[] {
   const contracts = logs
     .filter(({ isErc721 }) => isErc721 !== true)
     .toSorted(compareNewestFirst)
     .map(({ contract }) => contract)
-    .filter((contract) => !chain.tokens.has(contract) && !isPseudoNative(chain.chainId, contract));
+    .filter((contract) => !known.has(contract) && !isPseudoNative(chain.chainId, contract));
   return [...new Set(contracts)];
 }
 

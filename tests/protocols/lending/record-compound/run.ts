@@ -5,10 +5,11 @@
 // Both arguments are checkouts of compound-finance/comet and compound-finance/compound-protocol. Their code is compiled
 // with the compiler of our own contracts and stays there; the recordings go beside the readers. Comet asks for exactly
 // one older compiler, so its pragma is relaxed on the way.
+
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, normalize } from "node:path";
+import { loadSolc } from "@sextant/contracts/compile/load-solc";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { type Abi, type Hex, pad, stringToHex } from "viem";
@@ -21,7 +22,7 @@ import { createTestRpc } from "../../../support/nodes/test-rpc.ts";
 import { localChainConfig } from "../../../support/portfolio/portfolio-stage.ts";
 import { type Artifact, readArtifact } from "../../support/artifacts.ts";
 import { createDeployer, type DeployedContract } from "../../support/deployer.ts";
-import { deployFeed } from "../price-feed.ts";
+import { deployFeed } from "../chainlink-feed.ts";
 
 const [cometFolder = "", compoundFolder = ""] = process.argv.slice(2);
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
@@ -32,9 +33,9 @@ type Output = {
   readonly contracts: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>;
 };
 
+const solc = await loadSolc();
+
 function compile(folder: string, files: readonly string[], settings: object): (name: string) => Artifact {
-  const require = createRequire(new URL("../../../../contracts/package.json", import.meta.url));
-  const solc = require("solc") as { compile(input: string, callbacks: unknown): string };
   const load = (path: string) =>
     readFileSync(join(folder, path), "utf8").replace("pragma solidity 0.8.15;", "pragma solidity ^0.8.15;");
   const input = {
