@@ -77,7 +77,11 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
     activity: recent.activity,
     transfers: logs,
     warnings: [
-      ...describeFailedTokens(chain, listedBalances.failed),
+      // Of a vault that is known by address only its shares matter: one that returns none is gone.
+      ...describeFailedTokens(
+        chain,
+        listedBalances.failed.filter((contract) => chain.tokens.has(contract)),
+      ),
       ...describeFailedTokens(chain, unlistedBalances.failed),
       ...describeSkippedTokens(chain, unlisted.length, newest.length),
       ...describeHistory(at, sent, received),
