@@ -1,5 +1,6 @@
 // The OpenAPI documents of all services, built from their declarations alone: no database, no node, no network.
 import { describeApi } from "../../src/api/describe.ts";
+import { createApiMcpEndpoint } from "../../src/api/tools.ts";
 import { createWriteEndpoints, writeReads } from "../../src/api/write-service.ts";
 import {
   createSignedWriteAuthority,
@@ -19,6 +20,7 @@ import {
   PORTFOLIO_LISTING,
 } from "../../src/portfolio/http/offering.ts";
 import { buildPortfolioDocument } from "../../src/portfolio/http/serve.ts";
+import { createPortfolioMcpEndpoint } from "../../src/portfolio/http/tools.ts";
 import { createPortfolioParameters, DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import { createPreflightEndpoint } from "../../src/protocol/preflight/endpoint.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
@@ -52,7 +54,8 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
     createPreflightEndpoint({ run: unused }),
     ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN }),
   ];
-  return describeApi([...indexReads, ...writeReads], endpoints).document;
+  const reads = [...indexReads, ...writeReads];
+  return describeApi(reads, [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)]).document;
 }
 
 function describePortfolio(): OpenApiDocument {
@@ -80,7 +83,8 @@ function describePortfolio(): OpenApiDocument {
     snapshots: { read: unused },
     page: unused,
   });
-  return buildPortfolioDocument(offering, endpoint);
+  const mcp = createPortfolioMcpEndpoint(endpoint, { offering, devBypass: false }, unused);
+  return buildPortfolioDocument(offering, endpoint, mcp);
 }
 
 function describeFacilitator(): OpenApiDocument {

@@ -91,7 +91,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgxMDQ5ODk5OTkxNSIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgxNTI3OTA0Mzg1MCIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -222,7 +222,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xdcebd7bdc20ed605cd0fda0af64a6ccfda937f8c1533091eed1066cedda3be8a",
+        quoteHash: "0xd6abe1a24b2729de72d1a4d7d3f6692f9c2f35badfc4e63bcd9561b0d11279b6",
       },
     },
     listReceipts: {
@@ -307,6 +307,21 @@ export const recordedExamples: ApiExamples = {
     getQuoteResponseMetadata: {
       parameters: {
         hash: "0x97e6cf94436b587dd00bf894e69ffb6d8406a7550703a36ffa6817806ec883bf",
+      },
+    },
+    callMcp: {
+      parameters: {},
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: {
+          name: "get_reputation",
+          arguments: {
+            kind: "merchant",
+            id: "1",
+          },
+        },
       },
     },
   },

@@ -11,6 +11,7 @@ import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
+import { createRouteSender } from "../mcp/endpoint.ts";
 import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
@@ -25,6 +26,7 @@ import { renderApiLlmsText } from "../web/llms.ts";
 import { siteFiles } from "../web/site-files.ts";
 import { describeApi } from "./describe.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
+import { createApiMcpEndpoint } from "./tools.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
 
 type ServeApiOptions = {
@@ -91,10 +93,11 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     ...(writeService?.endpoints ?? []),
   ];
   addReadRoutes(server, reads, { run: read, cache, waiters });
-  addEndpointRoutes(server.app, endpoints, { waiters });
+  const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
+  addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
   // The server waits for requests in flight, which would wait for their block.
   server.app.addHook("preClose", async () => waiters.close());
-  addDocuments(server, reads, endpoints);
+  addDocuments(server, reads, [...endpoints, mcp]);
   return {
     async close() {
       shutdown.abort();

@@ -121,7 +121,10 @@ describe("endpoints", () => {
   });
 
   it("respond to HEAD like GET without the body, and to other methods with 405 and Allow", async () => {
-    for (const path of Object.keys(document.paths)) {
+    const paths = Object.entries(document.paths).flatMap(([path, methods]) =>
+      "get" in methods ? [path] : [],
+    );
+    for (const path of paths) {
       const [get, head] = [await client.call(path), await client.call(path, { method: "HEAD" })];
       expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
       expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));

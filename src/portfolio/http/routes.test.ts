@@ -207,14 +207,17 @@ describe("/openapi.json", () => {
   it("tells agents how to use the service, and which routes are free", async () => {
     const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
     expect(document.info["x-guidance"]).toMatch(/GET \/portfolio costs \$0\.01.*PAYMENT-SIGNATURE/s);
-    for (const [path, { get: operation }] of Object.entries(document.paths)) {
-      expect([path, operation?.security]).toEqual([path, path === "/portfolio" ? [{ x402: [] }] : []]);
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const { security } of Object.values(methods)) {
+        expect([path, security]).toEqual([path, path === "/portfolio" ? [{ x402: [] }] : []]);
+      }
     }
   });
 
   it("describes exactly the existing routes", async () => {
     const document = (await (await get("/openapi.json")).json()) as OpenApiDocument;
-    for (const path of Object.keys(document.paths)) {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      if (!("get" in methods)) continue;
       const { status, headers } = await get(path);
       expect([path, status]).toEqual([path, path === "/portfolio" ? 402 : 200]);
       const described = document.paths[path]?.get?.responses[status];

@@ -16,6 +16,7 @@ import { addMetricsRoute } from "../../http/status-routes.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
@@ -33,6 +34,7 @@ import { createPortfolioDocuments } from "./documents.ts";
 import { createPortfolioEndpoint } from "./endpoint.ts";
 import { createPortfolioOffering } from "./offering.ts";
 import { createResourcesEndpoint } from "./resources-endpoint.ts";
+import { createPortfolioMcpEndpoint } from "./tools.ts";
 
 /** A paywall, or for development a gate that lets every request through. */
 export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
@@ -155,7 +157,8 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   const offering = validateOffering(options.offering);
   const documents = createPortfolioDocuments(offering, endpoint);
   const resources = createResourcesEndpoint(offering);
-  addEndpointRoutes(app, [endpoint, resources]);
+  const mcp = createPortfolioMcpEndpoint(endpoint, { offering, devBypass }, createRouteSender(app));
+  addEndpointRoutes(app, [endpoint, resources, mcp]);
   for (const { path, render } of [...documents, ...siteFiles]) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
@@ -164,7 +167,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  addOpenApiRoutes(app, buildPortfolioDocument(offering, endpoint));
+  addOpenApiRoutes(app, buildPortfolioDocument(offering, endpoint, mcp));
 }
 
 const health = describeServiceRoute({
@@ -179,7 +182,11 @@ const health = describeServiceRoute({
   },
 });
 
-export function buildPortfolioDocument(offering: Offering, endpoint: Endpoint): OpenApiDocument {
+export function buildPortfolioDocument(
+  offering: Offering,
+  endpoint: Endpoint,
+  mcp: Endpoint,
+): OpenApiDocument {
   return buildOpenApiDocument({
     info: {
       title: offering.name,
@@ -190,6 +197,7 @@ export function buildPortfolioDocument(offering: Offering, endpoint: Endpoint): 
     routes: [
       describeEndpoint(endpoint),
       describeEndpoint(createResourcesEndpoint(offering)),
+      describeEndpoint(mcp),
       ...createPortfolioDocuments(offering, endpoint).map(
         ({ path, operationId, title, description, type, schema }) =>
           describeDocumentRoute({ path, operationId, summary: title, description, type, schema }),

@@ -33,8 +33,17 @@ export async function signPaymentFor(
 ): Promise<{ header: string; payload: PaymentPayload }> {
   const response = await fetch(url);
   const required = change(decodeBase64Header<PaymentRequired>(response, "payment-required"));
-  const payload = await createX402Client(account, asset).createPaymentPayload(required);
+  const payload = await signRequirements(required, account, asset);
   return { header: encodePaymentSignatureHeader(payload), payload };
+}
+
+/** The payment for terms that came another way than by a header. */
+export function signRequirements(
+  required: unknown,
+  account: PrivateKeyAccount,
+  asset: Hex,
+): Promise<PaymentPayload> {
+  return createX402Client(account, asset).createPaymentPayload(required as PaymentRequired);
 }
 
 export function fetchWithPayment(url: string, header: string, init: RequestInit = {}): Promise<Response> {

@@ -1,0 +1,127 @@
+// POST /mcp: the tools of a service over Streamable HTTP. Each call is a request to our own routes, with their limits.
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { FastifyInstance } from "fastify";
+import type { Endpoint, EndpointRequest, EndpointResponse } from "../schema/endpoint.ts";
+import { createServerFactory, type McpServerOptions, type SendRequest } from "./server.ts";
+import type { ServiceResponse } from "./tool-result.ts";
+
+const MCP_PATH = "/mcp";
+
+// Far above any tool call with a payment in it.
+const BODY_BYTES_MAX = 64 * 1024;
+// What the protocol reads; anything else a client sends is its own business.
+const HEADERS = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
+// The old transport wants both, although one message needs no stream; the response is JSON in any case.
+const ACCEPT: [string, string] = ["accept", "application/json, text/event-stream"];
+
+// Ours: it replaces what a client may send under this name.
+const CLIENT_HEADER = "x-client";
+
+/** Sends requests on behalf of a client, as limits per client count it. */
+export type ClientSender = (client: string) => SendRequest;
+
+type McpEndpointOptions = Omit<McpServerOptions, "createSender"> & { readonly sendFor: ClientSender };
+
+export function createMcpEndpoint({ sendFor, ...options }: McpEndpointOptions): Endpoint {
+  const createSender: McpServerOptions["createSender"] = ({ requestInfo }) =>
+    sendFor(requestInfo?.headers.get(CLIENT_HEADER) ?? "");
+  // No state between requests, and no subscriptions: the tools do not change while the process runs.
+  const handler = createMcpHandler(createServerFactory({ ...options, createSender }), {
+    maxSubscriptions: 0,
+    maxRequestBodySize: BODY_BYTES_MAX,
+  });
+  return {
+    method: "POST",
+    path: MCP_PATH,
+    operationId: "callMcp",
+    summary: "Model Context Protocol over Streamable HTTP",
+    description: `Tools for agents, by JSON-RPC of the Model Context Protocol: ${options.tools.map(({ name }) => name).join(", ")}.`,
+    tag: "Service",
+    parameters: [],
+    // One message: batches left the protocol in June 2025.
+    body: {
+      title: "JsonRpcRequest",
+      type: "object",
+      properties: {
+        jsonrpc: { type: "string", const: "2.0" },
+        id: { anyOf: [{ type: "string" }, { type: "integer" }], description: "Absent in a notification." },
+        method: { type: "string", description: "Such as initialize, tools/list or tools/call." },
+        params: { type: "object" },
+      },
+      required: ["jsonrpc", "method"],
+    },
+    bodyExample: { jsonrpc: "2.0", id: 1, method: "tools/list" },
+    bodyBytesMax: BODY_BYTES_MAX,
+    responses: {
+      200: {
+        title: "JsonRpcResponse",
+        type: "object",
+        properties: {
+          jsonrpc: { type: "string", const: "2.0" },
+          id: { anyOf: [{ type: "string" }, { type: "integer" }, { type: "null" }] },
+          result: { type: "object" },
+          error: { type: "object" },
+        },
+        required: ["jsonrpc"],
+      },
+      202: { description: "A notification was taken." },
+    },
+    handle: async (request) => toEndpointResponse(await handler.fetch(toWebRequest(request))),
+  };
+}
+
+function toWebRequest({ headers, rawBody, client }: EndpointRequest): Request {
+  const kept = HEADERS.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, value] as [string, string]];
+  });
+  return new Request(`http://localhost${MCP_PATH}`, {
+    method: "POST",
+    headers: [...kept, ACCEPT, [CLIENT_HEADER, client]],
+    body: rawBody,
+  });
+}
+
+async function toEndpointResponse(response: Response): Promise<EndpointResponse> {
+  const text = await response.text();
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return {
+    status: response.status,
+    headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+    body: Buffer.from(isStream ? readOnlyEvent(text) : text),
+  };
+}
+
+/** The old transport sends the one message of a response as a stream of one event. */
+function readOnlyEvent(stream: string): string {
+  const data = stream.split("\n").flatMap((line) => (line.startsWith("data: {") ? [line.slice(6)] : []));
+  return data[0] ?? "";
+}
+
+/** Through our own routes, where the requests count in the limits of the client. */
+export function createRouteSender(app: FastifyInstance): ClientSender {
+  return (client) => {
+    // The client of an IPv6 network is named by its first half.
+    const address = client.includes(":") ? `${client}::` : client;
+    return async ({ method, url, body }, payment): Promise<ServiceResponse> => {
+      const response = await app.inject({
+        method,
+        url,
+        remoteAddress: address,
+        headers: {
+          accept: "application/json",
+          "x-forwarded-for": address,
+          ...(body === null ? {} : { "content-type": "application/json" }),
+          ...(payment === null ? {} : { "payment-signature": encodePayment(payment) }),
+        },
+        ...(body === null ? {} : { payload: JSON.stringify(body) }),
+      });
+      const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+      return { status: response.statusCode, headers: Object.fromEntries(headers), body: response.payload };
+    };
+  };
+}
+
+function encodePayment(payment: object): string {
+  return Buffer.from(JSON.stringify(payment)).toString("base64");
+}

@@ -1,0 +1,163 @@
+// A tool is one of our routes, or one of several that an argument selects: inputs, texts and output come from the routes.
+import {
+  fromJsonSchema,
+  type JsonSchemaType,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import type { RouteDescription } from "../http/openapi/route-description.ts";
+import type { JsonSchema } from "../schema/column.ts";
+import type { Parameter } from "../schema/parameter.ts";
+
+export type ToolDeclaration = {
+  readonly name: string;
+  readonly title: string;
+  /** When to use it; what it returns is said by its routes. */
+  readonly purpose: string;
+  /** Such as `GET /intents/:id`. With several, the argument `kind` selects one by its key. */
+  readonly routes: string | Readonly<Record<string, string>>;
+  /** Sent unless the caller gives another value. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  /** Whether the response is a text to be cut by characters, such as a published document. */
+  readonly isText?: boolean;
+  /** What a call costs, as a sentence and as terms; absent for a free tool. */
+  readonly price?: { readonly sentence: string; readonly terms: Readonly<Record<string, unknown>> };
+};
+
+export type ServiceRequest = {
+  readonly method: "GET" | "POST" | "PUT";
+  /** Path and query. */
+  readonly url: string;
+  readonly body: Readonly<Record<string, unknown>> | null;
+};
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
+  readonly description: string;
+  readonly input: StandardSchemaWithJSON<ToolArguments>;
+  /** Null where the tool returns text, or where one of several routes responds. */
+  readonly output: StandardSchemaWithJSON | null;
+  readonly isText: boolean;
+  readonly isReadOnly: boolean;
+  toRequest(args: ToolArguments): ServiceRequest;
+};
+
+// Parameters of no use to a model: other pages come by cursor, and the block by argument.
+const OMITTED: ReadonlySet<string> = new Set(["offset", "include"]);
+/** Routes that only compute, although they take a body. */
+const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
+
+/** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
+export function createTool(declaration: ToolDeclaration, routes: readonly RouteDescription[]): Tool {
+  const { name, title, purpose, isText = false, price } = declaration;
+  const selectable = listRoutes(declaration, routes);
+  const [first] = selectable;
+  if (first === undefined) throw new TypeError(`The tool ${name} has no route.`);
+  const described = [...new Set(selectable.map(({ route }) => route.description))].join(" ");
+  return {
+    name,
+    title,
+    ...(price && { price }),
+    description: [purpose, described, price?.sentence].filter(Boolean).join(" "),
+    input: fromJsonSchema<ToolArguments>(buildInputSchema(selectable, isText) as JsonSchemaType),
+    output:
+      isText || selectable.length > 1
+        ? null
+        : fromJsonSchema(buildOutputSchema(first.route) as JsonSchemaType),
+    isText,
+    isReadOnly: selectable.every(
+      ({ route }) => route.method === "GET" || COMPUTING.has(`${route.method} ${route.path}`),
+    ),
+    toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...declaration.defaults, ...args }),
+  };
+}
+
+type SelectableRoute = { readonly kind: string | null; readonly route: RouteDescription };
+
+function listRoutes(
+  { name, routes: declared }: ToolDeclaration,
+  routes: readonly RouteDescription[],
+): readonly SelectableRoute[] {
+  const find = (text: string): RouteDescription => {
+    const found = routes.find(({ method, path }) => `${method} ${path}` === text);
+    if (!found) throw new TypeError(`The tool ${name} names ${text}, which is no route.`);
+    return found;
+  };
+  if (typeof declared === "string") return [{ kind: null, route: find(declared) }];
+  return Object.entries(declared).map(([kind, text]) => ({ kind, route: find(text) }));
+}
+
+function selectRoute(selectable: readonly SelectableRoute[], { kind }: ToolArguments): RouteDescription {
+  const found = selectable.find((each) => each.kind === null || each.kind === kind) ?? selectable[0];
+  if (found === undefined) throw new TypeError("A tool has a route.");
+  return found.route;
+}
+
+function offeredParameters({ parameters }: RouteDescription): readonly Parameter[] {
+  return parameters.filter(({ name, in: location }) => location !== "header" && !OMITTED.has(name));
+}
+
+function buildInputSchema(selectable: readonly SelectableRoute[], isText: boolean): JsonSchema {
+  const kinds = selectable.flatMap(({ kind }) => kind ?? []);
+  const properties: Record<string, JsonSchema> = {};
+  if (kinds.length > 0) properties.kind = { type: "string", enum: kinds };
+  let required: readonly string[] = kinds.length > 0 ? ["kind"] : [];
+  for (const { route } of selectable) {
+    for (const { name, kind, description } of offeredParameters(route)) {
+      properties[name] ??= { ...acceptIntegers(kind.json), description };
+    }
+    Object.assign(properties, route.body?.properties ?? {});
+  }
+  const requiredOf = ({ route }: SelectableRoute) => [
+    ...offeredParameters(route).flatMap(({ name, required: isRequired }) => (isRequired ? [name] : [])),
+    ...((route.body?.required ?? []) as readonly string[]),
+  ];
+  const [first, ...others] = selectable.map(requiredOf);
+  required = [...required, ...(first ?? []).filter((name) => others.every((names) => names.includes(name)))];
+  if (isText) properties.cursor = { type: "string", description: "cursor of the part before, to continue." };
+  return { type: "object", properties, required: [...new Set(required)], additionalProperties: false };
+}
+
+/** Models write ids as numbers; a number that JSON carries exactly is as good as its text. */
+function acceptIntegers(json: JsonSchema): JsonSchema {
+  const { pattern, type, ...rest } = json;
+  if (type !== "string" || typeof pattern !== "string" || !pattern.startsWith("^(0|[1-9]")) return json;
+  return {
+    ...rest,
+    anyOf: [
+      { type: "string", pattern },
+      { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    ],
+  };
+}
+
+function buildOutputSchema({ responses }: RouteDescription): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      data: responses[200]?.schema ?? {},
+      truncated: { type: "boolean", description: "Whether something was left out to keep the result short." },
+      cursor: { type: ["string", "null"], description: "Pass it as cursor to continue; null at the end." },
+    },
+    required: ["data", "truncated", "cursor"],
+  };
+}
+
+function buildRequest(route: RouteDescription, args: ToolArguments): ServiceRequest {
+  const offered = offeredParameters(route);
+  const given = offered.filter(({ name }) => args[name] !== undefined && args[name] !== "");
+  let path = route.path;
+  const query = new URLSearchParams();
+  for (const { name, in: location } of given) {
+    const text = String(args[name]);
+    if (location === "path") path = path.replace(`:${name}`, encodeURIComponent(text));
+    else query.append(name, text);
+  }
+  const keys = Object.keys(route.body?.properties ?? {});
+  const body = Object.fromEntries(keys.flatMap((key) => (args[key] === undefined ? [] : [[key, args[key]]])));
+  return {
+    method: route.method,
+    url: query.size > 0 ? `${path}?${query}` : path,
+    body: route.body === null ? null : body,
+  };
+}

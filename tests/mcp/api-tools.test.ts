@@ -1,0 +1,129 @@
+// The tools of the indexing API, called by clients of the old and of the new protocol.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openReadStage, type ReadStage } from "../api/api-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.ts";
+
+let stage: ReadStage;
+beforeAll(async () => {
+  stage = await openReadStage();
+}, SHARED_HISTORY_MS_MAX);
+afterAll(() => stage?.close());
+
+const RESULT_BYTES_MAX = 16 * 1024;
+
+type Page = { readonly intents: readonly { readonly intent_id: string }[] };
+
+function dataOf<T>({ structuredContent }: ToolResult): T {
+  return structuredContent.data as T;
+}
+
+describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
+  let client: ToolClient;
+  beforeAll(async () => {
+    client = await connect(`${stage.url}/mcp`);
+  });
+  afterAll(() => client?.close());
+
+  const get = async (path: string) => (await fetch(stage.url + path)).json();
+
+  it("agrees on its own revision and finds the tools, with the inputs of their routes", async () => {
+    expect(client.protocol?.slice(0, 4)).toBe(year);
+    const tools = await client.tools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["find_intents", "get_intent", "list_bids", "get_account_policies", "preflight"],
+      ...["explain_transaction", "get_reputation", "get_document", "analytics"],
+    ]);
+    const [find] = tools;
+    expect(Object.keys(find?.inputSchema.properties ?? {})).toEqual(
+      expect.arrayContaining(["status", "limit", "cursor", "block", "min_block"]),
+    );
+    expect(find?.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+    // Old clients would check errors against it.
+    expect(find?.outputSchema !== undefined).toBe(year === "2026");
+  });
+
+  it("pages through a list in short results and misses nothing", async () => {
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    let calls = 0;
+    do {
+      const result = await client.call("find_intents", { limit: 3, ...(cursor && { cursor }) });
+      expect(Buffer.byteLength(result.content[0]?.text ?? "")).toBeLessThanOrEqual(RESULT_BYTES_MAX);
+      expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent);
+      seen.push(...dataOf<Page>(result).intents.map(({ intent_id }) => intent_id));
+      cursor = (result.structuredContent.cursor as string | null) ?? undefined;
+      calls += 1;
+    } while (cursor !== undefined);
+    const all = (await get("/intents?limit=100")) as Page;
+    expect(seen.slice(0, 100)).toEqual(all.intents.map(({ intent_id }) => intent_id));
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  it("gets one record, by an id as text or as a number, also as of a block", async () => {
+    const { intents } = (await get("/intents?limit=1")) as Page;
+    const id = intents[0]?.intent_id ?? "";
+    const expected = { data: await get(`/intents/${id}`), truncated: false, cursor: null };
+    expect((await client.call("get_intent", { id })).structuredContent).toEqual(expected);
+    expect((await client.call("get_intent", { id: Number(id) })).structuredContent).toEqual(expected);
+    expect(await client.call("get_intent", { id, block: 0 })).toMatchObject({ isError: true });
+  });
+
+  it("gets the reputation of each kind, and totals", async () => {
+    for (const [kind, path] of [
+      ["merchant", "/merchants/1/reputation"],
+      ["solver", "/solvers/1"],
+    ]) {
+      const result = await client.call("get_reputation", { kind, id: "1" });
+      expect(dataOf(result)).toEqual(await get(path ?? ""));
+    }
+    expect(dataOf(await client.call("analytics", {}))).toEqual(await get("/analytics/commerce"));
+  });
+
+  it("checks a transaction before it is sent", async () => {
+    const account = `0x${"ab".repeat(20)}`;
+    const result = await client.call("preflight", { account, target: account });
+    expect(result.isError ?? false).toBe(false);
+    expect(dataOf(result)).toMatchObject({ allowed: expect.any(Boolean) });
+  });
+
+  it("reads a published document in parts", async () => {
+    const text = JSON.stringify({ name: "Weather", notes: "x".repeat(30_000) });
+    const published = await fetch(`${stage.url}/catalogs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ catalog_json: text, merchant_id: "1", service_id: "forecast" }),
+    });
+    const { catalog_hash: hash } = (await published.json()) as { catalog_hash: string };
+    let read = "";
+    let cursor: string | null = null;
+    do {
+      const result: ToolResult = await client.call("get_document", {
+        kind: "catalog",
+        hash,
+        ...(cursor !== null && { cursor }),
+      });
+      read += dataOf<string>(result);
+      cursor = result.structuredContent.cursor as string | null;
+    } while (cursor !== null);
+    expect(read).toBe(text);
+  });
+
+  it("gets an error as a result that says what is wrong, with its code", async () => {
+    const missing = await client.call("get_intent", { id: "999999" });
+    expect(missing).toMatchObject({ isError: true, structuredContent: { status: 404, code: "NOT_FOUND" } });
+    expect(missing.content[0]?.text).toMatch(/^\S.*\.$/);
+  });
+});
+
+it("rejects subscriptions, other methods and what is no JSON-RPC", async () => {
+  const send = (method: string, body?: string) =>
+    fetch(`${stage.url}/mcp`, {
+      method,
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      ...(body === undefined ? {} : { body }),
+    });
+  expect((await send("GET")).status).toBe(405);
+  expect((await send("POST", "{")).status).toBe(400);
+  expect((await send("POST", "x".repeat(70_000))).status).toBe(413);
+});
