@@ -3,6 +3,7 @@ FROM node:22-bookworm-slim AS packages
 WORKDIR /opt/sextant
 COPY package.json package-lock.json .npmrc ./
 COPY contracts/package.json contracts/
+COPY packages/client/package.json packages/client/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/local-chain/package.json packages/local-chain/
 COPY packages/simulator/package.json packages/simulator/

@@ -4,6 +4,7 @@ import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
+import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
@@ -19,6 +20,7 @@ const STEPS: readonly Step[] = [
   { name: "types of the examples", run: () => findTypeErrors("examples", "--pretty") },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
+  { name: "actions of the client", run: () => findStaleClientFiles() },
   { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },
   { name: "OpenAPI documents", run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]) },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },

@@ -12,14 +12,17 @@ export function renderTypeDeclarations(schema: JsonSchema): string {
     .join("\n");
 }
 
-function formatType(schema: JsonSchema, indent: string): string {
+/** The type of a schema; a reference becomes the name of its record. */
+export function formatType(schema: JsonSchema, indent = ""): string {
   if (typeof schema.$ref === "string") return String(schema.$ref.split("/").at(-1));
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) {
     return choices.map((each: JsonSchema) => formatType(each, indent)).join(" | ");
   }
   if (schema.properties) return formatRecord(schema, indent);
+  if (schema.type === "object") return "Record<string, unknown>";
   if (schema.type === "array") return formatArray((schema.items ?? {}) as JsonSchema, indent);
   return [schema.type].flat().map(formatPrimitive).join(" | ");
 }

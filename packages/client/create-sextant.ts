@@ -1,0 +1,142 @@
+// Creates the client: one action per row of the table of operations, and the payments behind those that are sold.
+import { SextantError } from "./errors.ts";
+import type { IndexedActions, OtherActions } from "./generated/actions.ts";
+import { OPERATIONS } from "./generated/operations.ts";
+import { buildUrl, type Call, type CallContext, createList, send, sendForDocument } from "./http/call.ts";
+import { createTransport } from "./http/transport.ts";
+import { createMemoryJournal, type Journal } from "./journal/journal.ts";
+import type { Operation, PaidOptions, ReadOptions } from "./operation.ts";
+import type { Payer } from "./payments/authorization.ts";
+import { createGuard, type GuardOptions } from "./payments/guard.ts";
+import { createPayments, type Payments } from "./payments/payments.ts";
+import { buy, type PurchaseContext } from "./payments/purchase.ts";
+import { type Quote, quotePrice } from "./payments/quote.ts";
+import type { Writer } from "./writes/sign-write.ts";
+
+export interface SextantOptions {
+  /** URL of the indexing API. */
+  readonly api?: string;
+  /** URL of the portfolio service. */
+  readonly portfolio?: string;
+  /** The account that pays; without one nothing is ever signed. */
+  readonly payer?: Payer;
+  /** Which payments may be signed, and how much; on by default. */
+  readonly guard?: GuardOptions;
+  /** Where payments are written down; default: in memory, which forgets them when the process ends. */
+  readonly journal?: Journal;
+  /** The account that signs writes; without one they are sent unsigned, as a local run takes them. */
+  readonly writer?: Writer;
+  /** Replaces the global fetch. */
+  readonly fetch?: typeof fetch;
+  /** Of one request, until its response is read; default: 35 seconds. */
+  readonly timeoutMs?: number;
+  /** Of one response; default: 16 MiB. */
+  readonly responseBytesMax?: number;
+  /** How often a read or a signature is sent before the call fails; default: 4. */
+  readonly attemptsMax?: number;
+}
+
+export interface Sextant extends IndexedActions, OtherActions {
+  /**
+   * Reads of the index as of a block.
+   *
+   * @example
+   * ```ts
+   * const then = await sextant.at(327n).getIntent({ id: "15" });
+   * ```
+   */
+  at(block: bigint | number): IndexedActions;
+  /**
+   * What a snapshot would cost, and whether the guard would allow it. Signs and pays nothing, and needs no payer.
+   *
+   * @example
+   * ```ts
+   * const { price, payTo, problem } = await sextant.quote({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
+   * ```
+   */
+  quote(...given: Parameters<OtherActions["getPortfolio"]>): Promise<Quote>;
+  /** What was paid, what is open, and what is left to spend. */
+  readonly payments: Payments;
+}
+
+const ATTEMPTS_MAX = 4;
+
+/**
+ * @example
+ * ```ts
+ * const sextant = createSextant({ api: "http://127.0.0.1:3001", portfolio: "http://127.0.0.1:3002" });
+ * const agent = await sextant.getAgent({ agentId: "1" });
+ * for await (const intent of sextant.listIntents({ status: "open" })) console.log(intent.intent_id);
+ * ```
+ */
+export function createSextant(options: SextantOptions): Sextant {
+  const { fetch, timeoutMs, responseBytesMax, attemptsMax = ATTEMPTS_MAX } = options;
+  const transport = createTransport({ fetch, timeoutMs, responseBytesMax });
+  const urls = { api: baseUrl(options.api, "api"), portfolio: baseUrl(options.portfolio, "portfolio") };
+  const calls: CallContext = { transport, urls, writer: options.writer ?? null, attemptsMax };
+  const purchases: PurchaseContext = {
+    transport,
+    attemptsMax,
+    journal: options.journal ?? createMemoryJournal(),
+    guard: createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid"),
+    payer: options.payer ?? null,
+    now: Date.now,
+  };
+  const quote = (...given: readonly unknown[]): Promise<Quote> => {
+    const { call } = readCall("getPortfolio", OPERATIONS.getPortfolio, given, null);
+    return quotePrice(purchases, buildUrl(calls, call), call.signal);
+  };
+  return {
+    ...createActions(calls, purchases, null),
+    at: (block: bigint | number) => createActions(calls, purchases, BigInt(block)),
+    quote,
+    payments: createPayments(purchases),
+  } as unknown as Sextant;
+}
+
+/** All actions, or those of a block. The types are written by the same generator as the table. */
+function createActions(calls: CallContext, purchases: PurchaseContext, block: bigint | null) {
+  const table: readonly (readonly [string, Operation])[] = Object.entries(OPERATIONS);
+  return Object.fromEntries(
+    table
+      .filter(([, operation]) => block === null || operation.takesBlock)
+      .map(([id, operation]) => [
+        id,
+        (...given: readonly unknown[]) => {
+          const { call, options } = readCall(id, operation, given, block);
+          if (operation.kind === "list") return createList(calls, call);
+          return run(calls, purchases, call, options);
+        },
+      ]),
+  );
+}
+
+async function run(calls: CallContext, purchases: PurchaseContext, call: Call, options: PaidOptions): Promise<unknown> {
+  const { kind, method } = call.operation;
+  if (kind === "document") return sendForDocument(calls, call);
+  if (kind !== "paid") return send(calls, call);
+  const { signal, purchase = null } = options;
+  return buy(purchases, { method, url: buildUrl(calls, call), purchase, signal });
+}
+
+/** Arguments in the order of the types: parameters if there are any, the body if there is one, options. */
+function readCall(id: string, operation: Operation, given: readonly unknown[], block: bigint | null) {
+  const left = [...given];
+  const parameters = (operation.hasParameters ? left.shift() : null) ?? {};
+  const body = (operation.hasBody ? left.shift() : null) ?? null;
+  const options = (left.shift() ?? {}) as ReadOptions & PaidOptions;
+  const { minBlock, signal } = options;
+  return { call: { id, operation, parameters, body, block, minBlock, signal } as Call, options };
+}
+
+function baseUrl(text: string | undefined, name: string): string | null {
+  if (text === undefined) return null;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new SextantError("NOT_CONFIGURED", `${name} must be an http or https URL.`);
+  }
+  const url = new URL(text);
+  if (url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new SextantError("NOT_CONFIGURED", `${name} must be a URL without query, fragment and user.`);
+  }
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,743 @@
+// The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
+import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
+import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, Service, Solver, TrustSignal } from "./records.ts";
+
+/** Reads of the index, which `at(block)` offers as of a block. */
+export interface IndexedActions {
+  /**
+   * One agent. An entry of AgentRegistry: who owns it, its metadata, public key and capabilities, and whether it is revoked. (GET /agents/{agentId})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getAgent({ agentId: "1" });
+   * ```
+   */
+  getAgent(parameters: {
+    /** Agent id. */
+    agentId: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Agent>;
+
+  /**
+   * Agents of an owner, by id. Every agent that the address has registered, revoked ones included. (GET /agents)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listAgents({ owner: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" })) console.log(record);
+   * ```
+   */
+  listAgents(parameters: {
+    /** Owner address. */
+    owner: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Agent>;
+
+  /**
+   * One intent. An intent with its state, its fill if there is one, and the execution metadata that its owner has stored. (GET /intents/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getIntent({ id: "15" });
+   * ```
+   */
+  getIntent(parameters: {
+    /** Intent id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names (provenance), or what its execution requires and proved (requirements). */
+    include?: "provenance" | "requirements" | "provenance,requirements" | "requirements,provenance";
+  }, options?: ReadOptions): Promise<IntentWithMetadata>;
+
+  /**
+   * Intents, newest first. All intents, or those in one state. An intent whose deadline has passed counts as expired, although the contract still stores it as open. (GET /intents)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listIntents({ status: "filled" })) console.log(record);
+   * ```
+   */
+  listIntents(parameters?: {
+    /** Filter by state; case-insensitive. */
+    status?: "open" | "filled" | "cancelled" | "expired";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names (provenance), or what its execution requires and proved (requirements). */
+    include?: "provenance" | "requirements" | "provenance,requirements" | "requirements,provenance";
+  }, options?: ReadOptions): List<Intent>;
+
+  /**
+   * Bids on an intent, best first. Bids from the chain and, in open write mode, offchain ones: the highest output first, then the lowest input and fee, then the oldest. (GET /intents/{id}/bids)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listBids({ id: "14" })) console.log(record);
+   * ```
+   */
+  listBids(parameters: {
+    /** Intent id. */
+    id: bigint | string;
+    /** Filter by state; case-insensitive. */
+    status?: "open" | "selected" | "rejected" | "expired";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Bid>;
+
+  /**
+   * Policies of an account. The rules that PolicyModule enforces for the account: spend limits, allowed targets and functions, payment policies, guardian and freeze. Each type has its own fields. (GET /accounts/{address}/policies)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listPolicies({ address: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" })) console.log(record);
+   * ```
+   */
+  listPolicies(parameters: {
+    /** Account address. */
+    address: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Policy>;
+
+  /**
+   * One attestation. Who attests what about which subject under which schema, and whether it is revoked. The attested data itself is off chain; the record has its hash. (GET /attestations/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getAttestation({ id: "1" });
+   * ```
+   */
+  getAttestation(parameters: {
+    /** Attestation id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Attestation>;
+
+  /**
+   * Attestations, by id. All attestations, revoked ones included. Filters can be combined. (GET /attestations)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listAttestations({ schema: "0x4444444444444444444444444444444444444444444444444444444444444444" })) console.log(record);
+   * ```
+   */
+  listAttestations(parameters?: {
+    /** Filter by schema. */
+    schema?: string;
+    /** Filter by subject. */
+    subject?: string;
+    /** Filter by attester. */
+    attester?: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Attestation>;
+
+  /**
+   * One solver. An entry of SolverRegistry with its bond, and what its operator has filled so far. (GET /solvers/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getSolver({ id: "1" });
+   * ```
+   */
+  getSolver(parameters: {
+    /** Solver id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Solver>;
+
+  /**
+   * Solvers, by id. Registered solvers with the fills of their operators, by which a client can choose one. (GET /solvers)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listSolvers({ active: "true" })) console.log(record);
+   * ```
+   */
+  listSolvers(parameters?: {
+    /** Filter by active state. */
+    active?: "true" | "false";
+    /** Filter by operator. */
+    operator?: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Solver>;
+
+  /**
+   * One attestor. An entry of AttestorRegistry, and how many attestations its operator has made and revoked. (GET /attestors/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getAttestor({ id: "1" });
+   * ```
+   */
+  getAttestor(parameters: {
+    /** Attestor id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Attestor>;
+
+  /**
+   * Attestors, by id. Registered attestors with the number of their attestations. (GET /attestors)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listAttestors({ active: "true" })) console.log(record);
+   * ```
+   */
+  listAttestors(parameters?: {
+    /** Filter by active state. */
+    active?: "true" | "false";
+    /** Filter by operator. */
+    operator?: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Attestor>;
+
+  /**
+   * One merchant. An entry of CommerceRegistry: owner, payout address, metadata, and whether it is active. (GET /merchants/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getMerchant({ id: "1" });
+   * ```
+   */
+  getMerchant(parameters: {
+    /** Merchant id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Merchant>;
+
+  /**
+   * Merchants, by id. Registered merchants. Filters can be combined. (GET /merchants)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listMerchants({ owner: "0x09f70e78f2f37a5e8d25751ae9923fa6d392bf3c" })) console.log(record);
+   * ```
+   */
+  listMerchants(parameters?: {
+    /** Filter by owner. */
+    owner?: string;
+    /** Filter by active state. */
+    active?: "true" | "false";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Merchant>;
+
+  /**
+   * Reputation of a merchant. The merchant with the totals of its receipts, disputes and trust signals, all as of the same block. (GET /merchants/{id}/reputation)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getMerchantReputation({ id: "1" });
+   * ```
+   */
+  getMerchantReputation(parameters: {
+    /** Merchant reputation id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<MerchantReputation>;
+
+  /**
+   * One service, by its number. What a merchant offers: its text id, metadata and capabilities, and whether it is active. (GET /services/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getService({ id: "1" });
+   * ```
+   */
+  getService(parameters: {
+    /** Service id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Service>;
+
+  /**
+   * Services, by number. The services of all merchants, or of one. Filters can be combined. (GET /services)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listServices({ merchant_id: "1" })) console.log(record);
+   * ```
+   */
+  listServices(parameters?: {
+    /** Filter by merchant. */
+    merchant_id?: bigint | string;
+    /** Filter by capability hash. */
+    capability_hash?: string;
+    /** Filter by active state. */
+    active?: "true" | "false";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Service>;
+
+  /**
+   * Facilitators, by id. Facilitators in CommerceRegistry, which settle payments for merchants. (GET /facilitators)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listFacilitators({ active: "true" })) console.log(record);
+   * ```
+   */
+  listFacilitators(parameters?: {
+    /** Filter by active state. */
+    active?: "true" | "false";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Facilitator>;
+
+  /**
+   * One quote. The terms that a merchant has quoted to an agent on chain: amount, token, fee and expiry, and whether they are settled. (GET /quotes/{quoteHash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getQuote({ quoteHash: "0xdcebd7bdc20ed605cd0fda0af64a6ccfda937f8c1533091eed1066cedda3be8a" });
+   * ```
+   */
+  getQuote(parameters: {
+    /** Quote hash. */
+    quoteHash: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Quote>;
+
+  /**
+   * Receipts, newest first. Settled payments between agents and merchants, each with its quote, amount and protocol fee. (GET /receipts)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listReceipts({ agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" })) console.log(record);
+   * ```
+   */
+  listReceipts(parameters?: {
+    /** Filter by paying agent. */
+    agent?: string;
+    /** Filter by merchant. */
+    merchant_id?: bigint | string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Receipt>;
+
+  /**
+   * Trust signals, newest first. What reporters have signalled about merchants, services, facilitators and agents. Filters can be combined. (GET /trust-signals)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listTrustSignals({ subject_type: 0 })) console.log(record);
+   * ```
+   */
+  listTrustSignals(parameters?: {
+    /** Filter by subject type: 0 merchants, 1 services, 2 facilitators, 3 agents. */
+    subject_type?: 0 | 1 | 2 | 3;
+    /** Filter by subject id. */
+    subject_id?: bigint | string;
+    /** Filter by kind: 0 verification, 1 risk, 2 compliance, 3 fulfillment. */
+    kind?: 0 | 1 | 2 | 3;
+    /** Filter by reporter. */
+    reporter?: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<TrustSignal>;
+
+  /**
+   * Disputes, newest first. Disputes about receipts, with their status and the hashes of reason and resolution. (GET /disputes)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listDisputes({ receipt_id: "5" })) console.log(record);
+   * ```
+   */
+  listDisputes(parameters?: {
+    /** Filter by receipt. */
+    receipt_id?: bigint | string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Dispute>;
+
+  /**
+   * Commerce analytics. Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Available from the finalized block on. (GET /analytics/commerce)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getCommerceAnalytics();
+   * ```
+   */
+  getCommerceAnalytics(options?: ReadOptions): Promise<CommerceAnalytics>;
+
+  /**
+   * Explain a transaction. Every event of the protocol in the transaction, in log order, each decoded and in one sentence. (GET /tx/{hash}/explain)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.explainTransaction({ hash: "0xc74497aebeb938fd76018626136665302cfc1d4e704a5d8d1fb2acf082d22314" });
+   * ```
+   */
+  explainTransaction(parameters: {
+    /** Transaction hash. */
+    hash: string;
+  }, options?: ReadOptions): Promise<Explanation>;
+
+  /**
+   * Get the metadata reservation of an intent: the linked one, otherwise the newest. What was reserved for the hash, and the id of the intent once it is indexed. (GET /intents/metadata/{intentHash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getIntentMetadataReservation({ intentHash: "0xc0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ff" });
+   * ```
+   */
+  getIntentMetadataReservation(parameters: {
+    /** EIP-712 struct hash of the intent. */
+    intentHash: string;
+    /** Filter by owner. Anyone may reserve; only the reservation of the intent's owner is linked. */
+    owner?: string;
+  }, options?: ReadOptions): Promise<IntentMetadataReservation>;
+
+  /**
+   * Check a planned transaction against the policies of an account. Says whether PolicyModule would let the transaction pass, every rule that it violates, and the calls that would make it pass. Nothing is sent to the chain. (POST /preflight)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.preflight({ account: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", target: "0x8a791620dd6260079bf849dc5567adc3f2fdc318", value: "0", data: "0xa9059cbb0000000000000000000000003958cf1cf076864bb2c6c05172696fb64316aa3f00000000000000000000000000000000000000000000000000000000017d7840" });
+   * ```
+   */
+  preflight(body: {
+    /** Account that would send the transaction. */
+    account: string;
+    /** Target of the transaction. */
+    target: string;
+    /** Native coin sent along, in wei; 0 if absent. */
+    value?: string;
+    /** Calldata; empty (0x) if absent. */
+    data?: string;
+    /** Session key that would sign the call; the rules of a PolicyAccount for session keys then apply as well. */
+    session_key?: string;
+  }, options?: ReadOptions): Promise<Preflight>;
+}
+
+/** Everything else: documents, schemas, writes, and what is sold. */
+export interface OtherActions {
+  /**
+   * Create an offchain bid (development helper, open write mode only). Lets a solver try the bid flow before it bids on chain. In signed write mode the path responds 404. (POST /intents/{id}/bids)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.createOffchainBid({ id: "14" }, { solver: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", amount_in: "1678725956962334073", amount_out: "5036177870", valid_until: "4102444800", execution_plan: { steps: ["swap"] }, fee: "1000" });
+   * ```
+   */
+  createOffchainBid(parameters: {
+    /** Intent id. */
+    id: bigint | string;
+  }, body: {
+    solver: string;
+    amount_in: string;
+    amount_out: string;
+    fee?: string;
+    /** Unix seconds. */
+    valid_until: string;
+    execution_plan?: Record<string, unknown>;
+  }, options?: RequestOptions): Promise<OffchainBid>;
+
+  /**
+   * Get an attestation schema. What attestations under this schema hash mean, as their JSON Schema. (GET /attestations/schemas/{schemaHash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getAttestationSchema({ schemaHash: "0x8d950da61ff368e72c72fd34eb378d955bf60c1ef3f4e5f0e3e5142d50fe1114" });
+   * ```
+   */
+  getAttestationSchema(parameters: {
+    /** Attestation schema hash. */
+    schemaHash: string;
+  }, options?: ReadOptions): Promise<AttestationSchema>;
+
+  /**
+   * List attestation schemas, built-in and published, by hash. The meaning of the schema hashes that attestations name. (GET /attestations/schemas)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listAttestationSchemas()) console.log(record);
+   * ```
+   */
+  listAttestationSchemas(parameters?: {
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+  }, options?: ReadOptions): List<AttestationSchema>;
+
+  /**
+   * Publish or replace an attestation schema. The first publisher of a hash owns it and may replace it. Without schema_hash, the hash is that of the schema's canonical form. (POST /attestations/schemas)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.publishAttestationSchema({ name: "delivery_time", description: "How long a merchant takes to deliver.", json_schema: { type: "object", properties: { seconds: { type: "integer", minimum: 0 } }, required: ["seconds"] } });
+   * ```
+   */
+  publishAttestationSchema(body: {
+    name: string;
+    /** Default: keccak256 of the RFC 8785 form of json_schema. */
+    schema_hash?: string | null;
+    description?: string | null;
+    /** JSON Schema 2020-12 without external references. */
+    json_schema?: Record<string, unknown> | null;
+    recommended_subject?: string | null;
+  }, options?: RequestOptions): Promise<AttestationSchema>;
+
+  /**
+   * Publish a catalog, addressed by the hash of its text. Stores the text byte for byte under its keccak256 hash. Published again, it keeps the record of the first publication. (POST /catalogs)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.publishCatalog({ catalog_json: "{\"name\":\"Weather\",\"services\":[{\"id\":\"forecast\",\"price\":\"10000\" }] }", merchant_id: "1", service_id: "forecast" });
+   * ```
+   */
+  publishCatalog(body: {
+    /** The catalog as JSON text, at most 131072 bytes; stored byte for byte. */
+    catalog_json: string;
+    /** If given, the text must have this hash. */
+    expected_hash?: string | null;
+    merchant_id?: string | null;
+    service_id?: string | null;
+  }, options?: RequestOptions): Promise<Catalog>;
+
+  /**
+   * Get the text of a catalog, byte for byte as published. Its keccak256 hash is the one in the path, so that a client can verify it. It never changes. (GET /catalogs/{hash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getCatalog({ hash: "0x36f0f61f3105920b6e3c2cec8ecb85defdf7a24050e5f999f5b30d08abbc2cad" });
+   * ```
+   */
+  getCatalog(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<PublishedDocument>;
+
+  /**
+   * Get the metadata of a catalog. What its publisher has stated beside the text, its size, and when it was published. (GET /catalogs/{hash}/metadata)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getCatalogMetadata({ hash: "0x36f0f61f3105920b6e3c2cec8ecb85defdf7a24050e5f999f5b30d08abbc2cad" });
+   * ```
+   */
+  getCatalogMetadata(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<CatalogMetadata>;
+
+  /**
+   * Publish a quote request, addressed by the hash of its text. Stores the text byte for byte under its keccak256 hash. Published again, it keeps the record of the first publication. (POST /quote-requests)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.publishQuoteRequest({ quote_request_json: "{\"service\":\"forecast\",\"place\":\"Lisbon\" }", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" });
+   * ```
+   */
+  publishQuoteRequest(body: {
+    /** The quote request as JSON text, at most 131072 bytes; stored byte for byte. */
+    quote_request_json: string;
+    /** If given, the text must have this hash. */
+    expected_hash?: string | null;
+    request_id?: string | null;
+    merchant_id?: string | null;
+    service_numeric_id?: string | null;
+    service_id?: string | null;
+    agent?: string | null;
+  }, options?: RequestOptions): Promise<QuoteRequest>;
+
+  /**
+   * Get the text of a quote request, byte for byte as published. Its keccak256 hash is the one in the path, so that a client can verify it. It never changes. (GET /quote-requests/{hash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getQuoteRequest({ hash: "0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f" });
+   * ```
+   */
+  getQuoteRequest(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<PublishedDocument>;
+
+  /**
+   * Get the metadata of a quote request. What its publisher has stated beside the text, its size, and when it was published. (GET /quote-requests/{hash}/metadata)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getQuoteRequestMetadata({ hash: "0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f" });
+   * ```
+   */
+  getQuoteRequestMetadata(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<QuoteRequestMetadata>;
+
+  /**
+   * Publish a quote response, addressed by the hash of its text. Stores the text byte for byte under its keccak256 hash. Published again, it keeps the record of the first publication. (POST /quote-responses)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.publishQuoteResponse({ quote_response_json: "{\"price\":\"10000\",\"token\":\"USDC\" }", request_hash: "0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" });
+   * ```
+   */
+  publishQuoteResponse(body: {
+    /** The quote response as JSON text, at most 131072 bytes; stored byte for byte. */
+    quote_response_json: string;
+    /** If given, the text must have this hash. */
+    expected_hash?: string | null;
+    request_hash?: string | null;
+    request_id?: string | null;
+    merchant_id?: string | null;
+    service_numeric_id?: string | null;
+    agent?: string | null;
+  }, options?: RequestOptions): Promise<QuoteResponse>;
+
+  /**
+   * Get the text of a quote response, byte for byte as published. Its keccak256 hash is the one in the path, so that a client can verify it. It never changes. (GET /quote-responses/{hash})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getQuoteResponse({ hash: "0x97e6cf94436b587dd00bf894e69ffb6d8406a7550703a36ffa6817806ec883bf" });
+   * ```
+   */
+  getQuoteResponse(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<PublishedDocument>;
+
+  /**
+   * Get the metadata of a quote response. What its publisher has stated beside the text, its size, and when it was published. (GET /quote-responses/{hash}/metadata)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getQuoteResponseMetadata({ hash: "0x97e6cf94436b587dd00bf894e69ffb6d8406a7550703a36ffa6817806ec883bf" });
+   * ```
+   */
+  getQuoteResponseMetadata(parameters: {
+    /** keccak256 of the document's bytes. */
+    hash: string;
+  }, options?: RequestOptions): Promise<QuoteResponseMetadata>;
+
+  /**
+   * Store the execution metadata of an indexed intent; signed by its owner. Replaces what a solver needs for execution. Data must have the hash that the intent committed to on chain. (PUT /intents/{id}/metadata)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.putIntentMetadata({ id: "14" }, { execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
+   * ```
+   */
+  putIntentMetadata(parameters: {
+    /** Intent id. */
+    id: bigint | string;
+  }, body: {
+    execution_target?: string | null;
+    execution_data?: string | null;
+    required_attestation_subject?: string | null;
+    required_attestation_schema?: string | null;
+  }, options?: ReadOptions): Promise<IntentMetadata>;
+
+  /**
+   * Reserve execution metadata for an intent that is not indexed yet; signed by its owner. Stores what a solver needs for execution before the intent is on chain. It is linked to the intent of this hash and owner once that is indexed. (POST /intents/metadata)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.reserveIntentMetadata({ intent_hash: "0xc0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ff", owner: "0x037bbe29c2766243a070a4b3cbf3891767097308", execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
+   * ```
+   */
+  reserveIntentMetadata(body: {
+    /** EIP-712 struct hash of the intent. */
+    intent_hash: string;
+    /** Owner of the intent. */
+    owner: string;
+    execution_target?: string | null;
+    execution_data?: string | null;
+    required_attestation_subject?: string | null;
+    required_attestation_schema?: string | null;
+  }, options?: RequestOptions): Promise<IntentMetadataReservation>;
+
+  /**
+   * Select an offchain bid (development helper, open write mode only). Selects the bid and rejects all other offchain bids on the intent. In signed write mode the path responds 404. (POST /bids/{bidId}/select)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.selectOffchainBid({ bidId: "1" });
+   * ```
+   */
+  selectOffchainBid(parameters: {
+    /** Bid id (bid_id). */
+    bidId: bigint | string;
+  }, options?: RequestOptions): Promise<OffchainBid>;
+
+  /**
+   * Holdings of a wallet and their value. A snapshot of an EVM wallet on the chains you choose: every token with balance, price and USD value, DeFi positions net of debt, totals, recent activity, spam marked, and warnings about what could not be known. (GET /portfolio)
+   *
+   * @example
+   * ```ts
+   * const { data, receipt } = await sextant.getPortfolio({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
+   * ```
+   */
+  getPortfolio(parameters: {
+    /** The EVM wallet; upper or lower case. */
+    address: string;
+    /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
+    chains?: string;
+    /** Whether to list tokens marked as spam. Totals exclude them either way. */
+    spam?: "include" | "exclude";
+  }, options?: PaidOptions): Promise<Paid<PortfolioSnapshot>>;
+}

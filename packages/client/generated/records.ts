@@ -1,0 +1,807 @@
+// Records of both services, from their OpenAPI documents. Written by `npm run client:actions`; do not edit.
+
+export type ACCOUNT_FROZEN = {
+  policy_type: "ACCOUNT_FROZEN";
+  frozen: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Agent = {
+  agent_id: string;
+  owner: string;
+  metadata_uri: string;
+  pubkey: string;
+  capabilities_hash: string;
+  revoked: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Attestation = {
+  attestation_id: string;
+  attester: string;
+  schema_hash: string;
+  subject: string;
+  data_hash: string;
+  timestamp: string;
+  revoked: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type AttestationSchema = {
+  schema_hash: string;
+  name: string;
+  description: string | null;
+  json_schema: Record<string, unknown>;
+  recommended_subject: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type Attestor = {
+  attestor_id: string;
+  operator: string;
+  metadata_uri: string;
+  schemas_hash: string;
+  active: boolean;
+  attestations: string;
+  revoked_attestations: string;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Bid = {
+  bid_id: string;
+  chain_bid_id: string | null;
+  intent_id: string;
+  solver: string;
+  amount_in: string;
+  amount_out: string;
+  fee: string;
+  valid_until: string;
+  execution_plan: Record<string, unknown>;
+  status: "OPEN" | "SELECTED" | "REJECTED" | "EXPIRED";
+  created_at: string;
+  /** With include=provenance. */
+  tx_hash?: string | null;
+  /** With include=provenance. */
+  log_index?: number | null;
+  /** With include=provenance. */
+  block_hash?: string | null;
+  /** With include=provenance. */
+  block_timestamp?: string | null;
+};
+
+export type Catalog = {
+  catalog_hash: string;
+  merchant_id: string | null;
+  service_id: string | null;
+  size_bytes: number;
+  uri: string;
+};
+
+export type CatalogMetadata = {
+  catalog_hash: string;
+  merchant_id: string | null;
+  service_id: string | null;
+  size_bytes: number;
+  uri: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type ChainSummary = {
+  /** The chain's slug. */
+  chain: string;
+  /** Excludes spam and the receipt tokens of positions. */
+  tokenCount: number;
+  /** Tokens with a valueUsd. */
+  pricedTokenCount: number;
+  unpricedTokenCount: number;
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  totalValueUsd: string | null;
+};
+
+export type CommerceAnalytics = {
+  summary: {
+    merchants: string;
+    active_merchants: string;
+    services: string;
+    active_services: string;
+    facilitators: string;
+    active_facilitators: string;
+    quotes: string;
+    settled_quotes: string;
+    quoted_volume: string;
+    quoted_protocol_fees: string;
+    receipts: string;
+    settled_volume: string;
+    settled_protocol_fees: string;
+    disputes: string;
+    open_disputes: string;
+    resolved_disputes: string;
+    rejected_disputes: string;
+  };
+  volume_by_token: {
+    token: string;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
+  top_merchants: {
+    merchant_id: string;
+    owner: string;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
+  top_services: {
+    service_numeric_id: string;
+    service_id: string;
+    merchant_id: string;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
+  facilitator_volume: {
+    facilitator: string;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
+  volume_by_payment_rail: {
+    payment_rail: number;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
+  trust_signals_by_kind: {
+    kind: number;
+    signals: string;
+  }[];
+};
+
+export type Dispute = {
+  dispute_id: string;
+  receipt_id: string;
+  opener: string;
+  reason_hash: string;
+  status: string;
+  resolution_hash: string | null;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Explanation = {
+  tx_hash: string;
+  block_number: string;
+  summary: string;
+  events: {
+    eventName: string;
+    args: Record<string, unknown>;
+    description: string;
+  }[];
+};
+
+export type FUNCTION_ALLOWLIST = {
+  policy_type: "FUNCTION_ALLOWLIST";
+  target: string;
+  selector: string;
+  allowed: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type FUNCTION_ALLOWLIST_MODE = {
+  policy_type: "FUNCTION_ALLOWLIST_MODE";
+  enabled: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Facilitator = {
+  facilitator_id: string;
+  facilitator: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  active: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type GUARDIAN = {
+  policy_type: "GUARDIAN";
+  guardian: string;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Intent = {
+  intent_id: string;
+  owner: string;
+  intent_type: string;
+  input_token: string;
+  output_token: string;
+  amount_in_max: string;
+  amount_out_min: string;
+  deadline: string;
+  slippage_bps: string;
+  nonce: string;
+  status: "OPEN" | "FILLED" | "CANCELLED" | "EXPIRED";
+  block_number: string;
+  fill: {
+    solver: string;
+    amount_in: string;
+    amount_out: string;
+    tx_hash: string;
+    block_number: string;
+    /** With include=requirements. */
+    result_hash?: string | null;
+    /** With include=requirements. */
+    trace_hash?: string | null;
+    /** With include=requirements. */
+    attestation_id?: string | null;
+  } | null;
+  /** With include=requirements. */
+  requirements?: {
+    execution_target: string;
+    data_hash: string;
+    required_attestation_subject: string;
+    required_attestation_schema: string;
+    metadata_uri_hash: string;
+  };
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type IntentMetadata = {
+  intent_id: string;
+  execution_target: string | null;
+  execution_data: string | null;
+  required_attestation_subject: string | null;
+  required_attestation_schema: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type IntentMetadataReservation = {
+  intent_hash: string;
+  owner: string;
+  /** Null until the intent is indexed. */
+  intent_id: string | null;
+  execution_target: string | null;
+  execution_data: string | null;
+  required_attestation_subject: string | null;
+  required_attestation_schema: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type IntentWithMetadata = {
+  intent_id: string;
+  owner: string;
+  intent_type: string;
+  input_token: string;
+  output_token: string;
+  amount_in_max: string;
+  amount_out_min: string;
+  deadline: string;
+  slippage_bps: string;
+  nonce: string;
+  status: "OPEN" | "FILLED" | "CANCELLED" | "EXPIRED";
+  block_number: string;
+  fill: {
+    solver: string;
+    amount_in: string;
+    amount_out: string;
+    tx_hash: string;
+    block_number: string;
+    /** With include=requirements. */
+    result_hash?: string | null;
+    /** With include=requirements. */
+    trace_hash?: string | null;
+    /** With include=requirements. */
+    attestation_id?: string | null;
+  } | null;
+  metadata: {
+    intent_id: string;
+    execution_target: string | null;
+    execution_data: string | null;
+    required_attestation_subject: string | null;
+    required_attestation_schema: string | null;
+    created_at: string;
+    updated_at: string;
+  } | null;
+  /** With include=requirements. */
+  requirements?: {
+    execution_target: string;
+    data_hash: string;
+    required_attestation_subject: string;
+    required_attestation_schema: string;
+    metadata_uri_hash: string;
+  };
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Merchant = {
+  merchant_id: string;
+  owner: string;
+  payout_address: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  active: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type MerchantReputation = {
+  merchant: Merchant;
+  commerce: {
+    receipts: string;
+    settled_volume: string;
+    fulfilled_receipts: string;
+  };
+  disputes: {
+    disputes: string;
+    open_disputes: string;
+    resolved_disputes: string;
+    rejected_disputes: string;
+  };
+  trust_signals_by_kind: {
+    kind: number;
+    signals: string;
+  }[];
+};
+
+export type OffchainBid = {
+  bid_id: string;
+  chain_bid_id: null;
+  intent_id: string;
+  solver: string;
+  amount_in: string;
+  amount_out: string;
+  fee: string;
+  valid_until: string;
+  execution_plan: Record<string, unknown>;
+  status: "OPEN" | "SELECTED" | "REJECTED" | "EXPIRED";
+  created_at: string;
+};
+
+export type PAYMENT_POLICY = {
+  policy_type: "PAYMENT_POLICY";
+  merchant: string;
+  token: string;
+  facilitator: string;
+  max_per_payment: string;
+  max_per_day: string;
+  allowed: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Policy = SPEND_LIMIT | TARGET_ALLOWLIST | FUNCTION_ALLOWLIST | FUNCTION_ALLOWLIST_MODE | PAYMENT_POLICY | GUARDIAN | ACCOUNT_FROZEN;
+
+export type PolicyUpdate = {
+  policy_type: "ACCOUNT_FROZEN" | "TARGET_ALLOWLIST" | "FUNCTION_ALLOWLIST" | "SPEND_LIMIT";
+  target?: string;
+  selector?: string;
+  token?: string;
+  /** The smallest sufficient value; a limit of 0 means no limit. */
+  suggested_value: boolean | string;
+  /** The policy module. */
+  to: string;
+  data: string;
+};
+
+export type PortfolioPosition = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  protocol: string;
+  kind: "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
+  name: string;
+  contract: string | null;
+  assets: PositionAsset[];
+  /** The sum of its assets; null when one of them has no price, negative for debt. */
+  valueUsd: string | null;
+};
+
+export type PortfolioSnapshot = {
+  address: string;
+  /** Time of the snapshot. */
+  timestamp: string;
+  chains: string[];
+  summary: PortfolioSummary;
+  /** Largest value first, tokens without a value last. */
+  tokens: PortfolioToken[];
+  positions: PortfolioPosition[];
+  /** Newest first. */
+  recentActivity: RecentActivity[];
+  /** Source of the balances. */
+  provider: string;
+};
+
+export type PortfolioSummary = {
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  totalValueUsd: string | null;
+  /** Excludes spam and the receipt tokens of positions. */
+  tokenCount: number;
+  /** Tokens with a valueUsd. */
+  pricedTokenCount: number;
+  unpricedTokenCount: number;
+  /** The part of the total in dollar stablecoins, identified by address: in the wallet and in positions, less stablecoin debt. */
+  stablecoinValueUsd: string | null;
+  /** One per requested chain, in the order of the request. */
+  chains: ChainSummary[];
+  topHoldings: TopHolding[];
+  /** The block of each chain, and what is missing, not counted or uncertain. */
+  warnings: string[];
+};
+
+export type PortfolioToken = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  logo: string | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Exact; null when the decimals are unknown. */
+  balance: string | null;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  valueUsd: string | null;
+  /** Source of the price. */
+  priceSource: string | null;
+  /** When true, excluded from totals, counts and top holdings; summary.warnings states why. */
+  spam: boolean;
+};
+
+export type PositionAsset = {
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Exact; null when the decimals are unknown. */
+  balance: string | null;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  valueUsd: string | null;
+};
+
+export type Preflight = {
+  allowed: boolean;
+  /** What the transaction does, in one sentence. */
+  action: string;
+  /** Every violated rule; the first is the one the contract reverts with. */
+  reasons: string[];
+  missing_policies: ("ACCOUNT_FROZEN" | "TARGET_ALLOWLIST" | "FUNCTION_ALLOWLIST" | "SPEND_LIMIT")[];
+  spend_checks: SpendCheck[];
+  /** Empty for a reason that no policy can change, such as an expired session key. */
+  required_policy_updates: PolicyUpdate[];
+};
+
+export type Quote = {
+  quote_hash: string;
+  merchant_id: string;
+  service_numeric_id: string;
+  agent: string;
+  token: string;
+  facilitator: string;
+  amount: string;
+  payment_rail: number;
+  protocol_fee_bps: number;
+  protocol_fee_amount: string;
+  expires_at: string;
+  payment_nonce: string;
+  resource_hash: string;
+  terms_hash: string;
+  x402_payload_hash: string;
+  settled: boolean;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type QuoteRequest = {
+  request_hash: string;
+  request_id: string | null;
+  merchant_id: string | null;
+  service_numeric_id: string | null;
+  service_id: string | null;
+  agent: string | null;
+  size_bytes: number;
+  uri: string;
+};
+
+export type QuoteRequestMetadata = {
+  request_hash: string;
+  request_id: string | null;
+  merchant_id: string | null;
+  service_numeric_id: string | null;
+  service_id: string | null;
+  agent: string | null;
+  size_bytes: number;
+  uri: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type QuoteResponse = {
+  response_hash: string;
+  request_hash: string | null;
+  request_id: string | null;
+  merchant_id: string | null;
+  service_numeric_id: string | null;
+  agent: string | null;
+  size_bytes: number;
+  uri: string;
+};
+
+export type QuoteResponseMetadata = {
+  response_hash: string;
+  request_hash: string | null;
+  request_id: string | null;
+  merchant_id: string | null;
+  service_numeric_id: string | null;
+  agent: string | null;
+  size_bytes: number;
+  uri: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type Receipt = {
+  receipt_id: string;
+  quote_hash: string;
+  agent: string;
+  merchant_id: string;
+  service_numeric_id: string;
+  token: string;
+  amount: string;
+  payment_rail: number;
+  protocol_fee_bps: number;
+  protocol_fee_amount: string;
+  facilitator: string;
+  result_hash: string;
+  resource_hash: string;
+  fulfillment_hash: string | null;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type RecentActivity = {
+  chain: string | null;
+  hash: string | null;
+  from: string | null;
+  to: string | null;
+  blockNumber: number | string | null;
+  timestamp: string | null;
+};
+
+export type SPEND_LIMIT = {
+  policy_type: "SPEND_LIMIT";
+  token: string;
+  max_per_day: string;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Service = {
+  service_numeric_id: string;
+  merchant_id: string;
+  service_id: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  capability_hash: string;
+  active: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type Solver = {
+  solver_id: string;
+  operator: string;
+  metadata_uri: string;
+  capabilities_hash: string;
+  bond: string;
+  active: boolean;
+  fills: string;
+  successful_fills: string;
+  failed_fills: string;
+  avg_latency_blocks: string | null;
+  avg_surplus_out: string | null;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type SpendCheck = {
+  /** The zero address is the native coin. */
+  token: string;
+  attempted: string;
+  /** In the current window, as of the block. */
+  spent: string;
+  /** Null where there is no limit. */
+  max_per_day: string | null;
+  remaining: string | null;
+  ok: boolean;
+};
+
+export type TARGET_ALLOWLIST = {
+  policy_type: "TARGET_ALLOWLIST";
+  target: string;
+  allowed: boolean;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
+export type TopHolding = {
+  /** The chain's slug. */
+  chain: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  name: string | null;
+  valueUsd: string;
+};
+
+export type TrustSignal = {
+  signal_id: string;
+  subject_type: number;
+  subject_id: string;
+  kind: number;
+  reporter: string;
+  signal_hash: string;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};

@@ -1,0 +1,151 @@
+// Runs one operation of the table: builds its request, sends it, and checks the response.
+import { keccak256, toBytes } from "viem";
+import { SextantError } from "../errors.ts";
+import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
+import { signWrite, type Writer } from "../writes/sign-write.ts";
+import { pauseBefore } from "./pause.ts";
+import { type HttpRequest, type HttpResponse, parseJson, type Transport, toResponseError } from "./transport.ts";
+
+export type CallContext = {
+  readonly transport: Transport;
+  /** By service, without a slash at the end. */
+  readonly urls: Readonly<Record<Operation["service"], string | null>>;
+  readonly writer: Writer | null;
+  /** How often a read is sent before it fails. */
+  readonly attemptsMax: number;
+};
+
+export type Call = {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>> | null;
+  /** For reads as of a block. */
+  readonly block: bigint | null;
+  readonly minBlock: bigint | number | undefined;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** The URL with its parameters, always in the same order. */
+export function buildUrl({ urls }: Pick<CallContext, "urls">, call: Omit<Call, "body" | "signal" | "minBlock">): string {
+  const { operation, parameters, block } = call;
+  const base = urls[operation.service];
+  if (base === null) {
+    throw new SextantError("NOT_CONFIGURED", `createSextant was given no URL of the ${operation.service} service.`);
+  }
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name];
+    if (value === undefined || value === null || value === "") {
+      throw new SextantError("INPUT_INVALID", `${call.id} needs the parameter ${name}.`);
+    }
+    return encodeURIComponent(String(value));
+  });
+  const query = new URLSearchParams();
+  for (const name of operation.query) {
+    const value = parameters[name];
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  }
+  if (block !== null) query.set("block", block.toString());
+  const text = query.toString();
+  return text === "" ? base + path : `${base}${path}?${text}`;
+}
+
+/** A read or a write; a list is one page here. */
+export async function send(context: CallContext, call: Call): Promise<unknown> {
+  const response = await sendChecked(context, call);
+  return parseJson(response.text);
+}
+
+/** A document, whose text must have the hash it was asked for by. */
+export async function sendForDocument(context: CallContext, call: Call): Promise<PublishedDocument> {
+  const { text } = await sendChecked(context, call);
+  const expected = String(call.parameters.hash).toLowerCase();
+  const hash = keccak256(toBytes(text));
+  if (hash !== expected) {
+    throw new SextantError("HASH_MISMATCH", `The service sent a text with the hash ${hash} for ${expected}.`);
+  }
+  return { hash, text, json: parseJson(text) };
+}
+
+/** Follows cursors, one page at a time and only as far as the caller reads. */
+export function createList(context: CallContext, call: Call): List<unknown> {
+  const field = call.operation.list ?? "";
+  async function* pages(): AsyncGenerator<Page<unknown>> {
+    let cursor = call.parameters.cursor;
+    for (;;) {
+      const page = readPage(await send(context, { ...call, parameters: { ...call.parameters, cursor } }), field);
+      yield page;
+      if (page.nextCursor === null) return;
+      // A cursor that does not move would be read forever.
+      if (page.nextCursor === cursor) throw new SextantError("RESPONSE_INVALID", "The list does not advance.");
+      cursor = page.nextCursor;
+    }
+  }
+  async function* records(): AsyncGenerator<unknown> {
+    for await (const page of pages()) yield* page.records;
+  }
+  return {
+    pages,
+    [Symbol.asyncIterator]: records,
+    async take(max) {
+      const taken: unknown[] = [];
+      if (max <= 0) return taken;
+      for await (const record of records()) {
+        taken.push(record);
+        if (taken.length >= max) break;
+      }
+      return taken;
+    },
+  };
+}
+
+function readPage(body: unknown, field: string): Page<unknown> {
+  const { [field]: records, pagination } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(records)) throw new SextantError("RESPONSE_INVALID", `The page has no ${field}.`);
+  const { next_cursor } = (pagination ?? {}) as { next_cursor?: unknown };
+  return { records, nextCursor: typeof next_cursor === "string" ? next_cursor : null };
+}
+
+async function sendChecked(context: CallContext, call: Call): Promise<HttpResponse> {
+  const request = await buildRequest(context, call);
+  const isRepeatable = call.operation.kind !== "write" && call.operation.kind !== "signed";
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await attemptOnce(context, request);
+    if (!(outcome instanceof SextantError)) return outcome;
+    const mayRepeat = isRepeatable && outcome.retry === "same-signature" && outcome.code !== "ABORTED";
+    if (!mayRepeat || attempt >= context.attemptsMax) throw outcome;
+    if (!(await pauseBefore(attempt, outcome.retryAfterMs, call.signal))) throw outcome;
+  }
+}
+
+async function attemptOnce(context: CallContext, request: HttpRequest): Promise<HttpResponse | SextantError> {
+  try {
+    const response = await context.transport.send(request);
+    return response.status === 200 || response.status === 201 ? response : toResponseError(response);
+  } catch (error) {
+    if (error instanceof SextantError) return error;
+    throw error;
+  }
+}
+
+async function buildRequest(context: CallContext, call: Call): Promise<HttpRequest> {
+  const { operation, body, minBlock, signal } = call;
+  const url = buildUrl(context, call);
+  const text = body === null ? null : JSON.stringify(body, bigintAsText);
+  const headers: Record<string, string> = {
+    ...(text === null ? {} : { "content-type": "application/json" }),
+    ...(minBlock === undefined ? {} : { "x-min-block": BigInt(minBlock).toString() }),
+  };
+  // Without a writer the write is sent unsigned, as a local run takes it.
+  if (operation.kind === "signed" && context.writer !== null && text !== null) {
+    const { parameters, id } = call;
+    const audience = context.urls.api ?? "";
+    const write = { operation: id, parameters, value: body ?? {}, body: text, audience };
+    Object.assign(headers, await signWrite(context.writer, write));
+  }
+  return { method: operation.method, url, headers, ...(text === null ? {} : { body: text }), signal };
+}
+
+function bigintAsText(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}

@@ -1,0 +1,172 @@
+// Sends one request and reads its whole response, within limits of time and size; every failure is a SextantError.
+import { isServiceCode, SextantError } from "../errors.ts";
+
+export type HttpRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type HttpResponse = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+};
+
+export type Transport = {
+  /** Any status; throws where there is no complete response. */
+  send(request: HttpRequest): Promise<HttpResponse>;
+};
+
+type TransportOptions = {
+  readonly fetch?: typeof fetch | undefined;
+  /** From the first byte sent to the last byte read. */
+  readonly timeoutMs?: number | undefined;
+  readonly responseBytesMax?: number | undefined;
+};
+
+// The services end a request after 30 seconds.
+const TIMEOUT_MS = 35_000;
+// A page has at most half a megabyte. A snapshot of the largest wallet on ten chains has a few.
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+// Longer waits are an operator's error or an attack.
+const RETRY_AFTER_MS_MAX = 86_400_000;
+
+export function createTransport(options: TransportOptions): Transport {
+  const { timeoutMs = TIMEOUT_MS, responseBytesMax = RESPONSE_BYTES_MAX } = options;
+  return {
+    async send(request) {
+      // Looked up for each request: programs replace the global one in tests and with proxies.
+      const send = options.fetch ?? globalThis.fetch;
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline;
+      try {
+        const response = await send(request.url, {
+          method: request.method,
+          headers: { accept: "application/json", ...request.headers },
+          ...(request.body === undefined ? {} : { body: request.body }),
+          // A payment or a signed write must not reach a place that the caller did not name.
+          redirect: "manual",
+          signal,
+        });
+        rejectRedirect(response, request.url);
+        const text = await readText(response, responseBytesMax);
+        return { status: response.status, headers: response.headers, text };
+      } catch (cause) {
+        throw toTransportError(cause, request, deadline);
+      }
+    },
+  };
+}
+
+function rejectRedirect(response: Response, url: string): void {
+  const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+  if (!isRedirect || response.status === 304) return;
+  response.body?.cancel().catch(() => undefined);
+  const target = response.headers.get("location");
+  const where = target === null ? "another address" : shorten(target);
+  throw new SextantError("REDIRECTED", `${originOf(url)} redirects to ${where}; redirects are not followed.`, {
+    status: response.status,
+  });
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
+  if (response.body === null) return "";
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
+    if (bytes > bytesMax) {
+      reader.cancel().catch(() => undefined);
+      throw new SextantError("RESPONSE_INVALID", `The response has more than ${bytesMax} bytes.`, {
+        status: response.status,
+      });
+    }
+    chunks.push(value);
+  }
+  return decode(chunks, bytes);
+}
+
+/** Strictly: a document with another byte in place of one that is no UTF-8 would be another document. */
+function decode(chunks: readonly Uint8Array[], length: number): string {
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new SextantError("RESPONSE_INVALID", "The response is not UTF-8 text.", { cause });
+  }
+}
+
+function toTransportError(cause: unknown, request: HttpRequest, deadline: AbortSignal): SextantError {
+  if (cause instanceof SextantError) return cause;
+  if (request.signal?.aborted) return new SextantError("ABORTED", "The request was aborted.", { cause });
+  const origin = originOf(request.url);
+  if (deadline.aborted) {
+    return new SextantError("UNREACHABLE", `${origin} did not respond completely in time.`, { cause });
+  }
+  return new SextantError("UNREACHABLE", `No complete response from ${origin}.`, { cause });
+}
+
+/** The error that a response of another status than 2xx stands for. */
+export function toResponseError({ status, headers, text }: HttpResponse): SextantError {
+  const given = headers.get("x-error-code") ?? "";
+  const code = isServiceCode(given) ? given : codeForStatus(status);
+  return new SextantError(code, sentenceIn(text) ?? `The service responded with status ${status}.`, {
+    status,
+    retryAfterMs: readRetryAfter(headers.get("retry-after")),
+    requestId: headers.get("x-request-id"),
+  });
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new SextantError("RESPONSE_INVALID", "The response is not JSON.", { cause });
+  }
+}
+
+/** For a response without our code, such as that of a proxy. */
+function codeForStatus(status: number) {
+  if (status === 402) return "PAYMENT_REQUIRED";
+  if (status === 404) return "NOT_FOUND";
+  if (status === 429) return "RATE_LIMITED";
+  if (status === 502 || status === 503 || status === 504) return "OVERLOADED";
+  return status >= 500 ? "INTERNAL" : "INPUT_INVALID";
+}
+
+/** Seconds or a date, as HTTP allows both. */
+function readRetryAfter(text: string | null): number | null {
+  if (text === null) return null;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX) : null;
+}
+
+function sentenceIn(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    return typeof error === "string" ? shorten(error) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Text of a server that ends in an error message: one line, without what could steer a terminal. */
+export function shorten(text: string, lengthMax = 300): string {
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
+  return plain.length > lengthMax ? `${plain.slice(0, lengthMax)}…` : plain;
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}

@@ -1,0 +1,159 @@
+// A journal in a file that processes share: appended line by line, on disk before a signature leaves.
+import {
+  closeSync,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { promisify } from "node:util";
+import { SextantError } from "../errors.ts";
+import { acquireFileLock, type FileLock } from "./file-lock.ts";
+import { createQueue, type Journal } from "./journal.ts";
+import { PaymentBook } from "./payment-book.ts";
+import { formatRecord, type JournalRecord, parseRecord } from "./records.ts";
+
+export interface FileJournal extends Journal {
+  close(): Promise<void>;
+}
+
+type FileJournalOptions = {
+  /** How long to wait for other processes; signing with a device takes a person some time. */
+  readonly lockWaitMs?: number;
+};
+
+const LOCK_WAIT_MS = 60_000;
+const NEWLINE = 10;
+const syncFile = promisify(fsync);
+
+/**
+ * Opens or creates the journal. Keep one file per paying account, on a local disk, readable by its owner only: it holds
+ * signatures.
+ *
+ * @example
+ * ```ts
+ * import { openFileJournal } from "@sextant-index/client/file-journal";
+ * const journal = openFileJournal("./payments.jsonl");
+ * ```
+ */
+export function openFileJournal(path: string, options: FileJournalOptions = {}): FileJournal {
+  const file = new JournalFile(resolve(path), openOrCreate(resolve(path)));
+  const enqueue = createQueue();
+  const waitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
+  return {
+    read: async () => file.readOn(),
+    exclusive: (act) =>
+      enqueue(async () => {
+        const lock = await acquireFileLock(`${file.path}.lock`, waitMs).catch(rethrow);
+        try {
+          file.removeTornLine();
+          return await act(file.readOn(), (record, { durable }) => file.append(record, durable, lock));
+        } finally {
+          lock.release();
+        }
+      }),
+    close: () => enqueue(async () => file.close()),
+  };
+}
+
+class JournalFile {
+  readonly path: string;
+  readonly #descriptor: number;
+  readonly #book = new PaymentBook();
+  /** Bytes that are in the book. */
+  #offset = 0;
+
+  constructor(path: string, descriptor: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+  }
+
+  /** Adds what other processes have written. A last line without its end is not read: it may still be written. */
+  readOn(): PaymentBook {
+    const bytes = this.#readNew();
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    for (const line of bytes.toString("utf8", 0, end).split("\n")) {
+      if (line !== "") this.#book.apply(parseRecord(line));
+    }
+    this.#offset += end;
+    return this.#book;
+  }
+
+  /** For the holder of the lock, when no other process writes: a torn line is of a process that died before it sent. */
+  removeTornLine(): void {
+    const bytes = this.#readNew();
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    if (end < bytes.length) ftruncateSync(this.#descriptor, this.#offset + end);
+  }
+
+  async append(record: JournalRecord, durable: boolean, lock: FileLock): Promise<void> {
+    lock.assertHeld();
+    const line = Buffer.from(formatRecord(record));
+    try {
+      const written = writeSync(this.#descriptor, line);
+      if (written !== line.length) throw new Error("the disk is full");
+      if (durable) await syncFile(this.#descriptor);
+    } catch (cause) {
+      rethrow(cause);
+    }
+    this.readOn();
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #readNew(): Buffer {
+    try {
+      const { size } = fstatSync(this.#descriptor);
+      if (size < this.#offset) {
+        throw new SextantError("JOURNAL_INVALID", "The journal became shorter; it must only be appended to.");
+      }
+      const bytes = Buffer.alloc(size - this.#offset);
+      let read = 0;
+      while (read < bytes.length) {
+        const count = readSync(this.#descriptor, bytes, read, bytes.length - read, this.#offset + read);
+        if (count === 0) break;
+        read += count;
+      }
+      return bytes.subarray(0, read);
+    } catch (cause) {
+      return rethrow(cause);
+    }
+  }
+}
+
+function openOrCreate(path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const descriptor = openSync(path, "a+", 0o600);
+    // The name of a new file must survive a crash as well as its lines.
+    syncFolder(dirname(path));
+    return descriptor;
+  } catch (cause) {
+    return rethrow(cause);
+  }
+}
+
+/** Windows cannot open folders, and writes their entries itself. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function rethrow(cause: unknown): never {
+  if (cause instanceof SextantError) throw cause;
+  throw new SextantError("JOURNAL_UNAVAILABLE", "The journal cannot be read or written; nothing was sent.", {
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+// The payments of a journal, folded from its lines: what is open, what was spent, who was paid.
+import { SextantError } from "../errors.ts";
+import type { JournalRecord, OutcomeRecord, SignedRecord } from "./records.ts";
+
+/** `signed` is open: the signature may have left the process, and its outcome is not known. */
+type PaymentState = "signed" | OutcomeRecord["type"];
+
+export type PaymentEntry = SignedRecord & {
+  state: PaymentState;
+  transaction: string | null;
+  code: string | null;
+};
+
+/** Which payments count together against a limit. */
+export type SpendScope = { readonly network: string; readonly asset: string };
+
+/** Smallest units. */
+export type Spent = { readonly hour: bigint; readonly day: bigint; readonly total: bigint };
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+// Clocks of this machine and of the chain differ by seconds; blocks are a few seconds apart.
+const EXPIRY_MARGIN_MS = 60_000;
+
+export class PaymentBook {
+  readonly #entries: PaymentEntry[] = [];
+  readonly #byId = new Map<string, PaymentEntry>();
+  /** The newest payment of each request. */
+  readonly #byRequest = new Map<string, PaymentEntry>();
+
+  apply(record: JournalRecord): void {
+    if (record.type === "signed") {
+      const { type, ...signed } = record;
+      const entry: PaymentEntry = { type, ...signed, state: "signed", transaction: null, code: null };
+      this.#entries.push(entry);
+      this.#byId.set(entry.id, entry);
+      this.#byRequest.set(entry.request, entry);
+      return;
+    }
+    const entry = this.#byId.get(record.id);
+    if (entry === undefined) {
+      throw new SextantError("JOURNAL_INVALID", "The journal has an outcome without its payment.");
+    }
+    // Two processes may finish the same payment. What was paid stays paid.
+    if (entry.state === "paid") return;
+    entry.state = record.type;
+    entry.transaction = record.transaction;
+    entry.code = record.code;
+  }
+
+  /**
+   * The payment whose signature must be sent for this request instead of a new one: it is open, or the purchase has a
+   * name and its response is still stored by the service.
+   */
+  findReusable(request: string, nowMs: number): PaymentEntry | null {
+    const entry = this.#byRequest.get(request);
+    if (entry === undefined) return null;
+    if (entry.state === "signed") return entry;
+    const isStored = entry.state === "paid" && nowMs - entry.at < DAY_MS;
+    return entry.purchase !== null && isStored ? entry : null;
+  }
+
+  /** Signed amounts that were charged or still can be: in the last hour, in the last day, and in all. */
+  spent({ network, asset }: SpendScope, nowMs: number): Spent {
+    const sums = { hour: 0n, day: 0n, total: 0n };
+    for (const entry of this.#entries) {
+      const { requirements, at } = entry;
+      if (requirements.network !== network || requirements.asset !== asset) continue;
+      if (!countsAsSpent(entry, nowMs)) continue;
+      const amount = BigInt(requirements.amount);
+      sums.total += amount;
+      if (at > nowMs - DAY_MS) sums.day += amount;
+      if (at > nowMs - HOUR_MS) sums.hour += amount;
+    }
+    return sums;
+  }
+
+  /** Who was paid first, in this token. */
+  firstPayee({ network, asset }: SpendScope): string | null {
+    const entry = this.#entries.find(
+      ({ requirements }) => requirements.network === network && requirements.asset === asset,
+    );
+    return entry?.requirements.payTo ?? null;
+  }
+
+  get(id: string): PaymentEntry | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  list(): readonly PaymentEntry[] {
+    return this.#entries;
+  }
+}
+
+/**
+ * A rejection is the service's word. Until the signature has expired, the amount stays reserved: any holder of the
+ * signature could still charge it.
+ */
+function countsAsSpent({ state, validBefore }: PaymentEntry, nowMs: number): boolean {
+  return state !== "rejected" || nowMs < validBefore * 1_000 + EXPIRY_MARGIN_MS;
+}

@@ -1,0 +1,95 @@
+// Lines of the journal: a payment that was signed, and what became of it.
+import { SextantError } from "../errors.ts";
+
+/** Written before the signature leaves the process. */
+export type SignedRecord = {
+  readonly type: "signed";
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly payer: string;
+  readonly method: string;
+  readonly url: string;
+  /** Hash of payer, method, URL and name of the purchase: equal for calls that are the same purchase. */
+  readonly request: string;
+  /** The caller's own name of the purchase. */
+  readonly purchase: string | null;
+  /** What was agreed to, as the service demanded it. */
+  readonly requirements: {
+    readonly network: string;
+    readonly asset: string;
+    readonly payTo: string;
+    /** Smallest units, decimal. */
+    readonly amount: string;
+  };
+  /** Unix seconds from which the signature cannot be charged. */
+  readonly validBefore: number;
+  /** PAYMENT-SIGNATURE as it is sent. */
+  readonly signature: string;
+};
+
+/** Of a payment: paid and delivered, rejected without a charge, or claimed by another request. */
+export type OutcomeRecord = {
+  readonly type: "paid" | "rejected" | "conflict";
+  readonly id: string;
+  readonly at: number;
+  /** Of the transfer, as the receipt names it. */
+  readonly transaction: string | null;
+  /** Why it was rejected. */
+  readonly code: string | null;
+};
+
+export type JournalRecord = SignedRecord | OutcomeRecord;
+
+export function formatRecord(record: JournalRecord): string {
+  return `${JSON.stringify({ v: 1, ...record })}\n`;
+}
+
+/** Fails closed: a line that cannot be read may be a signature that was sent. */
+export function parseRecord(line: string): JournalRecord {
+  const record = readObject(line);
+  if (record.v === 1 && isText(record.id) && Number.isSafeInteger(record.at)) {
+    if (record.type === "signed" && isSigned(record)) return record as unknown as SignedRecord;
+    if (isOutcomeType(record.type) && isTextOrNull(record.transaction) && isTextOrNull(record.code)) {
+      return record as unknown as OutcomeRecord;
+    }
+  }
+  throw new SextantError("JOURNAL_INVALID", "The journal has a line that this version does not know.");
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function readObject(line: string): Fields {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null) return value as Fields;
+  } catch (cause) {
+    throw new SextantError("JOURNAL_INVALID", "The journal has a line that is not JSON.", { cause });
+  }
+  throw new SextantError("JOURNAL_INVALID", "The journal has a line that is no record.");
+}
+
+function isSigned(record: Fields): boolean {
+  const { payer, method, url, request, signature, purchase, validBefore } = record;
+  const requirements = (record.requirements ?? {}) as Fields;
+  const { network, asset, payTo, amount } = requirements;
+  return (
+    [payer, method, url, request, signature, network, asset, payTo].every(isText) &&
+    isTextOrNull(purchase) &&
+    Number.isSafeInteger(validBefore) &&
+    typeof amount === "string" &&
+    /^[1-9][0-9]*$/.test(amount)
+  );
+}
+
+function isOutcomeType(type: unknown): boolean {
+  return type === "paid" || type === "rejected" || type === "conflict";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}

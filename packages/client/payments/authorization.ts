@@ -1,0 +1,92 @@
+// The one thing that is ever signed for a payment: an EIP-3009 transfer, as x402 version 2 sends it.
+import type { Hex } from "viem";
+import { SextantError } from "../errors.ts";
+import type { PaymentTerms } from "./terms.ts";
+import { encodeHeader } from "./x402-header.ts";
+
+const TRANSFER_TYPES = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
+type TransferTypedData = ReturnType<typeof transferTypedData>;
+
+/** Any account of viem: of a key, of a wallet, or a smart account. */
+export interface Payer {
+  readonly address: Hex;
+  signTypedData(data: TransferTypedData): Promise<Hex>;
+}
+
+export type SignedTransfer = {
+  /** PAYMENT-SIGNATURE. */
+  readonly header: string;
+  readonly nonce: Hex;
+  /** Unix seconds. */
+  readonly validBefore: number;
+};
+
+/** The account is asked once; the terms must have passed the guard. */
+export async function signTransfer(payer: Payer, terms: PaymentTerms, nowMs: number): Promise<SignedTransfer> {
+  const validBefore = Math.floor(nowMs / 1_000) + terms.maxTimeoutSeconds;
+  const authorization = {
+    from: payer.address,
+    to: terms.payTo,
+    value: terms.amount,
+    // From the beginning of time: clocks differ, and the newest block of a quiet chain is old.
+    validAfter: 0n,
+    validBefore: BigInt(validBefore),
+    nonce: randomNonce(),
+  };
+  const signature = await payer.signTypedData(transferTypedData(terms, authorization)).catch((cause) => {
+    throw new SextantError("SIGNING_FAILED", "The account did not sign the payment.", { cause });
+  });
+  const header = encodeHeader({
+    x402Version: 2,
+    accepted: terms.accepted,
+    payload: {
+      authorization: {
+        ...authorization,
+        value: authorization.value.toString(),
+        validAfter: authorization.validAfter.toString(),
+        validBefore: authorization.validBefore.toString(),
+      },
+      signature,
+    },
+  });
+  return { header, nonce: authorization.nonce, validBefore };
+}
+
+type Authorization = {
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: Hex;
+};
+
+function transferTypedData(terms: PaymentTerms, message: Authorization) {
+  const { tokenName, tokenVersion, network, asset } = terms;
+  return {
+    domain: {
+      name: tokenName,
+      version: tokenVersion,
+      chainId: Number(network.slice("eip155:".length)),
+      verifyingContract: asset,
+    },
+    types: TRANSFER_TYPES,
+    primaryType: "TransferWithAuthorization",
+    message,
+  } as const;
+}
+
+function randomNonce(): Hex {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

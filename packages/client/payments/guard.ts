@@ -1,0 +1,166 @@
+// The guard: which payments may be signed at all, and how much in an hour, in a day and in total.
+import { SextantError } from "../errors.ts";
+import type { PaymentBook } from "../journal/payment-book.ts";
+import { type Amount, formatUnits, toUnits } from "./amount.ts";
+import type { PaymentTerms } from "./terms.ts";
+
+/** On by default; what is not given has the default. Limits count everything in the journal, whichever process signed. */
+export interface GuardOptions {
+  /** The only network that is paid on, such as `eip155:8453`; default: Base. */
+  readonly network?: `eip155:${number}`;
+  /** The only token that is paid with; default: USDC on Base and on Base Sepolia. */
+  readonly asset?: `0x${string}`;
+  /** Of the token; default: 6. */
+  readonly decimals?: number;
+  /**
+   * Who may be paid: addresses, or `"first"` for the payee of the first payment in the journal and no other after it.
+   * Default: no one.
+   */
+  readonly payees?: readonly `0x${string}`[] | "first";
+  /** The only origin that signatures are sent to; default: that of the portfolio service. */
+  readonly origin?: string;
+  /** Default: "0.05". */
+  readonly perPayment?: Amount;
+  /** Default: "1". */
+  readonly perHour?: Amount;
+  /** Default: "5". */
+  readonly perDay?: Amount;
+  /** Of the whole journal. Default: "50". */
+  readonly total?: Amount;
+  /** The longest time for which a signature is valid. Default: 300. */
+  readonly windowSecondsMax?: number;
+}
+
+export type Guard = {
+  readonly network: string;
+  readonly asset: string;
+  readonly decimals: number;
+  readonly limits: SpendLimits;
+  /** Throws unless signatures may be sent there. */
+  assertOrigin(url: string): void;
+  /** The first of the terms that may be signed; throws what is wrong with the nearest. */
+  choose(terms: readonly PaymentTerms[], book: PaymentBook): PaymentTerms;
+  /** Throws where the payment would exceed a limit. Call it under the lock that also covers the record. */
+  assertWithinLimits(terms: PaymentTerms, book: PaymentBook, nowMs: number): void;
+};
+
+type SpendLimits = {
+  readonly perPayment: bigint;
+  readonly perHour: bigint;
+  readonly perDay: bigint;
+  readonly total: bigint;
+};
+
+const BASE = "eip155:8453";
+/** USDC, as Circle lists it. */
+const USDC: Readonly<Record<string, string>> = {
+  [BASE]: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+  "eip155:84532": "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+};
+const DECIMALS = 6;
+// Five snapshots at the usual price each: enough to begin with, little enough to lose.
+const LIMITS = { perPayment: "0.05", perHour: "1", perDay: "5", total: "50" } as const;
+// A minute is usual. A signature that is valid for long can be charged long after it was forgotten.
+const WINDOW_SECONDS_MAX = 300;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+export function createGuard(options: GuardOptions, portfolio: string): Guard {
+  const network = options.network ?? BASE;
+  const asset = (options.asset ?? USDC[network] ?? "").toLowerCase();
+  if (asset === "") throw new SextantError("NOT_CONFIGURED", `Name the token of ${network} in guard.asset.`);
+  const decimals = options.decimals ?? DECIMALS;
+  const units = (name: keyof SpendLimits) => toUnits(options[name] ?? LIMITS[name], decimals, name);
+  const limits: SpendLimits = {
+    perPayment: units("perPayment"),
+    perHour: units("perHour"),
+    perDay: units("perDay"),
+    total: units("total"),
+  };
+  const origin = new URL(options.origin ?? portfolio).origin;
+  const rules: Rules = {
+    ...{ network, asset, decimals, limits },
+    payees: normalizePayees(options.payees ?? []),
+    windowSecondsMax: options.windowSecondsMax ?? WINDOW_SECONDS_MAX,
+  };
+  return {
+    ...{ network, asset, decimals, limits },
+    assertOrigin: (url) => assertOrigin(new URL(url), origin),
+    choose: (terms, book) => choose(rules, terms, book),
+    assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),
+  };
+}
+
+type Rules = {
+  readonly network: string;
+  readonly asset: string;
+  readonly decimals: number;
+  readonly limits: SpendLimits;
+  readonly payees: readonly string[] | "first";
+  readonly windowSecondsMax: number;
+};
+
+function normalizePayees(payees: readonly string[] | "first"): readonly string[] | "first" {
+  return payees === "first" ? payees : payees.map((each) => each.toLowerCase());
+}
+
+function assertOrigin(url: URL, origin: string): void {
+  if (url.origin !== origin) throw rejected(`signatures are only sent to ${origin}, not to ${url.origin}`);
+  if (url.protocol === "https:" || LOOPBACK.test(url.hostname)) return;
+  throw rejected(`${url.origin} is not encrypted, and signatures are only sent over https`);
+}
+
+function choose(rules: Rules, terms: readonly PaymentTerms[], book: PaymentBook): PaymentTerms {
+  const problems: string[] = [];
+  for (const each of terms) {
+    const problem = findProblem(rules, each, book);
+    if (problem === null) return each;
+    problems.push(problem);
+  }
+  throw rejected(problems[0] ?? "the service names no way to pay");
+}
+
+function findProblem(rules: Rules, terms: PaymentTerms, book: PaymentBook): string | null {
+  const { network, asset, payTo, amount, maxTimeoutSeconds } = terms;
+  const format = (units: bigint) => formatUnits(units, rules.decimals);
+  if (network !== rules.network) return `the service wants to be paid on ${network}, not on ${rules.network}`;
+  if (asset !== rules.asset) return `the service wants the token ${asset}, not ${rules.asset}`;
+  if (!isAllowedPayee(rules, payTo, book)) {
+    return `the payee ${payTo} is new; if it is the right one, add it to guard.payees`;
+  }
+  if (amount > rules.limits.perPayment) {
+    return `the price ${format(amount)} is above guard.perPayment ${format(rules.limits.perPayment)}`;
+  }
+  if (maxTimeoutSeconds < 1) return "the terms have expired";
+  if (maxTimeoutSeconds > rules.windowSecondsMax) {
+    return `the signature would be valid for ${maxTimeoutSeconds} seconds, more than guard.windowSecondsMax ${rules.windowSecondsMax}`;
+  }
+  return null;
+}
+
+function isAllowedPayee({ payees, network, asset }: Rules, payTo: string, book: PaymentBook): boolean {
+  if (payees !== "first") return payees.includes(payTo);
+  const first = book.firstPayee({ network, asset });
+  return first === null || first === payTo;
+}
+
+function assertWithinLimits(rules: Rules, terms: PaymentTerms, book: PaymentBook, nowMs: number): void {
+  const spent = book.spent(rules, nowMs);
+  const checks = [
+    ["perHour", spent.hour],
+    ["perDay", spent.day],
+    ["total", spent.total],
+  ] as const;
+  for (const [name, already] of checks) {
+    const limit = rules.limits[name];
+    if (already + terms.amount <= limit) continue;
+    const [price, used, most] = [terms.amount, already, limit].map((each) => formatUnits(each, rules.decimals));
+    throw new SextantError(
+      "LIMIT_EXCEEDED",
+      `The price ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,
+    );
+  }
+}
+
+function rejected(problem: string): SextantError {
+  return new SextantError("TERMS_REJECTED", `Not signed: ${problem}.`);
+}

@@ -1,0 +1,120 @@
+// What the journal knows, for people and programs: payments, what is left to spend, and open ones to finish.
+import { SextantError } from "../errors.ts";
+import type { PaymentEntry } from "../journal/payment-book.ts";
+import type { Paid } from "../operation.ts";
+import { formatUnits } from "./amount.ts";
+import { finish, type PurchaseContext, toPaid } from "./purchase.ts";
+
+/** A payment without its signature. */
+export interface Payment {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly url: string;
+  readonly purchase: string | null;
+  readonly payer: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+  /** `signed` is open: the outcome is not known, and `recover` finds it out. */
+  readonly state: "signed" | "paid" | "rejected" | "conflict";
+  readonly transaction: string | null;
+}
+
+/** Decimal text in the token of the guard. */
+export interface Budget {
+  readonly spent: { readonly hour: string; readonly day: string; readonly total: string };
+  readonly limits: { readonly hour: string; readonly day: string; readonly total: string };
+}
+
+/** What became of an open payment: what was bought, or why it is still open or over. */
+export interface Recovered {
+  readonly payment: Payment;
+  readonly result: Paid<unknown> | null;
+  readonly error: SextantError | null;
+}
+
+export interface Payments {
+  /**
+   * All payments of the journal, oldest first.
+   *
+   * @example
+   * ```ts
+   * for (const { url, state, transaction } of await sextant.payments.list()) console.log(state, url, transaction);
+   * ```
+   */
+  list(): Promise<readonly Payment[]>;
+  /**
+   * What was spent or is reserved, and the limits of the guard.
+   *
+   * @example
+   * ```ts
+   * const { spent, limits } = await sextant.payments.budget();
+   * ```
+   */
+  budget(): Promise<Budget>;
+  /**
+   * Sends the signature of every open payment again, such as after a crash. Nothing new is signed.
+   *
+   * @example
+   * ```ts
+   * for (const { payment, result } of await sextant.payments.recover()) if (result) console.log(payment.url, result.data);
+   * ```
+   */
+  recover(): Promise<readonly Recovered[]>;
+  /**
+   * The response of a payment once more, which the service stores for a day. Charges nothing new.
+   *
+   * @example
+   * ```ts
+   * const { data } = await sextant.payments.replay(receipt.payment);
+   * ```
+   */
+  replay(id: string): Promise<Paid<unknown>>;
+}
+
+export function createPayments(context: PurchaseContext): Payments {
+  const { journal, guard, now } = context;
+  const format = (units: bigint) => formatUnits(units, guard.decimals);
+  return {
+    list: async () => (await journal.read()).list().map(toPayment),
+    async budget() {
+      const { hour, day, total } = (await journal.read()).spent(guard, now());
+      const { limits } = guard;
+      return {
+        spent: { hour: format(hour), day: format(day), total: format(total) },
+        limits: { hour: format(limits.perHour), day: format(limits.perDay), total: format(limits.total) },
+      };
+    },
+    async recover() {
+      const open = (await journal.read()).list().filter(({ state }) => state === "signed");
+      const recovered: Recovered[] = [];
+      // One after another: a service that is down is not asked by hundreds at once.
+      for (const entry of open) recovered.push(await recoverOne(context, entry));
+      return recovered;
+    },
+    async replay(id) {
+      const entry = (await journal.read()).get(id);
+      if (entry === null) throw new SextantError("NOT_FOUND", "The journal has no such payment.");
+      const verdict = await finish(context, entry);
+      if (verdict.kind === "paid") return toPaid(entry, verdict);
+      throw verdict.error;
+    },
+  };
+}
+
+async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promise<Recovered> {
+  const verdict = await finish(context, entry);
+  const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
+  return verdict.kind === "paid"
+    ? { payment, result: toPaid(entry, verdict), error: null }
+    : { payment, result: null, error: verdict.error };
+}
+
+function toPayment(entry: PaymentEntry): Payment {
+  const { id, at, url, purchase, payer, requirements, state, transaction } = entry;
+  const { network, asset, payTo, amount } = requirements;
+  return { id, at, url, purchase, payer, network, asset, payTo, amount: BigInt(amount), state, transaction };
+}

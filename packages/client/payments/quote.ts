@@ -1,0 +1,50 @@
+// What a request would cost: its terms as the service states them, and whether the guard would sign.
+import { SextantError } from "../errors.ts";
+import { toResponseError } from "../http/transport.ts";
+import { formatUnits } from "./amount.ts";
+import type { PurchaseContext } from "./purchase.ts";
+import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
+
+/** Null instead of terms where the service asks for no payment. */
+export interface Quote {
+  /** In the token, as decimal text. */
+  readonly price: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+  readonly network: string | null;
+  readonly asset: string | null;
+  readonly payTo: string | null;
+  /** Why the guard would not sign this; null if it would. */
+  readonly problem: string | null;
+}
+
+export async function quotePrice(
+  context: PurchaseContext,
+  url: string,
+  signal?: AbortSignal | undefined,
+): Promise<Quote> {
+  const response = await context.transport.send({ method: "GET", url, signal });
+  if (response.status === 200) {
+    return { price: "0", amount: 0n, network: null, asset: null, payTo: null, problem: null };
+  }
+  if (response.status !== 402) throw toResponseError(response);
+  const offered = parsePaymentRequired(response.headers.get("payment-required"));
+  const { terms, problem } = await judge(context, offered, url);
+  const { network, asset, payTo, amount } = terms;
+  return { price: formatUnits(amount, context.guard.decimals), amount, network, asset, payTo, problem };
+}
+
+async function judge({ guard, journal, now }: PurchaseContext, offered: readonly PaymentTerms[], url: string) {
+  const [first] = offered;
+  if (first === undefined) throw new SextantError("TERMS_REJECTED", "The service names no way to pay.");
+  const book = await journal.read();
+  try {
+    guard.assertOrigin(url);
+    const terms = guard.choose(offered, book);
+    guard.assertWithinLimits(terms, book, now());
+    return { terms, problem: null };
+  } catch (error) {
+    if (!(error instanceof SextantError)) throw error;
+    return { terms: first, problem: error.message };
+  }
+}

@@ -1,0 +1,24 @@
+// The receipt of a payment, as the service states it in PAYMENT-RESPONSE.
+import { decodeHeader } from "./x402-header.ts";
+
+export interface PaymentReceipt {
+  /** Id of the payment in the journal. */
+  readonly payment: string;
+  /** Of the transfer; null where the service names none. */
+  readonly transaction: string | null;
+  readonly network: string;
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+}
+
+const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+
+/** Only what identifies the transfer is taken from the service; the rest is what was signed. */
+export function readTransaction(header: string | null): string | null {
+  if (header === null) return null;
+  const { transaction } = decodeHeader(header, "PAYMENT-RESPONSE");
+  return typeof transaction === "string" && TRANSACTION.test(transaction) ? transaction.toLowerCase() : null;
+}

@@ -1,0 +1,85 @@
+// The terms of a 402 response: parsed strictly, because everything in them is the server's word.
+import { SextantError } from "../errors.ts";
+import { decodeHeader } from "./x402-header.ts";
+
+/** One way to pay, of the scheme that we sign: an EIP-3009 transfer of an exact amount. */
+export type PaymentTerms = {
+  readonly network: `eip155:${number}`;
+  readonly asset: `0x${string}`;
+  readonly payTo: `0x${string}`;
+  /** Smallest units. */
+  readonly amount: bigint;
+  /** For how long the signature must be valid. */
+  readonly maxTimeoutSeconds: number;
+  /** Name and version in the EIP-712 domain of the token. */
+  readonly tokenName: string;
+  readonly tokenVersion: string;
+  /** As the server sent it; it is returned unchanged. */
+  readonly accepted: unknown;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// A server names one to three ways to pay.
+const OFFERS_MAX = 20;
+const NETWORK = /^eip155:[1-9][0-9]{0,15}$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+// 2^256 has 78 digits.
+const AMOUNT = /^[1-9][0-9]{0,77}$/;
+const NAME_LENGTH_MAX = 64;
+
+/** Every acceptable way to pay, in the server's order; the first problem where there is none. */
+export function parsePaymentRequired(header: string | null): readonly PaymentTerms[] {
+  if (header === null) throw rejected("has no PAYMENT-REQUIRED header");
+  const { x402Version, accepts } = decodeHeader(header, "PAYMENT-REQUIRED");
+  if (x402Version !== 2) throw rejected("is not of x402 version 2");
+  if (!Array.isArray(accepts) || accepts.length === 0) throw rejected("names no way to pay");
+  if (accepts.length > OFFERS_MAX) throw rejected(`names more than ${OFFERS_MAX} ways to pay`);
+  const parsed = accepts.map(parseTerms);
+  const usable = parsed.filter((each) => typeof each !== "string");
+  if (usable.length === 0) throw rejected(String(parsed[0]));
+  return usable;
+}
+
+/** What is wrong with it, as the end of a sentence, or the terms. */
+function parseTerms(value: unknown): PaymentTerms | string {
+  const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fieldsOf(value);
+  const { name, version, assetTransferMethod } = fieldsOf(extra);
+  if (scheme !== "exact") return "asks for another scheme than exact";
+  // A Permit2 approval would let another contract move more than this payment.
+  if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") {
+    return "asks for another transfer than EIP-3009";
+  }
+  if (!matches(network, NETWORK)) return "names no EVM network";
+  if (!matches(asset, ADDRESS)) return "names no token";
+  if (!matches(payTo, ADDRESS)) return "names no payee";
+  if (!matches(amount, AMOUNT)) return "names no amount";
+  if (!Number.isSafeInteger(maxTimeoutSeconds)) return "names no time limit";
+  if (!isName(name) || !isName(version)) return "names no EIP-712 domain of the token";
+  return {
+    network: network as PaymentTerms["network"],
+    asset: asset.toLowerCase() as PaymentTerms["asset"],
+    payTo: payTo.toLowerCase() as PaymentTerms["payTo"],
+    amount: BigInt(amount),
+    maxTimeoutSeconds: Number(maxTimeoutSeconds),
+    tokenName: name,
+    tokenVersion: version,
+    accepted: value,
+  };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function matches(value: unknown, pattern: RegExp): value is string {
+  return typeof value === "string" && pattern.test(value);
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= NAME_LENGTH_MAX;
+}
+
+function rejected(problem: string): SextantError {
+  return new SextantError("TERMS_REJECTED", `The 402 response ${problem}; nothing was signed.`, { status: 402 });
+}

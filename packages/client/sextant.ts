@@ -1,0 +1,12 @@
+// What the package exports to programs and browsers; the journal in a file is an entry of its own.
+export { createSextant, type Sextant, type SextantOptions } from "./create-sextant.ts";
+export { type Charged, type ErrorCode, type Retry, SextantError } from "./errors.ts";
+export type * from "./generated/records.ts";
+export { createMemoryJournal, type Journal } from "./journal/journal.ts";
+export type { List, Page, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "./operation.ts";
+export type { Payer } from "./payments/authorization.ts";
+export type { GuardOptions } from "./payments/guard.ts";
+export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";
+export type { Quote as PriceQuote } from "./payments/quote.ts";
+export type { PaymentReceipt } from "./payments/receipt.ts";
+export type { Writer } from "./writes/sign-write.ts";

@@ -1,0 +1,110 @@
+// Signs a write with EIP-712, so that the indexing API takes it from its author alone.
+import { type Hex, keccak256, toBytes } from "viem";
+import { SextantError } from "../errors.ts";
+import { canonicalJson } from "./canonical-json.ts";
+
+const WRITE_TYPES = {
+  Write: [
+    { name: "audience", type: "string" },
+    { name: "action", type: "string" },
+    { name: "resource", type: "string" },
+    { name: "contentHash", type: "bytes32" },
+    { name: "version", type: "uint64" },
+    { name: "deadline", type: "uint64" },
+  ],
+} as const;
+
+type WriteTypedData = ReturnType<typeof writeTypedData>;
+
+/** Who signs writes, and for which deployment. */
+export interface Writer {
+  /** Any account of viem. */
+  readonly account: { readonly address: Hex; signTypedData(data: WriteTypedData): Promise<Hex> };
+  readonly chainId: number;
+  /** The IntentBook contract of the deployment. */
+  readonly intentBook: Hex;
+  /** The public base URL of the indexing API; default: the `api` of the client. */
+  readonly audience?: string;
+}
+
+type Write = {
+  /** Which action and resource: the id of the operation, and what it is about. */
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** As it is sent. */
+  readonly body: string;
+  readonly audience: string;
+};
+
+// Long enough for a person with a device, and half of what the API accepts.
+const DEADLINE_SECONDS = 300n;
+
+let lastVersion = 0n;
+
+/** The headers that authorize the write. */
+export async function signWrite(writer: Writer, write: Write): Promise<Readonly<Record<string, string>>> {
+  const version = nextVersion();
+  const deadline = BigInt(Math.floor(Date.now() / 1_000)) + DEADLINE_SECONDS;
+  const message = {
+    audience: (writer.audience ?? write.audience).replace(/\/+$/, ""),
+    action: write.operation,
+    resource: resourceOf(write),
+    contentHash: keccak256(toBytes(write.body)),
+    version,
+    deadline,
+  };
+  const signature = await writer.account.signTypedData(writeTypedData(writer, message)).catch((cause) => {
+    throw new SextantError("SIGNING_FAILED", "The account did not sign the write.", { cause });
+  });
+  return {
+    "x-write-signature": signature,
+    "x-write-version": version.toString(),
+    "x-write-deadline": deadline.toString(),
+    // A contract's signature does not reveal its address, and no field of a schema names it.
+    ...(write.operation === "publishAttestationSchema" ? { "x-write-signer": writer.account.address } : {}),
+  };
+}
+
+/** Milliseconds, and higher than the last one where two writes fall into one. */
+function nextVersion(): bigint {
+  const now = BigInt(Date.now());
+  lastVersion = now > lastVersion ? now : lastVersion + 1n;
+  return lastVersion;
+}
+
+function resourceOf({ operation, parameters, value }: Write): string {
+  switch (operation) {
+    case "putIntentMetadata":
+      return `/intents/${String(parameters.id)}/metadata`;
+    case "reserveIntentMetadata":
+      return `/intents/metadata/${String(value.intent_hash).toLowerCase()}`;
+    case "publishAttestationSchema":
+      return `/attestations/schemas/${schemaHashOf(value)}`;
+    default:
+      throw new SextantError("NOT_CONFIGURED", `This version of the client cannot sign ${operation}.`);
+  }
+}
+
+function schemaHashOf({ schema_hash, json_schema }: Write["value"]): string {
+  if (typeof schema_hash === "string" && schema_hash !== "") return schema_hash.toLowerCase();
+  return keccak256(toBytes(canonicalJson(json_schema)));
+}
+
+type WriteMessage = {
+  readonly audience: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly contentHash: Hex;
+  readonly version: bigint;
+  readonly deadline: bigint;
+};
+
+function writeTypedData({ chainId, intentBook }: Writer, message: WriteMessage) {
+  return {
+    domain: { name: "SextantIndex", version: "1", chainId, verifyingContract: intentBook },
+    types: WRITE_TYPES,
+    primaryType: "Write",
+    message,
+  } as const;
+}

@@ -1,0 +1,125 @@
+// The operations that the client offers, read from the OpenAPI documents of both services.
+import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
+import type { JsonSchema } from "../../src/schema/column.ts";
+
+/** How the client runs an operation; see packages/client/operation.ts. */
+type OperationKind = "read" | "list" | "document" | "write" | "signed" | "paid";
+
+type OperationParameter = {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example: unknown;
+};
+
+export type ClientOperation = {
+  readonly id: string;
+  readonly service: "api" | "portfolio";
+  readonly method: string;
+  readonly path: string;
+  readonly kind: OperationKind;
+  readonly summary: string;
+  readonly description: string;
+  /** What a caller passes by name, without what the client adds itself. */
+  readonly parameters: readonly OperationParameter[];
+  readonly body: { readonly schema: JsonSchema; readonly example: unknown } | null;
+  readonly response: JsonSchema;
+  /** The field of a page that holds its records; null unless the operation is a list. */
+  readonly list: string | null;
+  readonly takesBlock: boolean;
+  readonly takesMinBlock: boolean;
+};
+
+/** Operations of a running service rather than of its data: health, metrics, pages. */
+const SERVICE_TAG = "Service";
+/** Set by `at`, `minBlock` and the iterator of a list, or by signing. */
+const ADDED_BY_CLIENT = new Set(["block", "min_block", "offset"]);
+
+export function listClientOperations(documents: {
+  readonly api: OpenApiDocument;
+  /** The same in signed mode: which writes can be signed. */
+  readonly signedApi: OpenApiDocument;
+  readonly portfolio: OpenApiDocument;
+}): readonly ClientOperation[] {
+  const signed = new Set(
+    operationsOf(documents.signedApi)
+      .filter(({ operation }) => operation.security.some((each) => "signedWrite" in each))
+      .map(({ operation }) => operation.operationId),
+  );
+  return [
+    ...operationsOf(documents.api).map((each) => toClientOperation("api", each, signed)),
+    ...operationsOf(documents.portfolio).map((each) => toClientOperation("portfolio", each, signed)),
+  ];
+}
+
+type PlacedOperation = {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: OpenApiOperation;
+};
+
+function operationsOf(document: OpenApiDocument): PlacedOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => !operation.tags.includes(SERVICE_TAG))
+      .map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+}
+
+function toClientOperation(
+  service: ClientOperation["service"],
+  { path, method, operation }: PlacedOperation,
+  signed: ReadonlySet<string>,
+): ClientOperation {
+  const parameters = operation.parameters as unknown as readonly OperationParameter[];
+  const body = operation.requestBody?.content["application/json"];
+  const response = responseSchema(operation);
+  const list = listField(response);
+  return {
+    ...{ id: operation.operationId, service, method, path, list, response },
+    kind: kindOf({ method, operation, response, list, signed }),
+    summary: operation.summary,
+    description: operation.description,
+    parameters: parameters.filter((each) => each.in !== "header" && !ADDED_BY_CLIENT.has(each.name)),
+    body: body === undefined ? null : { schema: body.schema, example: body.example },
+    takesBlock: parameters.some(({ name }) => name === "block"),
+    takesMinBlock: parameters.some(({ name }) => name === "x-min-block"),
+  };
+}
+
+function kindOf(given: {
+  readonly method: string;
+  readonly operation: OpenApiOperation;
+  readonly response: JsonSchema;
+  readonly list: string | null;
+  readonly signed: ReadonlySet<string>;
+}): OperationKind {
+  const { method, operation, response, list, signed } = given;
+  if (operation.security.some((each) => "x402" in each)) return "paid";
+  if (signed.has(operation.operationId)) return "signed";
+  // A preflight has a body and changes nothing: like every read it is of a block.
+  const isRead = method === "GET" || operation.parameters.some(({ name }) => name === "block");
+  if (!isRead) return "write";
+  if (list !== null) return "list";
+  // Documents are the only responses of any form: what was published, byte for byte.
+  return response.type === undefined && response.$ref === undefined ? "document" : "read";
+}
+
+function responseSchema({ operationId, responses }: OpenApiOperation): JsonSchema {
+  const response = responses[200] ?? responses[201];
+  const schema =
+    response !== undefined && "content" in response
+      ? response.content?.["application/json"]?.schema
+      : undefined;
+  if (schema === undefined) throw new Error(`${operationId} has no JSON response`);
+  return schema;
+}
+
+/** The array beside `pagination`. */
+function listField({ properties }: JsonSchema): string | null {
+  const fields = (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+  if (fields.pagination === undefined) return null;
+  return Object.keys(fields).find((name) => fields[name]?.type === "array") ?? null;
+}

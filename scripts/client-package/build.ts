@@ -1,0 +1,52 @@
+// Builds the folder that is published as the client: compiled, with types, and a manifest of its own.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+const SOURCE = join(CHECKOUT, "packages/client");
+
+/** The name to publish under; docs/adr/0021-client-package.md says why it is not the workspace's. */
+const PACKAGE_NAME = "@sextant-index/client";
+const ENTRIES = { ".": "sextant", "./file-journal": "journal/file-journal" };
+
+export function buildClientPackage(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const result = spawnSync(
+    process.execPath,
+    [join(CHECKOUT, "node_modules/typescript/bin/tsc"), "--project", SOURCE, "--outDir", folder],
+    { encoding: "utf8" },
+  );
+  if (result.status !== 0) throw new Error(`the client does not compile:\n${result.stdout}${result.stderr}`);
+  for (const file of listDeclarations(folder)) writeFileSync(file, renameImports(readFileSync(file, "utf8")));
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(renderManifest(), null, 2)}\n`);
+  copyFileSync(join(SOURCE, "README.md"), join(folder, "README.md"));
+  copyFileSync(join(CHECKOUT, "LICENSE"), join(folder, "LICENSE"));
+}
+
+function renderManifest() {
+  const source = JSON.parse(readFileSync(join(SOURCE, "package.json"), "utf8"));
+  const { version, description, license, type, peerDependencies } = source;
+  const { engines } = JSON.parse(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
+  const exports = Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, file]) => [name, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
+  );
+  return {
+    ...{ name: PACKAGE_NAME, version, description, license, type, sideEffects: false, exports, engines },
+    peerDependencies,
+    publishConfig: { access: "public" },
+  };
+}
+
+function listDeclarations(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".d.ts"))
+    .map((name) => join(folder, name));
+}
+
+/** The compiler renames imports in programs and leaves those in declarations. */
+function renameImports(text: string): string {
+  return text.replace(/((?:from|import\()\s*"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"');
+}
