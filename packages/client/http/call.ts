@@ -1,5 +1,5 @@
 // Runs one operation of the table: builds its request, sends it, and checks the response.
-import { keccak256, toBytes } from "viem";
+import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";

@@ -1,5 +1,5 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
-import { keccak256, toBytes } from "viem";
+import { keccak256, toBytes } from "viem/utils";
 import { type ErrorCode, SextantError } from "../errors.ts";
 import { pauseBefore } from "../http/pause.ts";
 import { type HttpResponse, parseJson, type Transport, toResponseError } from "../http/transport.ts";

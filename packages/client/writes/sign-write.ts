@@ -1,5 +1,6 @@
 // Signs a write with EIP-712, so that the indexing API takes it from its author alone.
-import { type Hex, keccak256, toBytes } from "viem";
+import type { Hex } from "viem";
+import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import { canonicalJson } from "./canonical-json.ts";
 

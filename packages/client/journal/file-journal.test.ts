@@ -1,0 +1,151 @@
+// The journal file: torn lines, damage, and processes that write at once or die with the lock.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type FileJournal, openFileJournal } from "./file-journal.ts";
+import type { SignedRecord } from "./records.ts";
+
+let folder = "";
+let file = "";
+const opened: FileJournal[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sextant-journal-"));
+  file = join(folder, "deep", "payments.jsonl");
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+  rmSync(folder, { recursive: true });
+});
+
+function open(options: Parameters<typeof openFileJournal>[1] = {}): FileJournal {
+  const journal = openFileJournal(file, options);
+  opened.push(journal);
+  return journal;
+}
+
+function record(id: string): SignedRecord {
+  return {
+    ...{ type: "signed", id, at: 1, payer: "0xp", method: "GET", url: "https://a.example", request: id },
+    purchase: null,
+    requirements: { network: "eip155:1", asset: "0xa", payTo: "0xb", amount: "10" },
+    validBefore: 60,
+    signature: "c2ln",
+  };
+}
+
+const write = (journal: FileJournal, id: string) =>
+  journal.exclusive((_, append) => append(record(id), { durable: true }));
+const ids = async (journal: FileJournal) => (await journal.read()).list().map(({ id }) => id);
+
+describe("a journal file", () => {
+  it("is readable by its owner only, and by the next process", async () => {
+    await write(open(), "a");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await ids(open())).toEqual(["a"]);
+  });
+
+  it("shows at once what another process has written", async () => {
+    const [one, two] = [open(), open()];
+    await write(one, "a");
+    await write(two, "b");
+    expect([await ids(one), await ids(two)]).toEqual([
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+  });
+
+  it("drops a line that was torn by a crash, wherever it was torn", async () => {
+    const journal = open();
+    await write(journal, "a");
+    const whole = readFileSync(file);
+    await write(journal, "b");
+    const line = readFileSync(file).subarray(whole.length);
+    for (let length = 1; length < line.length; length += 7) {
+      writeFileSync(file, Buffer.concat([whole, line.subarray(0, length)]));
+      const next = open();
+      expect(await ids(next)).toEqual(["a"]);
+      await write(next, "c");
+      expect(await ids(open())).toEqual(["a", "c"]);
+    }
+  });
+
+  it("is rejected with any damaged line, because it may be a signature that was sent", async () => {
+    await write(open(), "a");
+    for (const damage of ["{\n", "\0\0\0\n", '{"v":2,"id":"x","at":1}\n', '{"v":1,"type":"paid","id":"?","at":1}\n']) {
+      const whole = readFileSync(file);
+      appendFileSync(file, damage);
+      await expect(write(open(), "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+      writeFileSync(file, whole);
+    }
+  });
+
+  it("notices that its file became shorter", async () => {
+    const journal = open();
+    await write(journal, "a");
+    writeFileSync(file, "");
+    await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+  });
+
+  it("takes the lock of a dead process over, and waits for a living one", async () => {
+    const journal = open({ lockWaitMs: 100 });
+    await write(journal, "a");
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    await once(child, "spawn");
+    const place = JSON.parse(await lockTextOf(journal)) as { place: string };
+    const lock = JSON.stringify({ pid: child.pid, started: null, place: place.place, token: "t" });
+    writeFileSync(`${file}.lock`, lock);
+    await expect(write(journal, "b")).rejects.toMatchObject({
+      code: "JOURNAL_UNAVAILABLE",
+      charged: "no",
+      message: expect.stringContaining(`process ${child.pid}`),
+    });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await write(journal, "b");
+    // A process that died while it removed the lock of a dead one.
+    writeFileSync(`${file}.lock`, lock);
+    writeFileSync(`${file}.lock.stale`, lock);
+    await write(journal, "c");
+    expect(await ids(journal)).toEqual(["a", "b", "c"]);
+    expect(readdirSync(join(folder, "deep"))).toEqual(["payments.jsonl"]);
+  });
+
+  it("does not take the lock of a living process for that of an earlier one with its id", async () => {
+    const journal = open({ lockWaitMs: 100 });
+    const owner = JSON.parse(await lockTextOf(journal));
+    writeFileSync(`${file}.lock`, JSON.stringify(owner));
+    await expect(write(journal, "a")).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+    // The same id, of a process that started at another time: it is gone.
+    writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, started: "another boot 1" }));
+    await write(journal, "a");
+    // Of another host: no one can say whether it runs.
+    writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, place: "elsewhere" }));
+    await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+    expect(await ids(journal)).toEqual(["a"]);
+  });
+
+  it("keeps every line of journals that write at once, one holder at a time", async () => {
+    const journals = [open(), open(), open(), open()];
+    let holders = 0;
+    await Promise.all(
+      Array.from({ length: 80 }, (_, index) =>
+        journals[index % journals.length]?.exclusive(async (_book, append) => {
+          holders += 1;
+          expect(holders).toBe(1);
+          await append(record(`r${index}`), { durable: index % 8 === 0 });
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 2));
+          holders -= 1;
+        }),
+      ),
+    );
+    expect((await ids(open())).sort()).toEqual(Array.from({ length: 80 }, (_, index) => `r${index}`).sort());
+  });
+});
+
+/** The text of a lock that this process holds. */
+function lockTextOf(journal: FileJournal): Promise<string> {
+  return journal.exclusive(async () => readFileSync(`${file}.lock`, "utf8"));
+}

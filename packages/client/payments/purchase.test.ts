@@ -1,0 +1,194 @@
+// What each response to a signature means: whether it was charged, and which signature is sent next.
+import type { RequestListener } from "node:http";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSextant, type Sextant, type SextantOptions } from "../create-sextant.ts";
+import { createMemoryJournal } from "../journal/journal.ts";
+import {
+  createCountingPayer,
+  encode,
+  GUARD,
+  requirePayment,
+  type ScriptedService,
+  startScriptedService,
+} from "../testing/scripted-service.ts";
+
+const REQUEST = { address: `0x${"77".repeat(20)}` };
+const TRANSACTION = `0x${"cd".repeat(32)}`;
+
+const deliver: RequestListener = (_, response) =>
+  response
+    .writeHead(200, { "payment-response": encode({ success: true, transaction: TRANSACTION }) })
+    .end('{"ok":true}');
+const fail = (status: number, code: string | null): RequestListener => {
+  const headers = code === null ? {} : { "x-error-code": code };
+  return (_, response) => response.writeHead(status, { "retry-after": "0", ...headers }).end('{"error":"No."}');
+};
+
+let service: ScriptedService;
+let payer: ReturnType<typeof createCountingPayer>;
+let options: SextantOptions;
+let sextant: Sextant;
+beforeEach(async () => {
+  service = await startScriptedService();
+  payer = createCountingPayer();
+  const journal = createMemoryJournal();
+  options = { portfolio: service.url, payer, guard: GUARD, journal, attemptsMax: 2 };
+  sextant = createSextant(options);
+});
+afterEach(() => service.stop());
+
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe("a response to a signature", () => {
+  it("that delivers ends the payment, and the next call signs again", async () => {
+    service.onPaid = deliver;
+    const { data, receipt } = await sextant.getPortfolio(REQUEST);
+    expect(data).toEqual({ ok: true });
+    expect(receipt).toMatchObject({ transaction: TRANSACTION, amount: 10_000n, payTo: GUARD.payees[0] });
+    await sextant.getPortfolio(REQUEST);
+    expect([payer.signed, new Set(service.received).size]).toEqual([2, 2]);
+  });
+
+  const OPEN: Readonly<Record<string, readonly [RequestListener, charged: string, retry: string]>> = {
+    "503 PAYMENT_PENDING": [fail(503, "PAYMENT_PENDING"), "unknown", "same-signature"],
+    "503 FACILITATOR_UNAVAILABLE": [fail(503, "FACILITATOR_UNAVAILABLE"), "no", "same-signature"],
+    "500 PROVIDER_FAILED": [fail(500, "PROVIDER_FAILED"), "no", "same-signature"],
+    "500 INTERNAL": [fail(500, "INTERNAL"), "unknown", "same-signature"],
+    "429 RATE_LIMITED": [fail(429, "RATE_LIMITED"), "unknown", "same-signature"],
+    "502 of a proxy": [fail(502, null), "unknown", "same-signature"],
+    "400 of a proxy": [fail(400, null), "unknown", "never"],
+    "403 of a proxy": [fail(403, null), "unknown", "never"],
+    "a redirect": [(_, response) => response.writeHead(302, { location: "/" }).end(), "unknown", "same-signature"],
+    "a lost connection": [(request) => request.socket.destroy(), "unknown", "same-signature"],
+    "a body that is no JSON": [(_, response) => response.end("<html>"), "unknown", "same-signature"],
+    "a receipt that is none": [
+      (_, response) => response.writeHead(200, { "payment-response": "?" }).end("{}"),
+      "unknown",
+      "same-signature",
+    ],
+  };
+
+  it.each(Object.entries(OPEN))("%s leaves it open: the same signature is sent until it is paid", async (_name, row) => {
+    const [listener, charged, retry] = row;
+    service.onPaid = listener;
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged, retry });
+    expect((await sextant.payments.budget()).spent.total).toBe("0.01");
+    service.onPaid = deliver;
+    const { receipt } = await sextant.getPortfolio(REQUEST);
+    expect(receipt?.transaction).toBe(TRANSACTION);
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+  });
+
+  it("that does not come in time leaves it open", async () => {
+    service.onPaid = () => undefined;
+    const hasty = createSextant({ ...options, timeoutMs: 300 });
+    await hasty.quote(REQUEST).catch(() => undefined);
+    const error = await errorOf(hasty.getPortfolio(REQUEST));
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST);
+    // On a busy machine even the unpaid request may take too long; then nothing was signed yet.
+    const charged = service.received.length > 1 ? "unknown" : "no";
+    expect(error).toMatchObject({ code: "UNREACHABLE", charged, retry: "same-signature" });
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+  });
+
+  it("402 ends it without a charge; its amount stays reserved, so that a liar gets no more than the budget", async () => {
+    service.onPaid = (_, response) => requirePayment(response);
+    const guard = { ...GUARD, total: "0.03" };
+    const limited = createSextant({ portfolio: service.url, payer, guard, attemptsMax: 2 });
+    for (let index = 0; index < 3; index += 1) {
+      const error = await errorOf(limited.getPortfolio(REQUEST));
+      expect(error).toMatchObject({ code: "PAYMENT_REQUIRED", charged: "no", retry: "sign-again", status: 402 });
+    }
+    expect(await errorOf(limited.getPortfolio(REQUEST))).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    expect(payer.signed).toBe(3);
+  });
+
+  it("409 ends it and counts as spent", async () => {
+    service.onPaid = fail(409, "PAYMENT_CONFLICT");
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged: "unknown", retry: "never" });
+    expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["conflict"]);
+    expect((await sextant.payments.budget()).spent.total).toBe("0.01");
+  });
+
+  it("402 to an open payment of an earlier process makes this call sign a new one", async () => {
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    await errorOf(sextant.getPortfolio(REQUEST));
+    const [old] = service.received;
+    service.onPaid = (request, response) =>
+      request.headers["payment-signature"] === old ? requirePayment(response) : deliver(request, response);
+    expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
+    expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected", "paid"]);
+  });
+});
+
+describe("a named purchase", () => {
+  it("is bought once, and each call gets its response", async () => {
+    service.onPaid = deliver;
+    const monday = { purchase: "monday" };
+    const all = await Promise.all([1, 2, 3].map(() => sextant.getPortfolio(REQUEST, monday)));
+    all.push(await sextant.getPortfolio(REQUEST, monday));
+    expect(new Set(all.map(({ receipt }) => receipt?.payment)).size).toBe(1);
+    expect(payer.signed).toBe(1);
+    await sextant.getPortfolio(REQUEST, { purchase: "tuesday" });
+    expect(payer.signed).toBe(2);
+  });
+
+  it("is not bought again when the service no longer has its response", async () => {
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST, { purchase: "monday" });
+    for (const listener of [fail(409, "PAYMENT_CONFLICT"), fail(402, "PAYMENT_REQUIRED")]) {
+      service.onPaid = listener;
+      const error = await errorOf(sextant.getPortfolio(REQUEST, { purchase: "monday" }));
+      expect(error).toMatchObject({ charged: "once", retry: "never" });
+    }
+    expect(payer.signed).toBe(1);
+  });
+});
+
+describe("payments", () => {
+  it("recover sends open signatures again, replay gets a paid response once more", async () => {
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    await errorOf(sextant.getPortfolio(REQUEST));
+    expect(await sextant.payments.recover()).toMatchObject([{ result: null, error: { charged: "unknown" } }]);
+    service.onPaid = deliver;
+    const [recovered] = await sextant.payments.recover();
+    expect(recovered).toMatchObject({ payment: { state: "paid" }, result: { data: { ok: true } }, error: null });
+    expect(await sextant.payments.recover()).toEqual([]);
+    expect((await sextant.payments.replay(recovered?.payment.id ?? "")).data).toEqual({ ok: true });
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+  });
+
+  it("never show a signature, and no error does", async () => {
+    service.onPaid = fail(500, "INTERNAL");
+    const error = await errorOf(sextant.getPortfolio(REQUEST));
+    const [signature = "?"] = service.received;
+    const { inspect } = await import("node:util");
+    const shown = inspect([error, await sextant.payments.list()], { depth: 9, showHidden: true });
+    expect(shown).toContain("INTERNAL");
+    expect(shown).not.toContain(signature.slice(0, 40));
+  });
+
+  it("stay open when the caller aborts, and are not signed again", async () => {
+    const controller = new AbortController();
+    service.onPaid = () => controller.abort();
+    const error = await errorOf(sextant.getPortfolio(REQUEST, { signal: controller.signal }));
+    expect(error).toMatchObject({ code: "ABORTED", charged: "unknown", retry: "same-signature" });
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST);
+    expect(payer.signed).toBe(1);
+  });
+
+  it("are not made when the account does not sign", async () => {
+    payer.signTypedData = () => Promise.reject(new Error("The user said no."));
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ code: "SIGNING_FAILED", charged: "no" });
+    expect(await sextant.payments.list()).toEqual([]);
+    const reader = createSextant({ portfolio: service.url });
+    expect(await errorOf(reader.getPortfolio(REQUEST))).toMatchObject({ code: "PAYMENT_REQUIRED", charged: "no" });
+    expect(await reader.quote(REQUEST)).toMatchObject({ price: "0.01", amount: 10_000n, payTo: GUARD.payees[0] });
+  });
+});

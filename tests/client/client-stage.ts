@@ -1,0 +1,84 @@
+// A portfolio service that sells for real money of a local chain, with the parts that clients of tests need.
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { GuardOptions } from "../../packages/client/payments/guard.ts";
+import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
+import { createHttpServer } from "../../src/http/server.ts";
+import { createPortfolioEndpoint } from "../../src/portfolio/http/endpoint.ts";
+import { createPortfolioOffering } from "../../src/portfolio/http/offering.ts";
+import { createPortfolioParameters, DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
+import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
+import { TEST_NETWORK } from "../support/payments/paid-client.ts";
+import { openPaidStage } from "../support/payments/paid-stage.ts";
+import { silentLog } from "../support/quiet-log.ts";
+
+export type ClientStage = Awaited<ReturnType<typeof openClientStage>>;
+
+/** The real route, payments and chain; what is sold only names the wallet and the run that made it. */
+export async function openClientStage() {
+  const paid = await openPaidStage("in process");
+  const service = await paid.serve();
+  const runs: string[] = [];
+  const snapshots = {
+    read: async ({ wallet }: { readonly wallet: string }) => {
+      runs.push(wallet);
+      return { address: wallet, run: runs.length };
+    },
+  } as unknown as SnapshotReader;
+  const [route] = createPortfolioOffering(service.offer, 0).routes;
+  if (route === undefined) throw new Error("the offering has no route");
+  const server = createHttpServer({
+    log: silentLog,
+    bodyBytesMax: 4_096,
+    requestMsMax: 30_000,
+    checkReadiness: async () => ({ ready: true }),
+  });
+  const page = () => {
+    throw new Error("the client asks for JSON");
+  };
+  const query = createPortfolioParameters(DEFAULT_CHAINS);
+  addEndpointRoutes(server.app, [createPortfolioEndpoint({ route, query, gate: service.gate, snapshots, page })]);
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
+  return {
+    paid,
+    service,
+    url,
+    /** Wallets that were read, in order. */
+    runs,
+    /** Everything pinned, and room for many payments. */
+    guard: {
+      network: TEST_NETWORK,
+      asset: paid.asset,
+      payees: [paid.payTo],
+      perHour: "1000",
+      perDay: "1000",
+      total: "1000",
+    } satisfies GuardOptions,
+    async payer(dollars = 1n): Promise<{ readonly account: PrivateKeyAccount; readonly privateKey: `0x${string}` }> {
+      const privateKey = generatePrivateKey();
+      const account = privateKeyToAccount(privateKey);
+      await paid.mint(account.address, dollars * 1_000_000n);
+      return { account, privateKey };
+    },
+    /** Transactions by which the account paid: those of the chain, and those of the ledger. */
+    async payments(payer: `0x${string}`) {
+      const transfers = await paid.transfersFrom(payer);
+      const { rows } = await paid.database.query<{ transaction: string }>({
+        text: "select transaction from payments where payer = $1 and state = 'settled'",
+        values: [payer.toLowerCase()],
+      });
+      return {
+        chain: transfers.map(({ transactionHash }) => transactionHash as string).sort(),
+        ledger: rows.map(({ transaction }) => transaction).sort(),
+      };
+    },
+    async close() {
+      await server.close();
+      await paid.close();
+    },
+  };
+}
+
+/** Wallets that no other purchase asks for. */
+export function walletAt(index: number): `0x${string}` {
+  return `0x${(index + 1).toString(16).padStart(40, "0")}`;
+}

@@ -1,0 +1,52 @@
+// A proxy in front of a service that loses requests and responses where a test wants it.
+import { type IncomingMessage, request as sendRequest, type ServerResponse } from "node:http";
+import { startLoopbackServer } from "../support/http/loopback-server.ts";
+
+/**
+ * What happens to a paid request: passed on; lost before the service sees it; the response is lost after the service
+ * has settled; its body is cut; the proxy responds in its place.
+ */
+export type ProxyFault = "none" | "lose-request" | "lose-response" | "cut-body" | "unavailable";
+
+export type FaultyProxy = {
+  readonly url: string;
+  /** Asked for every paid request. */
+  plan: () => ProxyFault;
+  /** After the service has responded to a paid request, before the client gets it. */
+  onSettled: () => void;
+  stop(): Promise<void>;
+};
+
+export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
+  const target = new URL(upstream);
+  const server = await startLoopbackServer((incoming, outgoing) => {
+    const isPaid = incoming.headers["payment-signature"] !== undefined;
+    const fault = isPaid ? proxy.plan() : "none";
+    if (fault === "lose-request") return incoming.socket.destroy();
+    if (fault === "unavailable") return outgoing.writeHead(503, { "retry-after": "0" }).end("busy");
+    const { method, url, headers } = incoming;
+    const forwarded = sendRequest(
+      { host: target.hostname, port: target.port, method, path: url, headers: { ...headers, host: target.host } },
+      (response) => void passOn(response, incoming, outgoing, isPaid ? fault : null),
+    );
+    forwarded.on("error", () => incoming.socket.destroy());
+    incoming.pipe(forwarded);
+  });
+  const passOn = async (
+    response: IncomingMessage,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    fault: ProxyFault | null,
+  ) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    if (fault !== null && response.statusCode === 200) proxy.onSettled();
+    if (fault === "lose-response") return incoming.socket.destroy();
+    outgoing.writeHead(response.statusCode ?? 502, response.headers);
+    if (fault !== "cut-body") return outgoing.end(body);
+    outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => incoming.socket.destroy());
+  };
+  const proxy: FaultyProxy = { url: server.url, plan: () => "none", onSettled: () => undefined, stop: server.stop };
+  return proxy;
+}
