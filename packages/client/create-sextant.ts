@@ -111,7 +111,12 @@ function createActions(calls: CallContext, purchases: PurchaseContext, block: bi
   );
 }
 
-async function run(calls: CallContext, purchases: PurchaseContext, call: Call, options: PaidOptions): Promise<unknown> {
+async function run(
+  calls: CallContext,
+  purchases: PurchaseContext,
+  call: Call,
+  options: PaidOptions,
+): Promise<unknown> {
   const { kind, method } = call.operation;
   if (kind === "document") return sendForDocument(calls, call);
   if (kind !== "paid") return send(calls, call);

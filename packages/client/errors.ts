@@ -4,7 +4,7 @@ import { SERVICE_CODES } from "./generated/service-codes.ts";
 type ServiceCode = keyof typeof SERVICE_CODES;
 
 /** Failures that only a client can have; docs/client.md has a row for each. */
-const CLIENT_CODES = {
+export const CLIENT_CODES = {
   /** No connection, or it broke. */
   UNREACHABLE: true,
   /** The response is not what the service sends: no JSON, too large, or of another form. */

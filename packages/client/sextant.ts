@@ -3,7 +3,15 @@ export { createSextant, type Sextant, type SextantOptions } from "./create-sexta
 export { type Charged, type ErrorCode, type Retry, SextantError } from "./errors.ts";
 export type * from "./generated/records.ts";
 export { createMemoryJournal, type Journal } from "./journal/journal.ts";
-export type { List, Page, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "./operation.ts";
+export type {
+  List,
+  Page,
+  Paid,
+  PaidOptions,
+  PublishedDocument,
+  ReadOptions,
+  RequestOptions,
+} from "./operation.ts";
 export type { Payer } from "./payments/authorization.ts";
 export type { GuardOptions } from "./payments/guard.ts";
 export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";

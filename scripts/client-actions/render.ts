@@ -66,7 +66,10 @@ export function renderFaultCodes(faults: typeof FAULTS): string {
 export function renderActions(operations: readonly ClientOperation[]): string {
   const indexed = operations.filter(({ takesBlock }) => takesBlock);
   const others = operations.filter(({ takesBlock }) => !takesBlock);
-  const used = operations.flatMap((each) => [resultRecord(each), each.body === null ? "" : formatType(each.body.schema)]);
+  const used = operations.flatMap((each) => [
+    resultRecord(each),
+    each.body === null ? "" : formatType(each.body.schema),
+  ]);
   const imported = [...new Set(used.filter((name) => /^[A-Z]\w*$/.test(name)))].sort();
   return [
     `// The actions of the client, one per operation. ${NOTE}`,
@@ -142,10 +145,13 @@ function resultOf(operation: ClientOperation): string {
 function renderExample({ id, kind, parameters, body, list }: ClientOperation): string[] {
   const required = parameters.filter((each) => each.required);
   // A list that takes filters is shown with one of them.
-  const [filter] = list === null ? [] : parameters.filter(({ name }) => !["limit", "cursor", "include"].includes(name));
+  const [filter] =
+    list === null ? [] : parameters.filter(({ name }) => !["limit", "cursor", "include"].includes(name));
   const shown = required.length > 0 || filter === undefined ? required : [filter];
   const given = [
-    ...(shown.length > 0 ? [renderObject(Object.fromEntries(shown.map(({ name, example }) => [name, example])))] : []),
+    ...(shown.length > 0
+      ? [renderObject(Object.fromEntries(shown.map(({ name, example }) => [name, example])))]
+      : []),
     ...(body === null ? [] : [renderObject(body.example as Readonly<Record<string, unknown>>)]),
   ];
   const call = `sextant.${id}(${given.join(", ")})`;

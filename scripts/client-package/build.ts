@@ -31,7 +31,10 @@ function renderManifest() {
   const { version, description, license, type, peerDependencies } = source;
   const { engines } = JSON.parse(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
   const exports = Object.fromEntries(
-    Object.entries(ENTRIES).map(([name, file]) => [name, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
+    Object.entries(ENTRIES).map(([name, file]) => [
+      name,
+      { types: `./${file}.d.ts`, default: `./${file}.js` },
+    ]),
   );
   return {
     ...{ name: PACKAGE_NAME, version, description, license, type, sideEffects: false, exports, engines },

@@ -6,7 +6,12 @@ import type { Journal } from "../../packages/client/journal/journal.ts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 
 /** Where a process ends by SIGKILL. `after-settlement` is the parent's to do. */
-export type KillPhase = "before-signing" | "after-journal" | "after-sending" | "after-settlement" | "before-body";
+export type KillPhase =
+  | "before-signing"
+  | "after-journal"
+  | "after-sending"
+  | "after-settlement"
+  | "before-body";
 
 export type BuyerTask = {
   readonly portfolio: string;
@@ -53,7 +58,8 @@ function withKills(journal: Journal): Journal {
 const killingFetch: typeof fetch = async (input, init) => {
   const isPaid = new Headers(init?.headers).has("payment-signature");
   const response = fetch(input, init);
-  if (isPaid && isLast && task.kill === "after-sending") setTimeout(() => killAt("after-sending"), Math.random() * 60);
+  if (isPaid && isLast && task.kill === "after-sending")
+    setTimeout(() => killAt("after-sending"), Math.random() * 60);
   const received = await response;
   if (isPaid) killAt("before-body");
   return received;
@@ -81,7 +87,9 @@ async function purchase({ address, name }: BuyerTask["purchases"][number]): Prom
 if (task.parallel) {
   await Promise.all(
     task.purchases.map((each) =>
-      purchase(each).catch((error) => say({ failed: each.address, code: error.code, charged: error.charged })),
+      purchase(each).catch((error) =>
+        say({ failed: each.address, code: error.code, charged: error.charged }),
+      ),
     ),
   );
 } else {

@@ -11,7 +11,12 @@ const PROGRAM = "tests/client/buyer-child";
 
 export type Buyer = {
   readonly child: ChildProcess;
-  readonly ended: Promise<{ readonly signal: string | null; readonly code: number | null; readonly lines: readonly BuyerLine[]; readonly err: string }>;
+  readonly ended: Promise<{
+    readonly signal: string | null;
+    readonly code: number | null;
+    readonly lines: readonly BuyerLine[];
+    readonly err: string;
+  }>;
 };
 
 /** Strips the types of the client and of the buyer into a folder, and returns how to start one there. */
@@ -38,7 +43,9 @@ export function compileBuyer(folder: string): (task: BuyerTask) => Buyer {
 }
 
 function startBuyer(program: string, task: BuyerTask): Buyer {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -36,7 +36,9 @@ export async function openClientStage() {
     throw new Error("the client asks for JSON");
   };
   const query = createPortfolioParameters(DEFAULT_CHAINS);
-  addEndpointRoutes(server.app, [createPortfolioEndpoint({ route, query, gate: service.gate, snapshots, page })]);
+  addEndpointRoutes(server.app, [
+    createPortfolioEndpoint({ route, query, gate: service.gate, snapshots, page }),
+  ]);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return {
     paid,
@@ -53,7 +55,9 @@ export async function openClientStage() {
       perDay: "1000",
       total: "1000",
     } satisfies GuardOptions,
-    async payer(dollars = 1n): Promise<{ readonly account: PrivateKeyAccount; readonly privateKey: `0x${string}` }> {
+    async payer(
+      dollars = 1n,
+    ): Promise<{ readonly account: PrivateKeyAccount; readonly privateKey: `0x${string}` }> {
       const privateKey = generatePrivateKey();
       const account = privateKeyToAccount(privateKey);
       await paid.mint(account.address, dollars * 1_000_000n);

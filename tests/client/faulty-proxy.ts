@@ -1,5 +1,5 @@
 // A proxy in front of a service that loses requests and responses where a test wants it.
-import { type IncomingMessage, request as sendRequest, type ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 
 /**
@@ -26,7 +26,13 @@ export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
     if (fault === "unavailable") return outgoing.writeHead(503, { "retry-after": "0" }).end("busy");
     const { method, url, headers } = incoming;
     const forwarded = sendRequest(
-      { host: target.hostname, port: target.port, method, path: url, headers: { ...headers, host: target.host } },
+      {
+        host: target.hostname,
+        port: target.port,
+        method,
+        path: url,
+        headers: { ...headers, host: target.host },
+      },
       (response) => void passOn(response, incoming, outgoing, isPaid ? fault : null),
     );
     forwarded.on("error", () => incoming.socket.destroy());
@@ -47,6 +53,11 @@ export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
     if (fault !== "cut-body") return outgoing.end(body);
     outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => incoming.socket.destroy());
   };
-  const proxy: FaultyProxy = { url: server.url, plan: () => "none", onSettled: () => undefined, stop: server.stop };
+  const proxy: FaultyProxy = {
+    url: server.url,
+    plan: () => "none",
+    onSettled: () => undefined,
+    stop: server.stop,
+  };
   return proxy;
 }

@@ -4,7 +4,13 @@ import { SextantError } from "../errors.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";
 import { pauseBefore } from "./pause.ts";
-import { type HttpRequest, type HttpResponse, parseJson, type Transport, toResponseError } from "./transport.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  parseJson,
+  type Transport,
+  toResponseError,
+} from "./transport.ts";
 
 export type CallContext = {
   readonly transport: Transport;
@@ -27,11 +33,17 @@ export type Call = {
 };
 
 /** The URL with its parameters, always in the same order. */
-export function buildUrl({ urls }: Pick<CallContext, "urls">, call: Omit<Call, "body" | "signal" | "minBlock">): string {
+export function buildUrl(
+  { urls }: Pick<CallContext, "urls">,
+  call: Omit<Call, "body" | "signal" | "minBlock">,
+): string {
   const { operation, parameters, block } = call;
   const base = urls[operation.service];
   if (base === null) {
-    throw new SextantError("NOT_CONFIGURED", `createSextant was given no URL of the ${operation.service} service.`);
+    throw new SextantError(
+      "NOT_CONFIGURED",
+      `createSextant was given no URL of the ${operation.service} service.`,
+    );
   }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name];
@@ -73,11 +85,15 @@ export function createList(context: CallContext, call: Call): List<unknown> {
   async function* pages(): AsyncGenerator<Page<unknown>> {
     let cursor = call.parameters.cursor;
     for (;;) {
-      const page = readPage(await send(context, { ...call, parameters: { ...call.parameters, cursor } }), field);
+      const page = readPage(
+        await send(context, { ...call, parameters: { ...call.parameters, cursor } }),
+        field,
+      );
       yield page;
       if (page.nextCursor === null) return;
       // A cursor that does not move would be read forever.
-      if (page.nextCursor === cursor) throw new SextantError("RESPONSE_INVALID", "The list does not advance.");
+      if (page.nextCursor === cursor)
+        throw new SextantError("RESPONSE_INVALID", "The list does not advance.");
       cursor = page.nextCursor;
     }
   }

@@ -67,9 +67,13 @@ function rejectRedirect(response: Response, url: string): void {
   response.body?.cancel().catch(() => undefined);
   const target = response.headers.get("location");
   const where = target === null ? "another address" : shorten(target);
-  throw new SextantError("REDIRECTED", `${originOf(url)} redirects to ${where}; redirects are not followed.`, {
-    status: response.status,
-  });
+  throw new SextantError(
+    "REDIRECTED",
+    `${originOf(url)} redirects to ${where}; redirects are not followed.`,
+    {
+      status: response.status,
+    },
+  );
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {

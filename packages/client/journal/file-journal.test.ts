@@ -1,7 +1,15 @@
 // The journal file: torn lines, damage, and processes that write at once or die with the lock.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -74,7 +82,12 @@ describe("a journal file", () => {
 
   it("is rejected with any damaged line, because it may be a signature that was sent", async () => {
     await write(open(), "a");
-    for (const damage of ["{\n", "\0\0\0\n", '{"v":2,"id":"x","at":1}\n', '{"v":1,"type":"paid","id":"?","at":1}\n']) {
+    for (const damage of [
+      "{\n",
+      "\0\0\0\n",
+      '{"v":2,"id":"x","at":1}\n',
+      '{"v":1,"type":"paid","id":"?","at":1}\n',
+    ]) {
       const whole = readFileSync(file);
       appendFileSync(file, damage);
       await expect(write(open(), "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });

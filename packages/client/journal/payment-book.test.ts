@@ -42,7 +42,9 @@ describe("spent", () => {
       signed("now"),
       outcome("old", "paid"),
       outcome("today", "conflict"),
-      signed("other token", { requirements: { network: "eip155:1", asset: "0xa", payTo: "0xb", amount: "7" } }),
+      signed("other token", {
+        requirements: { network: "eip155:1", asset: "0xa", payTo: "0xb", amount: "7" },
+      }),
     );
     expect(book.spent(SCOPE, NOW)).toEqual({ hour: 10n, day: 20n, total: 30n });
   });

@@ -32,7 +32,11 @@ export type SignedTransfer = {
 };
 
 /** The account is asked once; the terms must have passed the guard. */
-export async function signTransfer(payer: Payer, terms: PaymentTerms, nowMs: number): Promise<SignedTransfer> {
+export async function signTransfer(
+  payer: Payer,
+  terms: PaymentTerms,
+  nowMs: number,
+): Promise<SignedTransfer> {
   const validBefore = Math.floor(nowMs / 1_000) + terms.maxTimeoutSeconds;
   const authorization = {
     from: payer.address,

@@ -153,7 +153,9 @@ function assertWithinLimits(rules: Rules, terms: PaymentTerms, book: PaymentBook
   for (const [name, already] of checks) {
     const limit = rules.limits[name];
     if (already + terms.amount <= limit) continue;
-    const [price, used, most] = [terms.amount, already, limit].map((each) => formatUnits(each, rules.decimals));
+    const [price, used, most] = [terms.amount, already, limit].map((each) =>
+      formatUnits(each, rules.decimals),
+    );
     throw new SextantError(
       "LIMIT_EXCEEDED",
       `The price ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,

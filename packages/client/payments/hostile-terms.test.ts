@@ -63,7 +63,8 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "ways to pay that are no list": offers({ 0: TERMS, length: 1 }),
   "a thousand ways to pay": offers(Array.from({ length: 1_000 }, () => null)),
   "version 1": header(encode({ x402Version: 1, accepts: [TERMS] })),
-  "no header": (_, response) => response.writeHead(402).end(JSON.stringify({ x402Version: 2, accepts: [TERMS] })),
+  "no header": (_, response) =>
+    response.writeHead(402).end(JSON.stringify({ x402Version: 2, accepts: [TERMS] })),
   "an empty header": header(""),
   "no base64": header("{}"),
   "base64 of no JSON": header(encode("<html>")),
@@ -74,8 +75,10 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
 };
 
 const RESPONSE_CORPUS: Readonly<Record<string, RequestListener>> = {
-  "a redirect to another origin": (_, response) => response.writeHead(302, { location: "https://evil.example/" }).end(),
-  "a redirect that keeps the method": (_, response) => response.writeHead(307, { location: "//evil.example" }).end(),
+  "a redirect to another origin": (_, response) =>
+    response.writeHead(302, { location: "https://evil.example/" }).end(),
+  "a redirect that keeps the method": (_, response) =>
+    response.writeHead(307, { location: "//evil.example" }).end(),
   "a permanent redirect": (_, response) => response.writeHead(308, { location: "/portfolio" }).end(),
   "a redirect without a target": (_, response) => response.writeHead(303).end(),
   "a huge body": (_, response) => response.writeHead(402).end("x".repeat(2_000_000)),
@@ -151,7 +154,12 @@ describe("a hostile server", () => {
     const pinned = createSextant({ portfolio: service.url, payer, guard: elsewhere });
     await expect(pinned.getPortfolio(request)).rejects.toThrow("only sent to https://portfolio.example");
     const responding = (() => fetch(service.url)) as unknown as typeof fetch;
-    const plain = createSextant({ portfolio: "http://portfolio.example", payer, guard: GUARD, fetch: responding });
+    const plain = createSextant({
+      portfolio: "http://portfolio.example",
+      payer,
+      guard: GUARD,
+      fetch: responding,
+    });
     await expect(plain.getPortfolio(request)).rejects.toThrow("only sent over https");
     expect(payer.signed).toBe(0);
   });

@@ -21,7 +21,8 @@ const deliver: RequestListener = (_, response) =>
     .end('{"ok":true}');
 const fail = (status: number, code: string | null): RequestListener => {
   const headers = code === null ? {} : { "x-error-code": code };
-  return (_, response) => response.writeHead(status, { "retry-after": "0", ...headers }).end('{"error":"No."}');
+  return (_, response) =>
+    response.writeHead(status, { "retry-after": "0", ...headers }).end('{"error":"No."}');
 };
 
 let service: ScriptedService;
@@ -62,7 +63,11 @@ describe("a response to a signature", () => {
     "502 of a proxy": [fail(502, null), "unknown", "same-signature"],
     "400 of a proxy": [fail(400, null), "unknown", "never"],
     "403 of a proxy": [fail(403, null), "unknown", "never"],
-    "a redirect": [(_, response) => response.writeHead(302, { location: "/" }).end(), "unknown", "same-signature"],
+    "a redirect": [
+      (_, response) => response.writeHead(302, { location: "/" }).end(),
+      "unknown",
+      "same-signature",
+    ],
     "a lost connection": [(request) => request.socket.destroy(), "unknown", "same-signature"],
     "a body that is no JSON": [(_, response) => response.end("<html>"), "unknown", "same-signature"],
     "a receipt that is none": [
@@ -72,16 +77,19 @@ describe("a response to a signature", () => {
     ],
   };
 
-  it.each(Object.entries(OPEN))("%s leaves it open: the same signature is sent until it is paid", async (_name, row) => {
-    const [listener, charged, retry] = row;
-    service.onPaid = listener;
-    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged, retry });
-    expect((await sextant.payments.budget()).spent.total).toBe("0.01");
-    service.onPaid = deliver;
-    const { receipt } = await sextant.getPortfolio(REQUEST);
-    expect(receipt?.transaction).toBe(TRANSACTION);
-    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
-  });
+  it.each(Object.entries(OPEN))(
+    "%s leaves it open: the same signature is sent until it is paid",
+    async (_name, row) => {
+      const [listener, charged, retry] = row;
+      service.onPaid = listener;
+      expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged, retry });
+      expect((await sextant.payments.budget()).spent.total).toBe("0.01");
+      service.onPaid = deliver;
+      const { receipt } = await sextant.getPortfolio(REQUEST);
+      expect(receipt?.transaction).toBe(TRANSACTION);
+      expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+    },
+  );
 
   it("that does not come in time leaves it open", async () => {
     service.onPaid = () => undefined;
@@ -102,7 +110,12 @@ describe("a response to a signature", () => {
     const limited = createSextant({ portfolio: service.url, payer, guard, attemptsMax: 2 });
     for (let index = 0; index < 3; index += 1) {
       const error = await errorOf(limited.getPortfolio(REQUEST));
-      expect(error).toMatchObject({ code: "PAYMENT_REQUIRED", charged: "no", retry: "sign-again", status: 402 });
+      expect(error).toMatchObject({
+        code: "PAYMENT_REQUIRED",
+        charged: "no",
+        retry: "sign-again",
+        status: 402,
+      });
     }
     expect(await errorOf(limited.getPortfolio(REQUEST))).toMatchObject({ code: "LIMIT_EXCEEDED" });
     expect(payer.signed).toBe(3);
@@ -110,7 +123,10 @@ describe("a response to a signature", () => {
 
   it("409 ends it and counts as spent", async () => {
     service.onPaid = fail(409, "PAYMENT_CONFLICT");
-    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged: "unknown", retry: "never" });
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
+      charged: "unknown",
+      retry: "never",
+    });
     expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["conflict"]);
     expect((await sextant.payments.budget()).spent.total).toBe("0.01");
   });
@@ -157,7 +173,11 @@ describe("payments", () => {
     expect(await sextant.payments.recover()).toMatchObject([{ result: null, error: { charged: "unknown" } }]);
     service.onPaid = deliver;
     const [recovered] = await sextant.payments.recover();
-    expect(recovered).toMatchObject({ payment: { state: "paid" }, result: { data: { ok: true } }, error: null });
+    expect(recovered).toMatchObject({
+      payment: { state: "paid" },
+      result: { data: { ok: true } },
+      error: null,
+    });
     expect(await sextant.payments.recover()).toEqual([]);
     expect((await sextant.payments.replay(recovered?.payment.id ?? "")).data).toEqual({ ok: true });
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
@@ -185,10 +205,20 @@ describe("payments", () => {
 
   it("are not made when the account does not sign", async () => {
     payer.signTypedData = () => Promise.reject(new Error("The user said no."));
-    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ code: "SIGNING_FAILED", charged: "no" });
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
+      code: "SIGNING_FAILED",
+      charged: "no",
+    });
     expect(await sextant.payments.list()).toEqual([]);
     const reader = createSextant({ portfolio: service.url });
-    expect(await errorOf(reader.getPortfolio(REQUEST))).toMatchObject({ code: "PAYMENT_REQUIRED", charged: "no" });
-    expect(await reader.quote(REQUEST)).toMatchObject({ price: "0.01", amount: 10_000n, payTo: GUARD.payees[0] });
+    expect(await errorOf(reader.getPortfolio(REQUEST))).toMatchObject({
+      code: "PAYMENT_REQUIRED",
+      charged: "no",
+    });
+    expect(await reader.quote(REQUEST)).toMatchObject({
+      price: "0.01",
+      amount: 10_000n,
+      payTo: GUARD.payees[0],
+    });
   });
 });

@@ -46,7 +46,11 @@ export async function buy(context: PurchaseContext, request: PaidRequest): Promi
     // The old signature is over and was not charged: this call may make a new one.
     if (finished.error.retry !== "sign-again") throw finished.error;
   }
-  const unpaid = await context.transport.send({ method: request.method, url: request.url, signal: request.signal });
+  const unpaid = await context.transport.send({
+    method: request.method,
+    url: request.url,
+    signal: request.signal,
+  });
   if (unpaid.status !== 402) return toFree(unpaid);
   const terms = parsePaymentRequired(unpaid.headers.get("payment-required"));
   const entry = await signOnce(context, request, digest, terms);
@@ -87,9 +91,13 @@ function signOnce(
 ): Promise<PaymentEntry> {
   const { journal, guard, payer, now } = context;
   if (payer === null) {
-    throw new SextantError("PAYMENT_REQUIRED", "The service asks for a payment, and the client has no payer.", {
-      status: 402,
-    });
+    throw new SextantError(
+      "PAYMENT_REQUIRED",
+      "The service asks for a payment, and the client has no payer.",
+      {
+        status: 402,
+      },
+    );
   }
   guard.assertOrigin(request.url);
   return journal.exclusive(async (book, append) => {
@@ -114,7 +122,8 @@ function signOnce(
     };
     await append(record, { durable: true });
     const entry = book.get(record.id);
-    if (entry === null) throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
+    if (entry === null)
+      throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
     return entry;
   });
 }

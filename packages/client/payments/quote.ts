@@ -34,7 +34,11 @@ export async function quotePrice(
   return { price: formatUnits(amount, context.guard.decimals), amount, network, asset, payTo, problem };
 }
 
-async function judge({ guard, journal, now }: PurchaseContext, offered: readonly PaymentTerms[], url: string) {
+async function judge(
+  { guard, journal, now }: PurchaseContext,
+  offered: readonly PaymentTerms[],
+  url: string,
+) {
   const [first] = offered;
   if (first === undefined) throw new SextantError("TERMS_REJECTED", "The service names no way to pay.");
   const book = await journal.read();

@@ -81,5 +81,7 @@ function isName(value: unknown): value is string {
 }
 
 function rejected(problem: string): SextantError {
-  return new SextantError("TERMS_REJECTED", `The 402 response ${problem}; nothing was signed.`, { status: 402 });
+  return new SextantError("TERMS_REJECTED", `The 402 response ${problem}; nothing was signed.`, {
+    status: 402,
+  });
 }

@@ -31,5 +31,7 @@ function parse(text: string, name: string): unknown {
 }
 
 function invalid(name: string, problem: string, cause?: unknown): SextantError {
-  return new SextantError("RESPONSE_INVALID", `The header ${name} ${problem}; nothing was signed.`, { cause });
+  return new SextantError("RESPONSE_INVALID", `The header ${name} ${problem}; nothing was signed.`, {
+    cause,
+  });
 }
