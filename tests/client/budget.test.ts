@@ -34,8 +34,8 @@ describe("a budget of ten payments", () => {
           journal: join(folder, "payments.jsonl"),
           guard: { ...stage.guard, total: "0.1" },
           purchases,
-          parallel: true,
           kill: null,
+          killAt: 1,
         }).ended;
       }),
     );

@@ -1,6 +1,7 @@
-// A process that buys snapshots in order, and kills itself at a phase of the last one if its task says so.
+// A process that buys snapshots, all at once, and kills itself at a phase of one of them if its task says so.
 import { privateKeyToAccount } from "viem/accounts";
 import { createSextant } from "../../packages/client/create-sextant.ts";
+import { SextantError } from "../../packages/client/errors.ts";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
 import type { Journal } from "../../packages/client/journal/journal.ts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
@@ -19,10 +20,9 @@ export type BuyerTask = {
   readonly journal: string;
   readonly guard: GuardOptions;
   readonly purchases: readonly { readonly address: string; readonly name: string | null }[];
-  /** All at once instead of one after another; failures are reported and not thrown. */
-  readonly parallel?: boolean;
-  /** Of the last purchase. */
   readonly kill: KillPhase | null;
+  /** The first purchase that comes to this phase, or the second, and so on. */
+  readonly killAt: number;
 };
 
 /** One line on the standard output. */
@@ -32,10 +32,12 @@ export type BuyerLine =
 
 const task = JSON.parse(process.argv[2] ?? "") as BuyerTask;
 const account = privateKeyToAccount(task.privateKey);
-let isLast = false;
+let comings = 0;
 
 function killAt(phase: KillPhase): void {
-  if (isLast && task.kill === phase) process.kill(process.pid, "SIGKILL");
+  if (task.kill !== phase) return;
+  comings += 1;
+  if (comings === task.killAt) process.kill(process.pid, "SIGKILL");
 }
 
 function say(line: BuyerLine): void {
@@ -58,8 +60,7 @@ function withKills(journal: Journal): Journal {
 const killingFetch: typeof fetch = async (input, init) => {
   const isPaid = new Headers(init?.headers).has("payment-signature");
   const response = fetch(input, init);
-  if (isPaid && isLast && task.kill === "after-sending")
-    setTimeout(() => killAt("after-sending"), Math.random() * 60);
+  if (isPaid) setTimeout(() => killAt("after-sending"), Math.random() * 60);
   const received = await response;
   if (isPaid) killAt("before-body");
   return received;
@@ -80,21 +81,16 @@ const sextant = createSextant({
 });
 
 async function purchase({ address, name }: BuyerTask["purchases"][number]): Promise<void> {
-  const { data, receipt } = await sextant.getPortfolio({ address }, name === null ? {} : { purchase: name });
-  say({ bought: name ?? address, address: data.address, transaction: receipt?.transaction ?? null });
-}
-
-if (task.parallel) {
-  await Promise.all(
-    task.purchases.map((each) =>
-      purchase(each).catch((error) =>
-        say({ failed: each.address, code: error.code, charged: error.charged }),
-      ),
-    ),
-  );
-} else {
-  for (const [index, each] of task.purchases.entries()) {
-    isLast = index === task.purchases.length - 1;
-    await purchase(each);
+  try {
+    const { data, receipt } = await sextant.getPortfolio(
+      { address },
+      name === null ? {} : { purchase: name },
+    );
+    say({ bought: name ?? address, address: data.address, transaction: receipt?.transaction ?? null });
+  } catch (error) {
+    if (!(error instanceof SextantError)) throw error;
+    say({ failed: name ?? address, code: error.code, charged: error.charged });
   }
 }
+
+await Promise.all(task.purchases.map(purchase));

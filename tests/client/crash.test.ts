@@ -38,7 +38,8 @@ describe("a paying process", () => {
     for (const [index, kill] of PHASES.entries()) {
       const address = walletAt(index);
       const purchases = [{ address, name: `purchase-${index}` }];
-      const buyer = start({ portfolio: proxy.url, privateKey, journal: file, guard, purchases, kill });
+      const task = { portfolio: proxy.url, privateKey, journal: file, guard, purchases };
+      const buyer = start({ ...task, kill, killAt: 1 });
       proxy.onSettled = () => kill === "after-settlement" && buyer.child.kill("SIGKILL");
       const { signal, lines, err } = await buyer.ended;
       expect([kill, signal, lines, err]).toEqual([kill, "SIGKILL", [], ""]);
