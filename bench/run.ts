@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
+import { clientBench } from "./client.ts";
 import { growthBench } from "./growth.ts";
 import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
 import { formatOverview } from "./harness/overview.ts";
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   backfillBench,
   apiBench,
   portfolioBench,
+  clientBench,
   reconcileBench,
   lagBench,
   growthBench,

@@ -8,10 +8,11 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FileJournal, openFileJournal } from "./file-journal.ts";
 import type { SignedRecord } from "./records.ts";
@@ -124,6 +125,29 @@ describe("a journal file", () => {
     await write(journal, "c");
     expect(await ids(journal)).toEqual(["a", "b", "c"]);
     expect(readdirSync(join(folder, "deep"))).toEqual(["payments.jsonl"]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "takes the lock of a process over that ended and was not reaped",
+    async () => {
+      const journal = open({ lockWaitMs: 2_000 });
+      const { place } = JSON.parse(await lockTextOf(journal)) as { place: string };
+      const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"]);
+      const [pid] = await once(parent.stdout, "data");
+      writeFileSync(`${file}.lock`, JSON.stringify({ pid: Number(pid), started: null, place, token: "t" }));
+      await write(journal, "a");
+      parent.kill("SIGKILL");
+      expect(await ids(journal)).toEqual(["a"]);
+    },
+  );
+
+  it("deletes what a process left that was killed while it took the lock", async () => {
+    await write(open(), "a");
+    const [old, fresh] = [`${file}.lock.4242.1`, `${file}.lock.4242.2`];
+    for (const draft of [old, fresh]) writeFileSync(draft, "{}");
+    utimesSync(old, 1, 1);
+    open();
+    expect(readdirSync(join(folder, "deep")).sort()).toEqual(["payments.jsonl", basename(fresh)]);
   });
 
   it("does not take the lock of a living process for that of an earlier one with its id", async () => {

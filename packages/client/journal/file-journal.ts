@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { SextantError } from "../errors.ts";
-import { acquireFileLock, type FileLock } from "./file-lock.ts";
+import { acquireFileLock, type FileLock, removeDrafts } from "./file-lock.ts";
 import { createQueue, type Journal } from "./journal.ts";
 import { PaymentBook } from "./payment-book.ts";
 import { formatRecord, type JournalRecord, parseRecord } from "./records.ts";
@@ -49,7 +49,7 @@ export function openFileJournal(path: string, options: FileJournalOptions = {}):
     read: async () => file.readOn(),
     exclusive: (act) =>
       enqueue(async () => {
-        const lock = await acquireFileLock(`${file.path}.lock`, waitMs).catch(rethrow);
+        const lock = await acquireFileLock(lockOf(file.path), waitMs).catch(rethrow);
         try {
           file.removeTornLine();
           return await act(file.readOn(), (record, { durable }) => file.append(record, durable, lock));
@@ -128,12 +128,17 @@ class JournalFile {
   }
 }
 
+function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
 function openOrCreate(path: string): number {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const descriptor = openSync(path, "a+", 0o600);
     // The name of a new file must survive a crash as well as its lines.
     syncFolder(dirname(path));
+    removeDrafts(lockOf(path));
     return descriptor;
   } catch (cause) {
     return rethrow(cause);

@@ -1,6 +1,15 @@
 // A lock between processes: a file that is created whole or not at all, and removed only when its owner is gone.
-import { linkSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SextantError } from "../errors.ts";
 
@@ -25,8 +34,14 @@ const PAUSE_MS_MAX = 12;
 const FOREIGN_OWNER_MS = 600_000;
 // A lock that guards the removal of a lock that guards the removal: more only with a process that dies each time.
 const DEPTH_MAX = 3;
+const DRAFT = /\.\d+\.\d+$/;
+// It exists for less than a millisecond.
+const DRAFT_MS = 60_000;
 
 let locks = 0;
+/** Both stay the same for the life of this process, and reading them takes longer than the rest of a lock. */
+let ownPlace: string | undefined;
+let ownStart: string | null | undefined;
 
 /** Waits for its turn, at most `waitMs`. */
 export async function acquireFileLock(path: string, waitMs: number, depth = 0): Promise<FileLock> {
@@ -80,6 +95,16 @@ function tryCreate(path: string, text: string): boolean {
   }
 }
 
+/** Deletes what processes left that were killed between the two steps of taking a lock. */
+export function removeDrafts(path: string): void {
+  const start = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(start) || !DRAFT.test(name)) continue;
+    const draft = join(dirname(path), name);
+    if (ageMs(draft) > DRAFT_MS) unlinkIfThere(draft);
+  }
+}
+
 /** Under a lock of its own: of two processes that see the same dead owner, the slower must not remove the next lock. */
 async function removeStale(path: string, text: string, waitMs: number, depth: number): Promise<void> {
   if (depth >= DEPTH_MAX) {
@@ -99,8 +124,9 @@ function isGone(text: string, path: string): boolean {
   if (owner === null) return false;
   if (owner.place !== describePlace()) return ageMs(path) > FOREIGN_OWNER_MS;
   if (!isRunning(owner.pid)) return true;
-  const started = readStart(owner.pid);
-  return started !== null && owner.started !== null && started !== owner.started;
+  const found = readProcess(owner.pid);
+  if (found === null) return false;
+  return found.hasEnded || (owner.started !== null && found.started !== owner.started);
 }
 
 function isRunning(pid: number): boolean {
@@ -114,11 +140,17 @@ function isRunning(pid: number): boolean {
 }
 
 function describeSelf(): Owner {
+  ownStart ??= readProcess(process.pid)?.started ?? null;
   const token = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-  return { pid: process.pid, started: readStart(process.pid), place: describePlace(), token };
+  return { pid: process.pid, started: ownStart, place: describePlace(), token };
 }
 
 function describePlace(): string {
+  ownPlace ??= readPlace();
+  return ownPlace;
+}
+
+function readPlace(): string {
   try {
     return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
   } catch {
@@ -126,14 +158,15 @@ function describePlace(): string {
   }
 }
 
-/** Boot and start time on Linux; null elsewhere, where the process id alone decides. */
-function readStart(pid: number): string | null {
+/** Of Linux; null elsewhere, where the process id alone decides. */
+function readProcess(pid: number): { readonly started: string; readonly hasEnded: boolean } | null {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name of the program, in parentheses, may have spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return `${boot} ${fields[19]}`;
+    // A process that has ended keeps its id until its parent has looked, which some never do.
+    return { started: `${boot} ${fields[19]}`, hasEnded: fields[0] === "Z" || fields[0] === "X" };
   } catch {
     return null;
   }
