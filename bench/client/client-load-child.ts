@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSextant } from "@sextant/client/create-sextant";
-import { openFileJournal } from "@sextant/client/journal/file-journal";
-import { createMemoryJournal, type Journal } from "@sextant/client/journal/journal";
 import { toHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { createSextant } from "../../packages/client/create-sextant.ts";
+import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
+import { createMemoryJournal, type Journal } from "../../packages/client/journal/journal.ts";
+import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 import { quantilesOf } from "../harness/measurement.ts";
 import { sendToParent } from "../harness/progress.ts";
 
@@ -25,9 +26,11 @@ const WARM_UP = 30;
 type Terms = { network: string; asset: `0x${string}`; payTo: `0x${string}`; amount: string };
 
 function createBuyer(journal: Journal) {
-  const guard = {
-    ...{ network: "eip155:31337", asset: `0x${"a5".repeat(20)}`, payees: [`0x${"b0".repeat(20)}`] },
-  } as const;
+  const guard: GuardOptions = {
+    network: "eip155:31337",
+    asset: `0x${"a5".repeat(20)}`,
+    payees: [`0x${"b0".repeat(20)}`],
+  };
   return createSextant({ api: url, portfolio: url, payer: account, guard, journal });
 }
 

@@ -1,9 +1,9 @@
 // The actions of the client against the real indexing API: every operation, lists, the past, documents, signed writes.
 import { keccak256, toBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSextant, type Sextant } from "../../packages/client/create-sextant.ts";
 import { OPERATIONS } from "../../packages/client/generated/operations.ts";
 import type { Operation } from "../../packages/client/operation.ts";
+import { createSextant, type Sextant } from "../../packages/client/sextant.ts";
 import type { OpenApiOperation } from "../../src/http/openapi/document.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "../api/write-stage.ts";

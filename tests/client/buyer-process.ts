@@ -9,7 +9,7 @@ import type { BuyerLine, BuyerTask } from "./buyer-child.ts";
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 const PROGRAM = "tests/client/buyer-child";
 
-export type Buyer = {
+type Buyer = {
   readonly child: ChildProcess;
   readonly ended: Promise<{
     readonly signal: string | null;
