@@ -30,7 +30,7 @@ export type BuyerLine =
   | { readonly bought: string; readonly address: string; readonly transaction: string | null }
   | { readonly failed: string; readonly code: string; readonly charged: string };
 
-const task = JSON.parse(process.argv[2] ?? "") as BuyerTask;
+const task = JSON.parse(process.env.BUYER_TASK ?? "") as BuyerTask;
 const account = privateKeyToAccount(task.privateKey);
 let comings = 0;
 

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { onTestFinished } from "vitest";
 import type { BuyerLine, BuyerTask } from "./buyer-child.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
@@ -43,8 +44,10 @@ export function compileBuyer(folder: string): (task: BuyerTask) => Buyer {
 }
 
 function startBuyer(program: string, task: BuyerTask): Buyer {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [program], {
     stdio: ["ignore", "pipe", "pipe"],
+    // Not an argument: every user of the machine can read those, and the task has a key.
+    env: { PATH: process.env.PATH ?? "", BUYER_TASK: JSON.stringify(task) },
   });
   let out = "";
   let err = "";
@@ -59,6 +62,10 @@ function startBuyer(program: string, task: BuyerTask): Buyer {
       const lines = out.split("\n").filter((line) => line.endsWith("}"));
       resolve({ code, signal, lines: lines.map((line) => JSON.parse(line) as BuyerLine), err });
     });
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
   });
   return { child, ended };
 }
