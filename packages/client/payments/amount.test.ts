@@ -1,0 +1,37 @@
+// Amounts are exact: decimal text and smallest units are the same number.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatUnits, toUnits } from "./amount.ts";
+import { createGuard } from "./guard.ts";
+
+const UINT256_MAX = 2n ** 256n - 1n;
+
+describe("an amount", () => {
+  it("is the same after it was written and read", () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, UINT256_MAX), fc.integer({ min: 18, max: 30 }), (units, decimals) => {
+        expect(toUnits(formatUnits(units, decimals), decimals, "total")).toBe(units);
+        expect(toUnits(units, decimals, "total")).toBe(units);
+      }),
+    );
+  });
+
+  it.each(["", "-1", "1.", ".5", "01", "1e3", "0x1", "1,5", "0.0000001", " 1", "NaN"])(
+    "is not %j",
+    (text) => {
+      expect(() => toUnits(text, 6, "perDay")).toThrow("guard.perDay must be");
+    },
+  );
+
+  it("is checked when the client is created, with the token", () => {
+    expect(() => createGuard({ perDay: "0.0000001" }, "https://a.example")).toThrow("guard.perDay");
+    expect(() => createGuard({ total: -1n }, "https://a.example")).toThrow("guard.total");
+    expect(() => createGuard({ network: "eip155:1" }, "https://a.example")).toThrow("guard.asset");
+    expect(createGuard({}, "https://a.example").limits).toEqual({
+      perPayment: 50_000n,
+      perHour: 1_000_000n,
+      perDay: 5_000_000n,
+      total: 50_000_000n,
+    });
+  });
+});
