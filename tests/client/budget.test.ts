@@ -51,7 +51,8 @@ describe("a budget of ten payments", () => {
     expect(chain).toHaveLength(BUDGET);
     expect(ledger).toEqual(chain);
     expect(bought.sort()).toEqual(chain);
-  });
+    // Two processes start, and all calls wait for one lock.
+  }, 60_000);
 
   it("holds for the hour, the day and in total, in calls and in quotes", async () => {
     const { account } = await stage.payer();
