@@ -34,6 +34,8 @@ describe("a budget of ten payments", () => {
           journal: join(folder, "payments.jsonl"),
           guard: { ...stage.guard, total: "0.1" },
           purchases,
+          // So that both processes are between the check of the limit and the record at the same time.
+          signMs: 100,
           kill: null,
           killAt: 1,
         }).ended;

@@ -1,4 +1,5 @@
 // A process that buys snapshots, all at once, and kills itself at a phase of one of them if its task says so.
+import { setTimeout as sleep } from "node:timers/promises";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSextant } from "../../packages/client/create-sextant.ts";
 import { SextantError } from "../../packages/client/errors.ts";
@@ -20,6 +21,8 @@ export type BuyerTask = {
   readonly journal: string;
   readonly guard: GuardOptions;
   readonly purchases: readonly { readonly address: string; readonly name: string | null }[];
+  /** How long the account takes to sign. */
+  readonly signMs?: number;
   readonly kill: KillPhase | null;
   /** The first purchase that comes to this phase, or the second, and so on. */
   readonly killAt: number;
@@ -70,8 +73,9 @@ const sextant = createSextant({
   portfolio: task.portfolio,
   payer: {
     address: account.address,
-    signTypedData(data) {
+    async signTypedData(data) {
       killAt("before-signing");
+      await sleep(task.signMs ?? 0);
       return account.signTypedData(data);
     },
   },

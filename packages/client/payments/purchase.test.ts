@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSextant, type Sextant, type SextantOptions } from "../create-sextant.ts";
-import { createMemoryJournal } from "../journal/journal.ts";
+import { createMemoryJournal, type Journal } from "../journal/journal.ts";
 import {
   createCountingPayer,
   encode,
@@ -139,6 +139,33 @@ describe("a response to a signature", () => {
       request.headers["payment-signature"] === old ? requirePayment(response) : deliver(request, response);
     expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
     expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected", "paid"]);
+  });
+});
+
+describe("a signature", () => {
+  it("is durable in the journal, alone among all users, before the service gets it", async () => {
+    const events: string[] = [];
+    const inner = createMemoryJournal();
+    const journal: Journal = {
+      read: () => inner.read(),
+      exclusive: (act) =>
+        inner.exclusive(async (book, append) => {
+          events.push("locked");
+          const result = await act(book, (record, { durable }) => {
+            events.push(`${record.type}${durable ? " durably" : ""}`);
+            return append(record, { durable });
+          });
+          events.push("unlocked");
+          return result;
+        }),
+    };
+    service.onPaid = (request, response) => {
+      events.push("received");
+      deliver(request, response);
+    };
+    await createSextant({ ...options, journal }).getPortfolio(REQUEST);
+    const written = ["locked", "signed durably", "unlocked"];
+    expect(events).toEqual([...written, "received", "locked", "paid", "unlocked"]);
   });
 });
 
