@@ -12,7 +12,7 @@ import { type FaultyProxy, type ProxyFault, startFaultyProxy } from "./faulty-pr
 
 const RUNS = 1_000;
 /** Of one process at once. */
-const BATCH = 4;
+const BATCH = 10;
 const SEED = 20_261;
 const MINUTES_MAX = 45;
 const PHASES: readonly (KillPhase | null)[] = [
@@ -44,7 +44,7 @@ async function runLane({ proxy, start, task, random, runs }: Lane) {
   while (left.length > 0) {
     const purchases = left.slice(0, BATCH).map((run) => ({ address: walletAt(run), name: `run-${run}` }));
     const kill = pick(PHASES);
-    const killAt = 1 + below(3);
+    const killAt = 1 + below(4);
     const buyer = start({ ...task, purchases, kill, killAt });
     proxy.plan = () => (random() < 0.3 ? pick(FAULTS) : "none");
     let settled = 0;
