@@ -335,7 +335,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xdcebd7bdc20ed605cd0fda0af64a6ccfda937f8c1533091eed1066cedda3be8a" });
+   * const record = await sextant.getQuote({ quoteHash: "0xd6abe1a24b2729de72d1a4d7d3f6692f9c2f35badfc4e63bcd9561b0d11279b6" });
    * ```
    */
   getQuote(parameters: {

@@ -123,12 +123,13 @@ export type CatalogMetadata = {
 export type ChainSummary = {
   /** The chain's slug. */
   chain: string;
-  /** Excludes spam and the receipt tokens of positions. */
+  /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Tokens with a valueUsd. */
+  /** Those of them with a valueUsd. */
   pricedTokenCount: number;
+  /** Those of them without. */
   unpricedTokenCount: number;
-  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which. */
   totalValueUsd: string | null;
 };
 
@@ -495,8 +496,10 @@ export type PortfolioPosition = {
   name: string;
   contract: string | null;
   assets: PositionAsset[];
-  /** The sum of its assets; null when one of them has no price, negative for debt. */
+  /** The sum of its assets that have a value; null when none has, negative for debt. */
   valueUsd: string | null;
+  /** True when valueUsd leaves out an asset, because that has no known price. */
+  partial: boolean;
 };
 
 export type PortfolioSnapshot = {
@@ -508,24 +511,26 @@ export type PortfolioSnapshot = {
   /** Largest value first, tokens without a value last. */
   tokens: PortfolioToken[];
   positions: PortfolioPosition[];
-  /** Newest first. */
+  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. */
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
 };
 
 export type PortfolioSummary = {
-  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet, null when no holding has a price. */
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which. */
   totalValueUsd: string | null;
-  /** Excludes spam and the receipt tokens of positions. */
+  /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Tokens with a valueUsd. */
+  /** Those of them with a valueUsd. */
   pricedTokenCount: number;
+  /** Those of them without. */
   unpricedTokenCount: number;
-  /** The part of the total in dollar stablecoins, identified by address: in the wallet and in positions, less stablecoin debt. */
+  /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
   stablecoinValueUsd: string | null;
   /** One per requested chain, in the order of the request. */
   chains: ChainSummary[];
+  /** The largest tokens and positions by value, without spam and debt. A position has its own name. */
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
@@ -548,11 +553,15 @@ export type PortfolioToken = {
   balance: string | null;
   /** Of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
-  /** Source of the price. */
+  /** Name of the source of the price. */
   priceSource: string | null;
-  /** When true, excluded from totals, counts and top holdings; summary.warnings states why. */
+  /** The contract that the price was read from; null for a vendor. */
+  priceContract: string | null;
+  /** When the source last set the price; null when it does not say. */
+  priceTimestamp: string | null;
+  /** When true, excluded from totals and top holdings; summary.warnings states why. */
   spam: boolean;
 };
 
@@ -568,8 +577,14 @@ export type PositionAsset = {
   balance: string | null;
   /** Of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
+  /** Name of the source of the price. */
+  priceSource: string | null;
+  /** The contract that the price was read from; null for a vendor. */
+  priceContract: string | null;
+  /** When the source last set the price; null when it does not say. */
+  priceTimestamp: string | null;
 };
 
 export type Preflight = {
@@ -688,10 +703,16 @@ export type Receipt = {
 export type RecentActivity = {
   chain: string | null;
   hash: string | null;
+  /** Who paid in the first transfer that involves the wallet. */
   from: string | null;
+  /** Who received in that transfer. */
   to: string | null;
   blockNumber: number | string | null;
   timestamp: string | null;
+  /** Who signed the transaction and paid for it; null when unknown. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
+  sender: string | null;
+  /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
+  lookalike: boolean;
 };
 
 export type SPEND_LIMIT = {
