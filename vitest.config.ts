@@ -35,7 +35,7 @@ export default defineConfig({
       "tests/support/database/postgres-global-setup.ts",
       "tests/support/index/shared-history-setup.ts",
     ],
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirstSequencer },
     reporters: reportFile === undefined ? ["default"] : ["default", new RunReport(reportFile)],
     projects: [

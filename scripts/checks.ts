@@ -7,7 +7,12 @@ import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 
-type Step = { readonly name: string; readonly run: () => string | null };
+type Step = {
+  readonly name: string;
+  readonly run: () => string | null;
+  /** Not beside the tests: one of them does the same, or CI does it after them. */
+  readonly isApart?: boolean;
+};
 
 export type CheckOutcome = { readonly passed: boolean; readonly output: string };
 
@@ -21,14 +26,25 @@ const STEPS: readonly Step[] = [
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "actions of the client", run: () => findStaleClientFiles() },
-  { name: "unused exports and dependencies", run: () => runCommand("knip", ["--no-progress"]) },
-  { name: "OpenAPI documents", run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]) },
+  {
+    name: "unused exports and dependencies",
+    run: () => runCommand("knip", ["--no-progress"]),
+    isApart: true,
+  },
+  {
+    name: "OpenAPI documents",
+    run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]),
+    isApart: true,
+  },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
-/** Runs every step, prints one line each and the details of those that failed; true when all pass. */
-export function runChecks(): boolean {
-  const failed = STEPS.filter(({ name, run }) => {
+const BESIDE_TESTS = "--beside-tests";
+
+/** Runs the steps, prints one line each and the details of those that failed; true when all pass. */
+export function runChecks(args: readonly string[]): boolean {
+  const steps = args.includes(BESIDE_TESTS) ? STEPS.filter(({ isApart }) => isApart !== true) : STEPS;
+  const failed = steps.filter(({ name, run }) => {
     const started = performance.now();
     const problem = run();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
@@ -41,7 +57,7 @@ export function runChecks(): boolean {
 
 /** The same in a process of its own, beside the tests. */
 export async function runChecksInBackground(): Promise<CheckOutcome> {
-  const child = spawn("node_modules/.bin/tsx", ["scripts/check.ts"], {
+  const child = spawn("node_modules/.bin/tsx", ["scripts/check.ts", BESIDE_TESTS], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -8,6 +8,7 @@ import {
   withCorruptRow,
 } from "../../tests/support/index/corrupt-rows.ts";
 import { readSharedHistory, SHARED_HISTORY_MS_MAX } from "../../tests/support/index/simulated-history.ts";
+import { isFullDepth } from "../../tests/support/test-depth.ts";
 import { tables } from "../protocol/domains.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { tableAudits } from "./tables/all-tables.ts";
@@ -40,7 +41,9 @@ describe("rows that are wrong", () => {
       : [[chosen.table.name, chosen, "true"]],
   );
 
-  it.each(cases)("reports damage in every column of %s", async (_name, chosen, where) => {
+  // All tables are audited by the same code; each of them at full depth.
+  const checked = isFullDepth() ? cases : cases.filter((_, index) => index % 4 === 0);
+  it.each(checked)("reports damage in every column of %s", async (_name, chosen, where) => {
     const columns = corruptibleColumns(chosen.table);
     const row = await pickRow(database, chosen.table, where);
     await withCorruptRow(database, chosen.table, row, columns, async (key) => {

@@ -2,11 +2,11 @@
 import { expect, it, vi } from "vitest";
 import { casesOf, runsOf } from "./test-depth.ts";
 
-it("runs a fifth, at least five and at most all of them, and the first case", () => {
+it("runs an eighth, at least five and at most all of them, and the first case", () => {
   vi.stubEnv("TEST_DEPTH", undefined);
   try {
-    expect([100, 40, 12, 3].map((full) => runsOf(full))).toEqual([20, 8, 5, 3]);
-    expect(runsOf(8, { min: 2 })).toBe(2);
+    expect([80, 40, 12, 3].map((full) => runsOf(full))).toEqual([10, 5, 5, 3]);
+    expect(runsOf(16, { min: 2 })).toBe(2);
     expect(casesOf(1, 2, 3)).toEqual([1]);
   } finally {
     vi.unstubAllEnvs();

@@ -2,14 +2,14 @@
 
 // Fewer would say little about a rule that holds for every input.
 const RUNS_MIN = 5;
-const SHARE = 5;
+const SHARE = 8;
 
 /** Whether this is the chaos project, which runs every file that asks here again. */
 export function isFullDepth(): boolean {
   return process.env.TEST_DEPTH === "full";
 }
 
-/** Runs of a property: all of them at full depth, else a fifth, but at least `min`. */
+/** Runs of a property: all of them at full depth, else an eighth, but at least `min`. */
 export function runsOf(full: number, { min = RUNS_MIN }: { readonly min?: number } = {}): number {
   return isFullDepth() ? full : Math.min(full, Math.max(min, Math.ceil(full / SHARE)));
 }
