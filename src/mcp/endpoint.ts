@@ -1,9 +1,11 @@
 // POST /mcp: the tools of a service over Streamable HTTP. Each call is a request to our own routes, with their limits.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
+import { Fault } from "../lib/fault.ts";
+import { isJsonObject } from "../lib/json.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../schema/endpoint.ts";
 import { createServerFactory, type McpServerOptions, type SendRequest } from "./server.ts";
-import type { ServiceResponse } from "./tool-result.ts";
+import { parseJson, type ServiceResponse } from "./tool-result.ts";
 
 const MCP_PATH = "/mcp";
 
@@ -83,12 +85,17 @@ function toWebRequest({ headers, rawBody, client }: EndpointRequest): Request {
 }
 
 async function toEndpointResponse(response: Response): Promise<EndpointResponse> {
-  const text = await response.text();
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const text = await response.text();
+  const message = isStream ? readOnlyEvent(text) : text;
+  if (response.status >= 400 && !isJsonObject(parseJson(message))) {
+    throw new Fault("INPUT_INVALID", "The body is no message of the Model Context Protocol.");
+  }
   return {
-    status: response.status,
+    // An error of the protocol is a response to its message; only what is no message fails over HTTP, as on any route.
+    status: response.status >= 400 ? 200 : response.status,
     headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
-    body: Buffer.from(isStream ? readOnlyEvent(text) : text),
+    body: Buffer.from(message),
   };
 }
 
