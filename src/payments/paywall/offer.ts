@@ -62,27 +62,47 @@ export function paymentRequirementsFor(offer: PaymentOffer) {
   } satisfies PaymentRequirements;
 }
 
-/** The payment requirements as the header carries them. */
-function paymentRequired(offer: PaymentOffer, resource: PaidResource, reason: string): PaymentRequired {
+/** The part of a 402 that is the same for every request: its `accepts`, and the end of its header in base64. */
+type FixedTerms = { readonly accepts: readonly PaymentRequirements[]; readonly headerEnd: string };
+
+// Most of a 402 is the listing; to serialize and encode it again for each request would take most of its time.
+const fixedTerms = new WeakMap<PaymentOffer, FixedTerms>();
+
+function fixedTermsOf(offer: PaymentOffer): FixedTerms {
+  const known = fixedTerms.get(offer);
+  if (known) return known;
+  const accepts = [paymentRequirementsFor(offer)];
+  const extensions = {
+    ...listingExtensions(offer),
+    [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
+  };
+  const fields = JSON.stringify({ accepts, extensions } satisfies Partial<PaymentRequired>);
+  const terms = { accepts, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
+  fixedTerms.set(offer, terms);
+  return terms;
+}
+
+/** The payment requirements of one request in base64, as the header carries them. */
+function encodePaymentRequired(offer: PaymentOffer, resource: PaidResource, reason: string): string {
   // Checked here and not at start: without configuration it is the listening address, which is known later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
     throw new Fault("INTERNAL", "The origin of the paid offer is invalid.");
   }
-  return {
-    x402Version: 2,
-    error: reason,
-    resource: {
-      url: resourceUrl(offer.resourceOrigin, resource),
-      description: offer.description,
-      mimeType: offer.mimeType,
-      ...describeService(offer),
-    },
-    accepts: [paymentRequirementsFor(offer)],
-    extensions: {
-      ...listingExtensions(offer),
-      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
-    },
-  };
+  const fields = Buffer.from(
+    JSON.stringify({
+      x402Version: 2,
+      error: reason,
+      resource: {
+        url: resourceUrl(offer.resourceOrigin, resource),
+        description: offer.description,
+        mimeType: offer.mimeType,
+        ...describeService(offer),
+      },
+    } satisfies Partial<PaymentRequired>).slice(0, -1),
+  );
+  // Base64 encodes three bytes at a time: with spaces up to a multiple of three, the encoded end can follow as it is.
+  const spaces = Buffer.alloc((3 - (fields.length % 3)) % 3, " ");
+  return Buffer.concat([fields, spaces]).toString("base64") + fixedTermsOf(offer).headerEnd;
 }
 
 /** The response to a request without a valid payment. */
@@ -91,18 +111,21 @@ export function paymentRequiredResponse(
   resource: PaidResource,
   reason: string,
 ): EndpointResponse {
-  const required = paymentRequired(offer, resource, reason);
-  const header = encodeX402Header(required);
+  const header = encodePaymentRequired(offer, resource, reason);
   if (header.length > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
   return {
     status: 402,
     headers: { "payment-required": header, "cache-control": "no-store", "x-error-code": "PAYMENT_REQUIRED" },
-    body: { x402Version: required.x402Version, error: reason, accepts: required.accepts },
+    body: { x402Version: 2, error: reason, accepts: fixedTermsOf(offer).accepts },
   };
 }
 
 export function encodeX402Header(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64");
+  return encodeBase64(JSON.stringify(value));
+}
+
+function encodeBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }

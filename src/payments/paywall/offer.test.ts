@@ -1,0 +1,74 @@
+// The 402 response: its header is put together from parts, and must read like one object encoded as a whole.
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { runsOf } from "../../../tests/support/test-depth.ts";
+import { createListing } from "./listing.ts";
+import { type PaymentOffer, paymentRequiredResponse, paymentRequirementsFor } from "./offer.ts";
+
+const listing = createListing({
+  method: "GET",
+  path: "/portfolio",
+  serviceName: "Sextant",
+  tags: ["wallet"],
+  iconPath: "/icon.svg",
+  input: { schema: { type: "object" }, example: { address: "0x1" } },
+  output: { schema: { type: "object" }, example: { totalValueUsd: "1.00" } },
+});
+
+const offerOf = (changes: Partial<PaymentOffer> = {}): PaymentOffer => ({
+  network: "eip155:8453",
+  asset: `0x${"11".repeat(20)}`,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: `0x${"22".repeat(20)}`,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot of a wallet.",
+  mimeType: "application/json",
+  resourceOrigin: "https://api.example",
+  listing,
+  ...changes,
+});
+
+function headerOf(offer: PaymentOffer, address: string, reason: string) {
+  const resource = { method: "GET", path: "/portfolio", query: { address } };
+  const { headers, body } = paymentRequiredResponse(offer, resource, reason);
+  return { header: headers?.["payment-required"] ?? "", body };
+}
+
+it("carries in its header one object with reason, resource, terms and extensions, whatever their lengths", () => {
+  const offer = offerOf();
+  const texts = fc.string({ unit: "binary", maxLength: 40 });
+  const addresses = fc.string({ unit: "grapheme-ascii", maxLength: 40 });
+  fc.assert(
+    fc.property(texts, addresses, (reason, address) => {
+      const { header, body } = headerOf(offer, address, reason);
+      expect(header).toMatch(/^[A-Za-z0-9+/]+={0,2}$/);
+      const decoded = decodePaymentRequiredHeader(header);
+      expect(Object.keys(decoded)).toEqual(["x402Version", "error", "resource", "accepts", "extensions"]);
+      expect(decoded).toMatchObject({
+        x402Version: 2,
+        error: reason,
+        resource: {
+          url: `https://api.example/portfolio?address=${encodeURIComponent(address)}`,
+          description: offer.description,
+          serviceName: "Sextant",
+        },
+        accepts: [paymentRequirementsFor(offer)],
+        extensions: { bazaar: listing.bazaar },
+      });
+      expect(body).toEqual({ x402Version: 2, error: reason, accepts: decoded.accepts });
+    }),
+    { numRuns: runsOf(500) },
+  );
+});
+
+it("states the terms of its own offer beside another one", () => {
+  const [cheap, dear] = [offerOf(), offerOf({ amount: 20_000n, listing: null })];
+  const amounts = [cheap, dear, cheap].map(
+    (offer) => decodePaymentRequiredHeader(headerOf(offer, "0x1", "No.").header).accepts[0]?.amount,
+  );
+  expect(amounts).toEqual(["10000", "20000", "10000"]);
+});
