@@ -36,7 +36,7 @@ export type PaymentLoadReport = {
 // A transfer by signature takes about 90,000.
 const TRANSFER_GAS = 150_000n;
 // With less the compiler is still at work, and the service seems three times slower than it is.
-const WARM_MS = 2_000;
+const WARM_MS = 5_000;
 const WARM_PAYMENTS = 5;
 
 const task = JSON.parse(process.argv[2] ?? "") as PaymentLoadTask;
