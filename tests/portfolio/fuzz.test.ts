@@ -123,6 +123,17 @@ async function fuzz(
   return statuses;
 }
 
+/** All of them are met at full depth, if it is not said otherwise; a few random runs may happen to miss one. */
+function expectOnly(
+  statuses: ReadonlyMap<number, number>,
+  known: readonly number[],
+  { all = true } = {},
+): void {
+  const met = [...statuses.keys()].sort();
+  if (all && isFullDepth()) expect(met).toEqual(known);
+  else expect(known).toEqual(expect.arrayContaining(met));
+}
+
 describe("the portfolio service", () => {
   it("responds to every hostile request on every route as described", { timeout: 60_000 }, async () => {
     const operations = operationsOf(document);
@@ -135,7 +146,7 @@ describe("the portfolio service", () => {
       const numRuns = isPaid ? RUNS.paid : RUNS.free;
       runs += numRuns;
       const statuses = await fuzz(requests, numRuns);
-      if (isPaid) expect([...statuses.keys()].sort()).toEqual([400, 402]);
+      if (isPaid) expectOnly(statuses, [400, 402]);
     }
     expect(requestCount).toBe(runs * REQUESTS_PER_RUN);
     if (isFullDepth()) expect(requestCount).toBeGreaterThan(2_000);
@@ -159,7 +170,7 @@ describe("the portfolio service", () => {
     expect(await expectValidResponse(target, paying("e30="))).toBe(400);
     expect(await expectValidResponse(target, paying(base64(unsigned)))).toBe(402);
     const statuses = await fuzz(oddPayments({ ...payload, extensions }).map(paying), RUNS.paid);
-    expect([200, 400, 402]).toEqual(expect.arrayContaining([...statuses.keys()]));
+    expectOnly(statuses, [200, 400, 402], { all: false });
     if (isFullDepth()) {
       expect(statuses.get(400)).toBeGreaterThan((RUNS.paid * 10) / 7);
       expect(statuses.get(402)).toBeGreaterThan(RUNS.paid / 7);
@@ -180,7 +191,7 @@ describe("the portfolio service", () => {
       return named ? { ...request, target: `${request.target}${joint}address=${WALLET}` } : request;
     });
     const statuses = await fuzz(requests, RUNS.free, { url, check: createResponseChecker(document) });
-    expect([...statuses.keys()].sort()).toEqual([200, 400]);
+    expectOnly(statuses, [200, 400]);
   });
 
   it("still works afterwards", async () => {
