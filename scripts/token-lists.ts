@@ -1,7 +1,7 @@
 // Writes the token lists that Sextant ships; with `--clones <folder>` also those extracted from public repositories.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { buildRepositoryLists } from "./token-lists/repository-lists.ts";
+import { buildRepositoryLists, buildRequiredTokens } from "./token-lists/repository-lists.ts";
 import { buildShippedLists } from "./token-lists/shipped-lists.ts";
 
 const { clones } = parseArgs({ options: { clones: { type: "string" } } }).values;
@@ -15,4 +15,8 @@ async function write(folder: string, lists: ReadonlyMap<string, string>): Promis
 }
 
 await write("token-lists", buildShippedLists());
-if (clones !== undefined) await write("token-lists/repositories", buildRepositoryLists(clones));
+if (clones !== undefined) {
+  await write("token-lists/repositories", buildRepositoryLists(clones));
+  const required = new URL("../tests/portfolio/required-tokens.json", import.meta.url);
+  await writeFile(required, buildRequiredTokens(clones));
+}

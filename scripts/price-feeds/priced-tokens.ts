@@ -180,6 +180,7 @@ const ARBITRUM: readonly PricedToken[] = [
   ["PENDLE", "0x0c880f6761f1af8d9aa9c466984b80dab9a8c9e8", "pendle-usd"],
   ["LUSD", "0x93b346b6bc2548da6a1e7d98e9a421b42541425b", "lusd-usd"],
   ["GHO", "0x7dff72693f6a4149b17e7c6314655f6a9f7c8b33", "gho-usd"],
+  ["1INCH", "0x6314c31a7a1652ce482cffe247e9cb7c3f4bb9af", "1inch-usd"],
   ["APE", "0x7f9fbf9bdd3f4105c478b996b648fe6e828a1e98", "ape-usd"],
   ["ATH", "0xc87b37a581ec3257b734886d9d3a581f5a9d056c", "ath-usd"],
   ["AXL", "0x23ee2343b892b1bb63503a4fabc840e0e2c6810f", "axl-usd"],

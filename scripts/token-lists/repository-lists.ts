@@ -16,6 +16,18 @@ export function buildRepositoryLists(clones: string): ReadonlyMap<string, string
   return new Map(LISTED_CHAINS.map((chain) => [`${chain.slug}.json`, formatList(chain, lists)]));
 }
 
+/** The tokens that the lists must contain, by chain id: a test compares. */
+export function buildRequiredTokens(clones: string): string {
+  const sources = REPOSITORY_SOURCES.filter(({ required }) => required);
+  const rows = sources.flatMap((source) => source.read(openClone(clones, source)));
+  const tokens = LISTED_CHAINS.map(({ chainId }) => {
+    const own = rows.filter((row) => row.chainId === chainId && isAddress(row.address));
+    return [chainId, [...new Set(own.map(({ address }) => String(address).toLowerCase()))].sort()] as const;
+  });
+  const names = sources.map(({ repository, commit, date }) => ({ repository, commit, date }));
+  return `${JSON.stringify({ sources: names, tokens: Object.fromEntries(tokens) }, null, 2)}\n`;
+}
+
 /** One token a line, without logos: compact, and a change shows what it changes. */
 function formatList(chain: ListedChain, lists: readonly TokenList[]): string {
   const sources = REPOSITORY_SOURCES.map(({ read: _, ...source }) => source);
@@ -30,16 +42,21 @@ function formatList(chain: ListedChain, lists: readonly TokenList[]): string {
 
 /**
  * A listed token is never spam, so what reads like a chain's coin or a stablecoin, at another address, must be known to
- * two sources.
+ * two sources, or to a protocol that we read.
  */
 function dropCopies({ chainId }: ListedChain, lists: readonly TokenList[]): ListedToken[] {
   const all = [...readPackageLists(), ...lists];
   const copied = readMoneySymbols(all);
   const stablecoins = getStablecoins(chainId);
   const sourcesWith = (contract: Hex) => all.filter((list) => list.get(chainId)?.has(contract)).length;
+  const required = lists.filter((_, index) => REPOSITORY_SOURCES[index]?.required);
+  const isRequired = (contract: Hex) => required.some((list) => list.get(chainId)?.has(contract));
   return [...mergeTokenLists(lists, chainId).values()].filter(
     ({ contract, symbol }) =>
-      stablecoins.has(contract) || !copied.has(normalizeSymbol(symbol ?? "")) || sourcesWith(contract) > 1,
+      stablecoins.has(contract) ||
+      isRequired(contract) ||
+      !copied.has(normalizeSymbol(symbol ?? "")) ||
+      sourcesWith(contract) > 1,
   );
 }
 
@@ -70,12 +87,15 @@ function isUsable({ chainId, address, symbol, name, decimals }: RepositoryRow): 
   const isText = (value: unknown) => typeof value === "string" && value.trim() !== "" && value.length <= 256;
   return (
     Number.isSafeInteger(chainId) &&
-    typeof address === "string" &&
-    /^0x[0-9a-fA-F]{40}$/.test(address) &&
+    isAddress(address) &&
     isText(symbol) &&
     isText(name) &&
     Number.isSafeInteger(decimals) &&
     (decimals as number) >= 0 &&
     (decimals as number) <= 255
   );
+}
+
+function isAddress(value: unknown): boolean {
+  return typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value);
 }

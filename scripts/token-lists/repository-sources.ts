@@ -1,4 +1,5 @@
 // The public repositories whose token data is extracted into token-lists/repositories, each at one commit.
+import { PRICED_CHAINS } from "../price-feeds/priced-tokens.ts";
 import type { RepositoryFiles } from "./clone.ts";
 
 /** A token as a repository describes it; not yet checked. */
@@ -20,6 +21,8 @@ export type RepositorySource = {
   readonly licence: "MIT" | "facts";
   readonly copyright: string | null;
   readonly files: string;
+  /** Its tokens are those of a protocol or a feed that the service reads: all of them are listed. */
+  readonly required?: true;
   read(files: RepositoryFiles): readonly RepositoryRow[];
 };
 
@@ -46,6 +49,7 @@ export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
     licence: "facts",
     copyright: null,
     files: "data/tokens.json, the loan and collateral tokens that Morpho lists",
+    required: true,
     read: (files) =>
       (files.readJson("data/tokens.json") as readonly (RepositoryRow & { isListed?: boolean })[]).filter(
         ({ isListed }) => isListed === true,
@@ -58,6 +62,7 @@ export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
     licence: "facts",
     copyright: null,
     files: "deployments/*/*/configuration.json, the collaterals of each market",
+    required: true,
     read: readCompound,
   },
   {
@@ -97,6 +102,16 @@ export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
     files: "src/tokens/defaultTokens.json, tokens of the PoS bridge",
     read: readPolygonBridge,
   },
+  {
+    repository: "1delta-DAO/token-lists",
+    commit: "1f8ebf641d335ff85c8f4fa9f0b5e2bab2f47105",
+    date: "2025-11-15",
+    licence: "facts",
+    copyright: null,
+    files: "42161.json, the tokens with a pinned price feed",
+    required: true,
+    read: readPricedTokens,
+  },
 ];
 
 /** By the name of the network in Compound's deployments. */
@@ -104,15 +119,38 @@ const CHAIN_IDS = { mainnet: 1, optimism: 10, polygon: 137, base: 8453, arbitrum
 
 function readCompound(files: RepositoryFiles): Rows {
   type Collateral = { readonly address?: string; readonly decimals: string };
-  type Configuration = { readonly assets?: Readonly<Record<string, Collateral>> };
+  type Configuration = {
+    readonly baseToken: string;
+    readonly baseTokenAddress?: string;
+    readonly assets?: Readonly<Record<string, Collateral>>;
+  };
   return Object.entries(CHAIN_IDS).flatMap(([network, chainId]) => {
     const markets = files.readJsonBelow(`deployments/${network}`, "/configuration.json");
-    return [...markets.values()].flatMap((market) =>
-      Object.entries((market as Configuration).assets ?? {}).map(([symbol, { address, decimals }]) => ({
+    return [...markets.values()].flatMap((market) => {
+      const { baseToken, baseTokenAddress, assets = {} } = market as Configuration;
+      const collaterals = Object.entries(assets).map(([symbol, { address, decimals }]) => ({
         ...{ chainId, address, symbol, name: symbol, decimals: Number(decimals) },
-      })),
-    );
+      }));
+      // Without decimals: other sources must have it.
+      const base = { chainId, address: baseTokenAddress, symbol: baseToken, name: baseToken, decimals: null };
+      return [base, ...collaterals];
+    });
   });
+}
+
+function readPricedTokens(files: RepositoryFiles): Rows {
+  type Row = RepositoryRow & { readonly address: string };
+  // The other sources have those of the other chains.
+  return PRICED_CHAINS.filter(({ chainId }) => chainId === CHAIN_IDS.arbitrum).flatMap(
+    ({ chainId, tokens }) => {
+      const { list } = files.readJson(`${chainId}.json`) as { readonly list: Readonly<Record<string, Row>> };
+      const rows = new Map(Object.values(list).map((row) => [row.address.toLowerCase(), row]));
+      return tokens.flatMap(([, token]) => {
+        const { symbol, name, decimals } = rows.get(token) ?? {};
+        return [{ chainId, address: token, symbol, name, decimals }];
+      });
+    },
+  );
 }
 
 function readSmolAssets(files: RepositoryFiles): Rows {

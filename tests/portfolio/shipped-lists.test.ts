@@ -6,7 +6,9 @@ import { REPOSITORY_SOURCES } from "../../scripts/token-lists/repository-sources
 import { buildShippedLists, LISTED_CHAINS } from "../../scripts/token-lists/shipped-lists.ts";
 import { CHAINLINK_FEEDS } from "../../src/chain/price-feeds/price-feeds.ts";
 import type { Hex } from "../../src/lib/hex.ts";
+import { AAVE_V2_MARKETS } from "../../src/portfolio/positions/aave-v2/markets.ts";
 import { AAVE_V3_MARKETS } from "../../src/portfolio/positions/aave-v3/markets.ts";
+import { SPARK_MARKETS } from "../../src/portfolio/positions/spark/markets.ts";
 import { loadTokenLists } from "../../src/portfolio/tokens/load-token-lists.ts";
 import { getStablecoins } from "../../src/portfolio/tokens/stablecoins.ts";
 import { isPseudoNative, mergeTokenLists, parseTokenList } from "../../src/portfolio/tokens/token-list.ts";
@@ -51,34 +53,44 @@ it.each(LISTED_CHAINS)("the extract of $slug names the sources that the script r
 
 const lists = await loadTokenLists({ sources: [], chains: LISTED_CHAINS });
 
-// The base assets that are no stablecoins, as the deployments of Compound v3 name them.
-const COMPOUND_BASE_ASSETS: ReadonlyMap<number, readonly Hex[]> = new Map([
-  [
-    1,
-    [
-      "0x2260fac5e5542a773aa44fbcfedf7c193bc2c599",
-      "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-      "0x7f39c581f595b53c5cb19bd0b3f8da6c935e2ca0",
-    ],
-  ],
-  [10, ["0x4200000000000000000000000000000000000006"]],
-  [8453, ["0x4200000000000000000000000000000000000006", "0x940181a94a35a4569e4529a3cdfb74e38fd98631"]],
-  [42161, ["0x82af49447d8a07e3bd95bd0d56f35241523fbab1"]],
-]);
+const required = JSON.parse(await readFile(new URL("required-tokens.json", import.meta.url), "utf8")) as {
+  readonly sources: readonly unknown[];
+  readonly tokens: Readonly<Record<string, readonly Hex[]>>;
+};
 
-it.each(LISTED_CHAINS)("$slug lists every feed, reserve, stablecoin and base asset", ({ chainId }) => {
-  const universe = mergeTokenLists(lists, chainId);
-  const known = [
-    ...Object.keys(CHAINLINK_FEEDS.get(chainId)?.tokens ?? {}),
-    ...(AAVE_V3_MARKETS.get(chainId) ?? []).flatMap(({ reserves }) =>
-      reserves.map(({ underlying }) => underlying),
-    ),
-    ...getStablecoins(chainId),
-    ...(COMPOUND_BASE_ASSETS.get(chainId) ?? []),
-  ] as Hex[];
-  expect(known.length).toBeGreaterThan(30);
-  expect(known.filter((contract) => !universe.has(contract))).toEqual([]);
+it("what Compound, Morpho and the feeds require comes from the sources that the script reads", () => {
+  const declared = REPOSITORY_SOURCES.filter((source) => source.required);
+  expect(required.sources).toEqual(
+    declared.map(({ repository, commit, date }) => ({ repository, commit, date })),
+  );
+  const names = declared.map(({ repository }) => repository).join();
+  expect(names).toContain("compound-finance/comet");
+  expect(names).toContain("morpho-org/morpho-blue-api-metadata");
 });
+
+it.each(LISTED_CHAINS)(
+  "$slug lists every asset of feeds, Aave, Compound, Morpho and stablecoins",
+  (chain) => {
+    const { chainId } = chain;
+    const universe = mergeTokenLists(lists, chainId);
+    const reserves = [AAVE_V3_MARKETS, AAVE_V2_MARKETS, SPARK_MARKETS]
+      .flatMap((markets) => markets.get(chainId) ?? [])
+      .flatMap((market) => market.reserves.map(({ underlying }) => underlying));
+    const known = {
+      feeds: Object.keys(CHAINLINK_FEEDS.get(chainId)?.tokens ?? {}) as Hex[],
+      reserves,
+      stablecoins: [...getStablecoins(chainId)],
+      protocols: (required.tokens[chainId] ?? []).filter((contract) => !isPseudoNative(chainId, contract)),
+    };
+    for (const [kind, contracts] of Object.entries(known)) {
+      expect(contracts.length, kind).toBeGreaterThan(3);
+      expect(
+        contracts.filter((contract) => !universe.has(contract)),
+        kind,
+      ).toEqual([]);
+    }
+  },
+);
 
 it.each(measureCoverage())("$slug lists most of the hundred most traded tokens", (coverage) => {
   expect(coverage.mostTraded).toBe(100);

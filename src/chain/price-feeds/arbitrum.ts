@@ -23,6 +23,7 @@ export const arbitrumFeeds: ChainPriceFeeds = {
     "0x0c880f6761f1af8d9aa9c466984b80dab9a8c9e8": { feed: "0x66853e19d73c0f9301fe099c324a1e9726953433", heartbeatSeconds: 86_400 }, // PENDLE
     "0x93b346b6bc2548da6a1e7d98e9a421b42541425b": { feed: "0x0411d28c94d85a36bc72cb0f875dfa8371d8ffff", heartbeatSeconds: 86_400 }, // LUSD
     "0x7dff72693f6a4149b17e7c6314655f6a9f7c8b33": { feed: "0x3c786e934f23375ca345c9b8d5ad54838796e8e7", heartbeatSeconds: 86_400 }, // GHO
+    "0x6314c31a7a1652ce482cffe247e9cb7c3f4bb9af": { feed: "0x4bc735ef24bf286983024cad5d03f0738865aaef", heartbeatSeconds: 86_400 }, // 1INCH
     "0x7f9fbf9bdd3f4105c478b996b648fe6e828a1e98": { feed: "0x221912ce795669f628c51c69b7d0873eda9c03bb", heartbeatSeconds: 86_400 }, // APE
     "0xc87b37a581ec3257b734886d9d3a581f5a9d056c": { feed: "0x920e09a98f83b82701207ba7e433a5b53ecb888a", heartbeatSeconds: 86_400 }, // ATH
     "0x23ee2343b892b1bb63503a4fabc840e0e2c6810f": { feed: "0x84e8237cc1418ea1b4a1e0c3e7f48c3a5fbc81af", heartbeatSeconds: 86_400 }, // AXL
