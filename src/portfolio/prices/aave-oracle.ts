@@ -7,6 +7,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { type CallResults, createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
+import { aaveOracle, decodeDollarScale } from "../positions/aave-v3/oracle.ts";
 import {
   type AssetKey,
   getAssetKey,
@@ -26,13 +27,7 @@ import {
   listFeeds,
 } from "./chainlink.ts";
 
-const oracleCalls = {
-  getAssetsPrices: createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])"),
-  getAssetPrice: createCallEncoder("function getAssetPrice(address) view returns (uint256)"),
-  getSourceOfAsset: createCallEncoder("function getSourceOfAsset(address) view returns (address)"),
-  baseCurrency: createCallEncoder("function BASE_CURRENCY() view returns (address)"),
-  baseCurrencyUnit: createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)"),
-};
+const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
 
 // Aave's adapters cap a price or multiply it by a rate. They have no rounds, but name the Chainlink feed beneath them.
 const BASE_FEED_CALLS = [
@@ -40,8 +35,6 @@ const BASE_FEED_CALLS = [
   createCallEncoder("function BASE_TO_USD_AGGREGATOR() view returns (address)"),
 ];
 
-// Aave represents the dollar by the zero address; an oracle with another base currency does not return dollars.
-const US_DOLLAR = 0n;
 // The longest heartbeat that a dollar feed of Chainlink has.
 const SOURCE_AGE_SECONDS_MAX = 86_400;
 
@@ -88,10 +81,10 @@ async function readMarket(
   const results = await readByMulticall(
     at,
     [
-      oracleCalls.baseCurrency(oracle),
-      oracleCalls.baseCurrencyUnit(oracle),
-      oracleCalls.getAssetsPrices(oracle, [reserves]),
-      ...reserves.map((reserve) => oracleCalls.getSourceOfAsset(oracle, [reserve])),
+      aaveOracle.baseCurrency(oracle),
+      aaveOracle.baseCurrencyUnit(oracle),
+      getAssetsPrices(oracle, [reserves]),
+      ...reserves.map((reserve) => aaveOracle.getSourceOfAsset(oracle, [reserve])),
       ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
     ],
     signal,
@@ -100,8 +93,8 @@ async function readMarket(
   if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), at.block.timestamp)) {
     return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "the Aave oracle")] };
   }
-  const scale = decodeUnitDecimals(decodeWord(unit));
-  if (decodeWord(base) !== US_DOLLAR || scale === null) return { prices: new Map(), warnings: [] };
+  const scale = decodeDollarScale(base, unit);
+  if (scale === null) return { prices: new Map(), warnings: [] };
 
   const sources = new Map(reserves.map((reserve, index) => [reserve, decodeAddress(rest[index])]));
   const listPrices = decodeWordArray(list, reserves.length);
@@ -197,16 +190,10 @@ async function readOneByOne(
   reserves: readonly Hex[],
   signal: AbortSignal,
 ): Promise<readonly (bigint | null)[]> {
-  const calls = reserves.map((reserve) => oracleCalls.getAssetPrice(oracle, [reserve]));
+  const calls = reserves.map((reserve) => aaveOracle.getAssetPrice(oracle, [reserve]));
   return (await readByMulticall(at, calls, signal)).map(decodeWord);
 }
 
 function lowerCase(address: Hex): Hex {
   return address.toLowerCase() as Hex;
-}
-
-/** The exponent of a power of ten; null for any other number, because prices would not be decimal. */
-function decodeUnitDecimals(unit: bigint | null): number | null {
-  const digits = unit === null ? "" : unit.toString();
-  return /^10*$/.test(digits) ? digits.length - 1 : null;
 }

@@ -9,10 +9,13 @@ import { type Assets, getAsset } from "../asset-metadata.ts";
 import { encodeSequencerCalls, hasPinnedFeed, isPricing, judgeFeedTime } from "../market-price.ts";
 import type { AaveMarket } from "./market.ts";
 
-const getAssetPrice = createCallEncoder("function getAssetPrice(address) view returns (uint256)");
-const getSourceOfAsset = createCallEncoder("function getSourceOfAsset(address) view returns (address)");
-const baseCurrency = createCallEncoder("function BASE_CURRENCY() view returns (address)");
-const baseCurrencyUnit = createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)");
+/** The calls of an Aave oracle. */
+export const aaveOracle = {
+  getAssetPrice: createCallEncoder("function getAssetPrice(address) view returns (uint256)"),
+  getSourceOfAsset: createCallEncoder("function getSourceOfAsset(address) view returns (address)"),
+  baseCurrency: createCallEncoder("function BASE_CURRENCY() view returns (address)"),
+  baseCurrencyUnit: createCallEncoder("function BASE_CURRENCY_UNIT() view returns (uint256)"),
+};
 
 // Aave represents the dollar by the zero address; an oracle with another base currency does not return dollars.
 const US_DOLLAR = 0n;
@@ -43,13 +46,16 @@ export function prepareOracleLookup(at: PinnedChain, reserves: readonly Listed[]
   if (wanted.length === 0) return NOTHING;
   const sequencer = encodeSequencerCalls(at);
   const markets = [...new Set(wanted.map(({ market }) => market))];
-  const unitCalls = markets.flatMap(({ oracle }) => [baseCurrency(oracle), baseCurrencyUnit(oracle)]);
+  const unitCalls = markets.flatMap(({ oracle }) => [
+    aaveOracle.baseCurrency(oracle),
+    aaveOracle.baseCurrencyUnit(oracle),
+  ]);
   const calls = [
     ...sequencer,
     ...unitCalls,
     ...wanted.flatMap(({ market, underlying }) => [
-      getAssetPrice(market.oracle, [underlying]),
-      getSourceOfAsset(market.oracle, [underlying]),
+      aaveOracle.getAssetPrice(market.oracle, [underlying]),
+      aaveOracle.getSourceOfAsset(market.oracle, [underlying]),
     ]),
   ];
   return {
@@ -110,12 +116,12 @@ export function reserveKey({ pool }: AaveMarket, underlying: Hex): string {
 /** Null for an oracle that counts in something else than its market's data says. */
 function decodeScale({ quote }: AaveMarket, base: Hex | null, unit: Hex | null): number | null {
   // The first oracles of version 2 have no such functions.
-  if (quote !== undefined) return QUOTE_DECIMALS;
-  return decodeWord(base) === US_DOLLAR ? decodeUnitDecimals(decodeWord(unit)) : null;
+  return quote === undefined ? decodeDollarScale(base, unit) : QUOTE_DECIMALS;
 }
 
-/** The exponent of a power of ten; null for any other number, because prices would not be decimal. */
-function decodeUnitDecimals(unit: bigint | null): number | null {
-  const digits = unit === null ? "" : unit.toString();
+/** The decimals of prices in dollars; null when they are in something else, or not decimal at all. */
+export function decodeDollarScale(base: Hex | null | undefined, unit: Hex | null | undefined): number | null {
+  if (decodeWord(base) !== US_DOLLAR) return null;
+  const digits = decodeWord(unit)?.toString() ?? "";
   return /^10*$/.test(digits) ? digits.length - 1 : null;
 }
