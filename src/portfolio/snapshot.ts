@@ -6,6 +6,7 @@ import type { Hex } from "../lib/hex.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
+import { BUDGET_MS, CHAIN_MS_MAX } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader } from "./types.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
@@ -29,9 +30,6 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
   readonly readMsMax?: number;
 };
 
-// Below the 25 seconds that paid work has, so that the error can still name the chain that hangs.
-const READ_MS_MAX = 20_000;
-
 export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
     async read({ wallet, slugs }, signal) {
@@ -39,7 +37,7 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
       const takenAtMs = options.clock.nowMs();
       // Stops the reads of all other chains when one fails.
       const failed = new AbortController();
-      const deadline = AbortSignal.timeout(options.readMsMax ?? READ_MS_MAX);
+      const deadline = AbortSignal.timeout(options.readMsMax ?? CHAIN_MS_MAX);
       const abort = AbortSignal.any([signal, failed.signal, deadline]);
       // Every request of every chain adds a listener.
       setMaxListeners(0, abort);
@@ -74,9 +72,6 @@ type ChainReaderOptions = {
   readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];
 };
-
-// Few tokens, and optional: a source that hangs has already used up its time in the first round.
-const RECEIPT_PRICES_MS_MAX = 2_000;
 
 /** Reads a wallet on one chain at one block: balances, then metadata, positions and prices. */
 export async function readChainData(
@@ -118,7 +113,12 @@ export async function readChainData(
   // Only now: nearly every position has a value of its own, and its receipt tokens then need no price.
   const receipts = findUnpricedReceiptTokens(data);
   if (receipts.length === 0) return data;
-  const receiptPrices = await collectPrices(sources, { at, assets: receipts }, signal, RECEIPT_PRICES_MS_MAX);
+  const receiptPrices = await collectPrices(
+    sources,
+    { at, assets: receipts },
+    signal,
+    BUDGET_MS.receiptPrices,
+  );
   return {
     ...data,
     prices: new Map([...data.prices, ...receiptPrices.prices]),

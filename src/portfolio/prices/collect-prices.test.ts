@@ -108,13 +108,17 @@ describe("collectPrices", () => {
     expect(a.requested).toEqual([]);
   });
 
-  it("warns about a source that hangs", async () => {
+  it.each([
+    [
+      "heeds",
+      (stop: AbortSignal, reject: (reason: unknown) => void) =>
+        stop.addEventListener("abort", () => reject(stop.reason)),
+    ],
+    ["ignores", () => {}],
+  ])("warns about a source that hangs and %s its signal", async (_, onStart) => {
     const hanging: PriceSource = {
       name: "Hanging",
-      read: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason));
-        }),
+      read: (_query, stop) => new Promise((_resolve, reject) => onStart(stop, reject)),
     };
     const found = await collectPrices(
       [[hanging, source("B", { native: 2n })]],

@@ -1,4 +1,5 @@
 // Collects prices from sources in order of trust: groups in sequence, the sources of a group concurrently.
+import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import {
   type Asset,
   type AssetKey,
@@ -16,29 +17,28 @@ export type PriceSourceGroups = readonly (readonly PriceSource[])[];
 
 type CollectedPrices = Pick<ChainData, "prices" | "incompletePrices" | "warnings">;
 
-// A source that hangs counts as failed: the balances are known by then, and the caller is waiting.
-const TIME_MS_MAX = 6_000;
-
 export async function collectPrices(
   sources: PriceSourceGroups,
   { at, assets }: PriceQuery,
   signal: AbortSignal,
-  timeMsMax: number = TIME_MS_MAX,
+  budgetMs: number = BUDGET_MS.prices,
 ): Promise<CollectedPrices> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeMsMax)]);
+  const endMs = performance.now() + budgetMs;
   const prices = new Map<AssetKey, AssetPrice>();
   const warnings: string[] = [];
   const incompletePrices = new Set<AssetKey>();
   for (const group of sources) {
     const wanted = distinct(assets).filter((asset) => !prices.has(getAssetKey(asset)));
     if (wanted.length === 0) break;
-    const outcomes = await Promise.allSettled(
-      group.map(async (source) => source.read({ at, assets: wanted }, deadline)),
+    const leftMs = endMs - performance.now();
+    const outcomes = await Promise.all(
+      group.map((source) =>
+        runWithinBudget((stop) => source.read({ at, assets: wanted }, stop), leftMs, signal),
+      ),
     );
-    signal.throwIfAborted();
     group.forEach(({ name }, index) => {
       const outcome = outcomes[index];
-      if (outcome?.status === "fulfilled") {
+      if (outcome && "value" in outcome) {
         warnings.push(...outcome.value.warnings);
         addPrices(name, outcome.value, wanted, prices);
         for (const key of outcome.value.unasked ?? []) incompletePrices.add(key);

@@ -37,6 +37,7 @@ const genesis: Record<Hex, Hex> = {
 for (const { code, address } of hostile) if (code !== null) genesis[address] = code;
 const stage = await startPortfolioStage(genesis);
 const signal = AbortSignal.timeout(300_000);
+const word = (value: bigint) => numberToHex(value, { size: 32 });
 
 async function deployToken(name: string, symbol: string, decimals: number): Promise<Hex> {
   const { address } = stage.chain.accounts.owner;
@@ -110,6 +111,20 @@ describe("metadata", () => {
     const { holdings, warnings } = await readTokenMetadata(at, [holding(OLD)], signal);
     expect(holdings).toMatchObject([{ symbol: "T0", name: "Token 0", decimals: 18 }]);
     expect(warnings).toHaveLength(1);
+    const hanging = { ...at, read: () => new Promise<never>(() => {}) };
+    expect(await readTokenMetadata(hanging, [holding(OLD)], signal, 10)).toEqual({ holdings, warnings });
+    const slowUnlisted = {
+      ...at,
+      read: (...args: Parameters<typeof at.read>) =>
+        args[0][0]?.to === OLD ? Promise.resolve([word(7n), null, null]) : hanging.read(),
+    };
+    expect(await readTokenMetadata(slowUnlisted, [holding(OLD), holding(LIAR)], signal, 50)).toMatchObject({
+      holdings: [
+        { contract: OLD, decimals: 7 },
+        { contract: LIAR, decimals: null },
+      ],
+      warnings: ["Local chain: names and decimals of unlisted tokens could not be read."],
+    });
     const reason = new Error("aborted");
     await expect(readTokenMetadata(at, [holding(OLD)], AbortSignal.abort(reason))).rejects.toBe(reason);
   });

@@ -1,6 +1,7 @@
 // Decimals, symbol and name of held tokens: from the contracts, with the token lists as fallback.
 import type { Hex } from "../../lib/hex.ts";
 import type { CallResults } from "../multicall.ts";
+import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { Asset, Holding, PinnedChain } from "../types.ts";
 import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "./erc20.ts";
 
@@ -9,34 +10,55 @@ type DescribedHoldings = {
   readonly warnings: readonly string[];
 };
 
-/** Keeps every holding, in order. Logos come from lists only: a contract must not be able to place a link. */
+/**
+ * Keeps every holding, in order. Logos come from lists only: a contract must not be able to place a link. Unlisted
+ * tokens are read by themselves, so that their contracts cannot make those of listed ones late.
+ */
 export async function readTokenMetadata(
   at: PinnedChain,
   holdings: readonly Holding[],
   signal: AbortSignal,
+  budgetMs: number = BUDGET_MS.metadata,
 ): Promise<DescribedHoldings> {
+  const { name, tokens } = at.chain;
   const contracts = [...new Set(holdings.flatMap(({ contract }) => contract ?? []))];
-  const warnings: string[] = [];
-  let results: CallResults = [];
-  try {
-    results = await at.read(contracts.flatMap(encodeMetadataCalls), signal);
-  } catch (error) {
-    if (signal.aborted) throw error;
-    warnings.push(
-      `${at.chain.name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
-    );
-  }
-  const resultsOf = new Map<Hex | null, CallResults>(
-    contracts.map((contract, index) => [
-      contract,
-      results.slice(index * METADATA_CALLS, (index + 1) * METADATA_CALLS),
-    ]),
-  );
-  const described = holdings.map((holding): Holding => {
-    const own = resultsOf.get(holding.contract);
-    return own === undefined ? holding : describe(holding, own, at.chain.tokens);
-  });
-  return { holdings: described, warnings };
+  const isListed = (contract: Hex) => tokens.has(contract);
+  const read = (group: readonly Hex[]) => readResults(at, group, signal, budgetMs);
+  const [listed, unlisted] = await Promise.all([
+    read(contracts.filter(isListed)),
+    read(contracts.filter((contract) => !isListed(contract))),
+  ]);
+  const resultsOf = new Map<Hex | null, CallResults>([...(listed ?? []), ...(unlisted ?? [])]);
+  return {
+    holdings: holdings.map((holding): Holding => {
+      const { contract } = holding;
+      return contract === null ? holding : describe(holding, resultsOf.get(contract) ?? [], tokens);
+    }),
+    warnings: [
+      ...(listed === null
+        ? [
+            `${name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
+          ]
+        : []),
+      ...(unlisted === null ? [`${name}: names and decimals of unlisted tokens could not be read.`] : []),
+    ],
+  };
+}
+
+/** Null when they failed or were late. */
+async function readResults(
+  at: PinnedChain,
+  contracts: readonly Hex[],
+  signal: AbortSignal,
+  budgetMs: number,
+): Promise<ReadonlyMap<Hex, CallResults> | null> {
+  const calls = contracts.flatMap(encodeMetadataCalls);
+  if (calls.length === 0) return new Map();
+  const outcome = await runWithinBudget((stop) => at.read(calls, stop), budgetMs, signal);
+  if ("failure" in outcome) return null;
+  const ownResults = (index: number) =>
+    outcome.value.slice(index * METADATA_CALLS, (index + 1) * METADATA_CALLS);
+  return new Map(contracts.map((contract, index) => [contract, ownResults(index)]));
 }
 
 function describe(holding: Holding, results: CallResults, tokens: ReadonlyMap<Hex | null, Asset>): Holding {

@@ -10,7 +10,7 @@ import type { UniswapV4Market } from "./markets.ts";
 const REQUESTS_MAX = 16;
 const SHRINK_BY = 8;
 const GROW_BY = 2;
-/** Positions have six seconds in all. */
+/** Positions have five seconds in all. */
 const TIME_MS_MAX = 3_000;
 /** A block time is an average. */
 const AGE_MARGIN_PERCENT = 110;

@@ -1,0 +1,39 @@
+// Time budgets: they add up within the time of a chain, and late work ends whether it heeds its signal or not.
+import { describe, expect, it } from "vitest";
+import { BUDGET_MS, CHAIN_MS_MAX, runWithinBudget } from "./time-budgets.ts";
+
+const signal = new AbortController().signal;
+
+describe("the budgets", () => {
+  it("leave a chain a second when every part is late, so that the snapshot is still sold", () => {
+    const all = Object.values(BUDGET_MS).reduce((sum, ms) => sum + ms, 0);
+    expect(all).toBeLessThanOrEqual(CHAIN_MS_MAX - 1_000);
+  });
+});
+
+describe("work within a budget", () => {
+  it("returns its value, or that it failed", async () => {
+    expect(await runWithinBudget(async () => 7, 1_000, signal)).toEqual({ value: 7 });
+    const failing = () => Promise.reject(new Error("down"));
+    expect(await runWithinBudget(failing, 1_000, signal)).toEqual({ failure: "failed" });
+    const throwing = (): Promise<never> => {
+      throw new Error("at once");
+    };
+    expect(await runWithinBudget(throwing, 1_000, signal)).toEqual({ failure: "failed" });
+  });
+
+  it("is late at the end of its budget, heeding its signal or not", async () => {
+    const heeding = (stop: AbortSignal) =>
+      new Promise<never>((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
+    expect(await runWithinBudget(heeding, 10, signal)).toEqual({ failure: "late" });
+    expect(await runWithinBudget(() => new Promise<never>(() => {}), 0.5, signal)).toEqual({
+      failure: "late",
+    });
+  });
+
+  it("rejects with the reason of the caller's signal, even when it has a value", async () => {
+    const caller = new AbortController();
+    const work = async () => caller.abort(new Error("gone"));
+    await expect(runWithinBudget(work, 1_000, caller.signal)).rejects.toThrow("gone");
+  });
+});

@@ -1,0 +1,47 @@
+// How long each part of a snapshot may take: a part that is late is left out and named, and the balances are still sold.
+
+/** All of a chain. Below the 25 seconds that paid work has, so that the error can still name the chain that hangs. */
+export const CHAIN_MS_MAX = 20_000;
+
+/**
+ * Parts run one after another in this order, and together they end before the chain's own time does. Balances have no
+ * budget: without them there is no snapshot.
+ */
+export const BUDGET_MS = {
+  /** Searching transfers, while balances are read. */
+  transfers: 5_000,
+  /** Senders and times of recent transactions. */
+  activity: 2_000,
+  /** Names and decimals of tokens. */
+  metadata: 2_000,
+  /** Of each position reader; they run side by side. */
+  positions: 5_000,
+  /** Of all price sources together. */
+  prices: 4_000,
+  /** Few tokens: those that may stand in for positions without a value. */
+  receiptPrices: 1_000,
+} as const;
+
+export type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };
+
+/** Gives up at the end of the budget even when the work does not heed its signal. Rejects only when the caller aborts. */
+export async function runWithinBudget<T>(
+  work: (stop: AbortSignal) => Promise<T>,
+  budgetMs: number,
+  signal: AbortSignal,
+): Promise<Outcome<T>> {
+  signal.throwIfAborted();
+  const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(budgetMs)));
+  const stop = AbortSignal.any([signal, deadline]);
+  const outcome = await new Promise<Outcome<T>>((resolve) => {
+    const giveUp = () => resolve({ failure: deadline.aborted && !signal.aborted ? "late" : "failed" });
+    stop.addEventListener("abort", giveUp, { once: true });
+    // Async, so that work that throws at once rejects as well.
+    const working = (async () => work(stop))();
+    working
+      .then((value) => resolve({ value }), giveUp)
+      .finally(() => stop.removeEventListener("abort", giveUp));
+  });
+  signal.throwIfAborted();
+  return outcome;
+}
