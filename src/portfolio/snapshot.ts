@@ -104,6 +104,7 @@ export async function readChainData(
     block: at.block,
     holdings,
     positions: positions.positions,
+    unreadDebts: positions.unreadDebts,
     prices: prices.prices,
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,

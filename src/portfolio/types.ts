@@ -234,6 +234,8 @@ export type PositionResult = {
 
 export type PositionReader = {
   readonly protocol: string;
+  /** The protocol lends: each part that its reader fails to read, and warns about, may hide a debt. */
+  readonly readsDebt?: boolean;
   /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */
   read(query: PositionQuery, signal: AbortSignal): Promise<PositionResult>;
 };

@@ -37,6 +37,20 @@ describe("collectPositions", () => {
     expect(warnings).toEqual(["Positions in F are missing on Base: they could not be read.", "B was read."]);
   });
 
+  it.each([
+    ["fails", () => Promise.reject(new Error("down"))],
+    ["hangs", () => new Promise<never>(() => {})],
+    ["could not read a part", async () => ({ positions: [], warnings: ["A part."] })],
+  ])("names a lending protocol whose reader %s: a debt may be missing", async (_, read) => {
+    const readers = [
+      { protocol: "Lend", readsDebt: true, read },
+      { protocol: "Vault", read: () => Promise.reject(new Error("down")) },
+      { protocol: "B", readsDebt: true, read: async () => ({ positions: [], warnings: [] }) },
+    ];
+    const { unreadDebts } = await collectPositions(readers, query, signal, 20);
+    expect([...unreadDebts]).toEqual(["Lend"]);
+  });
+
   it("gives a receipt token to the earlier reader, which may use it for several positions", async () => {
     const receiptTokens = [numberedContract(1)];
     const readers = [

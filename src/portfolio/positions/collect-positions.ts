@@ -3,12 +3,17 @@ import type { Hex } from "../../lib/hex.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } from "../types.ts";
 
+type CollectedPositions = Required<PositionResult> & {
+  /** Lending protocols in which a debt of the wallet may be missing. */
+  readonly unreadDebts: ReadonlySet<string>;
+};
+
 export async function collectPositions(
   readers: readonly PositionReader[],
   query: PositionQuery,
   signal: AbortSignal,
   budgetMs: number = BUDGET_MS.positions,
-): Promise<Required<PositionResult>> {
+): Promise<CollectedPositions> {
   const { chain } = query.at;
   const outcomes = await Promise.all(
     readers.map((reader) => runWithinBudget((stop) => reader.read(query, stop), budgetMs, signal)),
@@ -16,6 +21,7 @@ export async function collectPositions(
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
+  const unreadDebts = new Set<string>();
   const warnings: string[] = [];
   const readerOf = new Map<Hex, PositionReader>();
   readers.forEach((reader, index) => {
@@ -24,10 +30,12 @@ export async function collectPositions(
       const isLate = outcome.failure === "late";
       const why = isLate ? `took more than ${budgetMs / 1_000} seconds` : "could not be read";
       warnings.push(`Positions in ${reader.protocol} are missing on ${chain.name}: they ${why}.`);
+      if (reader.readsDebt) unreadDebts.add(reader.protocol);
       return;
     }
     const { value: result } = outcome;
     warnings.push(...result.warnings);
+    if (reader.readsDebt && result.warnings.length > 0) unreadDebts.add(reader.protocol);
     for (const token of result.provenTokens ?? []) provenTokens.add(token);
     for (const token of result.unmarketedTokens ?? []) unmarketedTokens.add(token);
     for (const position of result.positions) {
@@ -44,5 +52,5 @@ export async function collectPositions(
       positions.push(position);
     }
   });
-  return { positions, provenTokens, unmarketedTokens, warnings };
+  return { positions, provenTokens, unmarketedTokens, unreadDebts, warnings };
 }

@@ -7,6 +7,13 @@ type ReadMarkets<Market> = (
   signal: AbortSignal,
 ) => ReturnType<PositionReader["read"]>;
 
+/** Of a protocol that lends: its markets may know debts of the wallet. */
+export function createLendingReader<Market>(
+  ...args: Parameters<typeof createMarketReader<Market>>
+): PositionReader {
+  return { ...createMarketReader(...args), readsDebt: true };
+}
+
 export function createMarketReader<Market>(
   protocol: string,
   marketsByChain: ReadonlyMap<number, readonly Market[]>,

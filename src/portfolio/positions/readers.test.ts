@@ -39,6 +39,13 @@ describe("the position readers", () => {
     ]);
   });
 
+  it("of lending protocols say that a debt may hide behind their failure", () => {
+    const lending = POSITION_READERS.filter(({ readsDebt }) => readsDebt).map(({ protocol }) => protocol);
+    expect(lending).toEqual([
+      ...["aave-v3", "aave-v2", "spark", "compound-v3", "compound-v2", "moonwell", "venus", "morpho-blue"],
+    ]);
+  });
+
   it("have addresses and market ids in lower case, each once", () => {
     for (const [chainId, { vaults, proofs }] of VAULT_REGISTRIES) {
       const registries = proofs.map(({ registry }) => registry);

@@ -72,6 +72,20 @@ describe("an account with debt", () => {
     expect(summary.totalValueUsd).toBeNull();
   });
 
+  it("makes the totals unknown when it could not be read at all, whatever else is known", () => {
+    const wallet = { holdings: [makeHolding(usdc, 5_000000n)], prices: dollar };
+    const { summary } = makeSnapshot(
+      makeChainData(base, { ...wallet, unreadDebts: new Set(["aave-v3"]) }),
+      makeChainData(ethereum, wallet),
+    );
+    expect(summary.totalValueUsd).toBeNull();
+    expect(summary.chains.map(({ totalValueUsd }) => totalValueUsd)).toEqual([null, "5"]);
+    expect(summary).toMatchObject({ stablecoinValueUsd: "5", pricedTokenCount: 2 });
+    expect(summary.warnings).toContain(
+      "The total value on Base is unknown: what the wallet may owe in aave-v3 could not be read.",
+    );
+  });
+
   it("is valued when its market prices the collateral", () => {
     const collateral = { ...makeHolding(fund, million), marketPrice: marketPrice("1") };
     const { summary, positions } = onBase({ positions: [supplied(collateral), debt], prices: dollar });

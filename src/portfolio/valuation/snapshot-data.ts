@@ -16,6 +16,8 @@ export type ChainData = {
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];
+  /** Lending protocols in which a debt of the wallet may be missing among the positions. */
+  readonly unreadDebts: ReadonlySet<string>;
   readonly prices: ReadonlyMap<AssetKey, AssetPrice>;
   /** Assets that a source failed to look up or left out: a missing price says nothing about them. */
   readonly incompletePrices: ReadonlySet<AssetKey>;

@@ -52,10 +52,7 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
     timestamp: new Date(takenAtMs).toISOString(),
     chains: chains.map(({ chain }) => chain.slug),
     summary: {
-      totalValueUsd: computeTotal(
-        { tokens, positions },
-        valued.some((chain) => chain.unknownAccounts.size > 0),
-      ),
+      totalValueUsd: computeTotal({ tokens, positions }, valued.some(isTotalUnknown)),
       ...countTokens(tokens.map(({ token }) => token)),
       stablecoinValueUsd: computeStablecoinTotal({ tokens, positions }),
       chains: valued.map(summarizeChain),
@@ -74,12 +71,17 @@ type Valued = Pick<ValuedChain, "tokens" | "positions">;
 function summarizeChain(chain: ValuedChain): ChainSummary {
   return {
     chain: chain.data.chain.slug,
-    totalValueUsd: computeTotal(chain, chain.unknownAccounts.size > 0),
+    totalValueUsd: computeTotal(chain, isTotalUnknown(chain)),
     ...countTokens(chain.tokens.map(({ token }) => token)),
   };
 }
 
-/** Null when it is unknown: a debt is then not valued together with what secures it, or nothing has a price. */
+/** A debt is not valued together with what secures it, or may exist unseen. */
+function isTotalUnknown({ unknownAccounts, data: { unreadDebts } }: ValuedChain): boolean {
+  return unknownAccounts.size > 0 || unreadDebts.size > 0;
+}
+
+/** Null when it is unknown, or when nothing has a price. */
 function computeTotal({ tokens, positions }: Valued, isUnknown: boolean): string | null {
   const values = [...tokens.filter(isCounted), ...positions].map(({ value }) => value);
   return isUnknown ? null : formatUsdValue(sumKnownValues(values));
@@ -153,11 +155,15 @@ function describeChainWarnings(valued: ValuedChain): readonly string[] {
 
 /** What makes a total unknown or smaller than balance × price. */
 function describeUnknown({
-  data: { chain },
+  data: { chain, unreadDebts },
   unknownAccounts,
   limitedAssets,
 }: ValuedChain): readonly string[] {
   return [
+    ...[...unreadDebts].map(
+      (protocol) =>
+        `The total value on ${chain.name} is unknown: what the wallet may owe in ${protocol} could not be read.`,
+    ),
     ...[...unknownAccounts].map(
       (protocol) =>
         `The total value on ${chain.name} is unknown: the wallet owes in ${protocol}, and not everything that it holds or owes there has a known value.`,

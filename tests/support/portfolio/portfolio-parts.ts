@@ -65,6 +65,7 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
     block,
     holdings: [],
     positions: [],
+    unreadDebts: new Set(),
     prices: new Map(),
     incompletePrices: new Set(),
     provenTokens: new Set(),

@@ -87,6 +87,11 @@ export function describePositionReader(testCase: ReaderCase): void {
       }
     });
 
+    it("says that it reads debts when it does, so that its failure makes totals unknown", () => {
+      const hasDebt = testCase.expected.some(({ kind }) => kind === "borrowed");
+      expect(!hasDebt || reader.readsDebt).toBe(true);
+    });
+
     it("needs few round trips and few requests", async () => {
       const at = openRecordedChain(record);
       await read(at);

@@ -12,7 +12,7 @@ import { type CallResults, createCallEncoder, readByMulticall } from "../../mult
 import { erc20 } from "../../tokens/erc20.ts";
 import type { ContractRead, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createLendingReader } from "../market-reader.ts";
 import type { AaveMarket, AaveProtocol } from "./market.ts";
 import { type OracleLookup, prepareOracleLookup, reserveKey } from "./oracle.ts";
 
@@ -68,7 +68,7 @@ export function createAaveReader(
   kind: AaveProtocol,
   marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
 ): PositionReader {
-  return createMarketReader(kind.protocol, marketsByChain, async (query, markets, signal) => {
+  return createLendingReader(kind.protocol, marketsByChain, async (query, markets, signal) => {
     const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
     const known = await readKnownReserves(context, markets);
     const added = await readUnreadReserves(context, known.balances, known.unread);

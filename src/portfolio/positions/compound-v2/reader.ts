@@ -19,7 +19,7 @@ import {
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { encodeSequencerCalls, hasPinnedFeed, isPricing } from "../market-price.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createLendingReader } from "../market-reader.ts";
 import type { CompoundV2Pool, CompoundV2Protocol } from "./pool.ts";
 
 const COMPOUND_V2: CompoundV2Protocol = { protocol: "compound-v2", title: "Compound v2" };
@@ -57,7 +57,7 @@ export function createCompoundV2Reader(
   poolsByChain: ReadonlyMap<number, readonly CompoundV2Pool[]>,
   kind: CompoundV2Protocol = COMPOUND_V2,
 ): PositionReader {
-  return createMarketReader(kind.protocol, poolsByChain, async (query, pools, signal) => {
+  return createLendingReader(kind.protocol, poolsByChain, async (query, pools, signal) => {
     const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
     const markets = await findMarkets(context, pools);
     if (markets.length === 0) return { positions: [], warnings: context.warnings };

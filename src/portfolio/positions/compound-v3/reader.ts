@@ -18,7 +18,7 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createLendingReader } from "../market-reader.ts";
 import {
   type FeedPrices,
   PROTOCOL,
@@ -76,7 +76,7 @@ type ReadContext = {
 export function createCompoundV3Reader(
   marketsByChain: ReadonlyMap<number, readonly CompoundV3Market[]>,
 ): PositionReader {
-  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+  return createLendingReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
     const context: ReadContext = { query, signal, warnings: [], incomplete: new Set() };
     const { warnings } = context;
     const accounts = await readAccounts(context, markets);

@@ -15,7 +15,7 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createLendingReader } from "../market-reader.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
 import { type Account, createAccountScan } from "./scan-accounts.ts";
@@ -64,7 +64,7 @@ export function createMorphoBlueReader(
   marketsByChain: ReadonlyMap<number, readonly MorphoBlueMarkets[]>,
 ): PositionReader {
   const scanAccounts = createAccountScan();
-  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+  return createLendingReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
     const context: ReadContext = { query, signal, warnings: [] };
     const { accounts, unreadable } = await scanAccounts(query.at, query.wallet, markets, signal);
     if (unreadable > 0) {
