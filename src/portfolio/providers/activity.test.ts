@@ -52,16 +52,47 @@ describe("the counterparty", () => {
 });
 
 describe("the shown entries", () => {
-  it("are the newest, in order, and no lookalike takes the place of another entry", () => {
+  const entry = (kind: "signed" | "paid" | "received" | "lookalike", index: number) => ({
+    index,
+    kind,
+    sender: kind === "signed" ? WALLET : SHOP,
+    from: kind === "paid" ? WALLET : kind === "lookalike" ? POISONER : FRIEND,
+    lookalike: kind === "lookalike",
+  });
+  type Kind = ReturnType<typeof entry>["kind"];
+  const rows = (count: number, kind: Kind) => Array<Kind>(count).fill(kind);
+  const keep = (kinds: readonly Kind[]) => keepNewest(WALLET, kinds.map(entry));
+  const count = (kept: ReturnType<typeof keep>, ...kinds: readonly Kind[]) =>
+    kept.filter(({ kind }) => kinds.includes(kind)).length;
+
+  it("are the newest of each kind, in order, and no kind takes the places of another", () => {
+    const kind = fc.constantFrom<Kind[]>("signed", "paid", "received", "lookalike");
     fc.assert(
-      fc.property(fc.array(fc.boolean(), { maxLength: 80 }), (marks) => {
-        const entries = marks.map((lookalike, index) => ({ index, lookalike }));
-        const kept = keepNewest(entries);
+      fc.property(fc.array(kind, { maxLength: 120 }), (kinds) => {
+        const entries = kinds.map(entry);
+        const kept = keep(kinds);
         expect(kept).toHaveLength(Math.min(ACTIVITY_MAX, entries.length));
-        expect(kept).toEqual(entries.filter((entry) => kept.includes(entry)));
-        const others = entries.filter(({ lookalike }) => !lookalike);
-        expect(kept.filter(({ lookalike }) => !lookalike)).toEqual(others.slice(0, ACTIVITY_MAX));
+        expect(kept.map(({ index }) => index)).toEqual(kept.map(({ index }) => index).sort((a, b) => a - b));
+        for (const group of [["signed", "paid"], ["received"], ["lookalike"]] as const) {
+          const all = entries.filter((each) => (group as readonly Kind[]).includes(each.kind));
+          const shown = kept.filter((each) => (group as readonly Kind[]).includes(each.kind));
+          expect(shown.map(({ index }) => index)).toEqual(
+            all.slice(0, shown.length).map(({ index }) => index),
+          );
+        }
+        const own = entries.filter((each) => each.kind === "signed" || each.kind === "paid").length;
+        const received = entries.filter((each) => each.kind === "received").length;
+        expect(count(kept, "signed", "paid")).toBeGreaterThanOrEqual(Math.min(own, 13));
+        expect(count(kept, "received")).toBeGreaterThanOrEqual(Math.min(received, 12));
+        expect(count(kept, "lookalike")).toBeLessThanOrEqual(Math.max(0, ACTIVITY_MAX - own - received));
       }),
     );
+  });
+
+  it("keep what the wallet did under a flood of gifts, and payments under a flood of its own", () => {
+    const flooded = keep([...rows(500, "lookalike"), ...rows(500, "received"), ...rows(20, "signed")]);
+    expect([count(flooded, "signed"), count(flooded, "received")]).toEqual([13, 12]);
+    const busy = keep([...rows(500, "paid"), ...rows(3, "received")]);
+    expect([count(busy, "paid"), count(busy, "received")]).toEqual([22, 3]);
   });
 });

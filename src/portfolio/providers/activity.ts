@@ -1,5 +1,6 @@
 // A wallet's activity from any provider: which counterparties look like others, who sent what, which entries are shown.
 import type { Hex } from "../../lib/hex.ts";
+import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import { ACTIVITY_MAX, type PinnedChain, type WalletActivity } from "../types.ts";
 
 const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
@@ -42,21 +43,39 @@ export function getCounterparty(wallet: Hex, { from, to }: Parties): Hex | null 
 }
 
 /**
- * The newest entries, in the order given. Lookalikes only get the places that others leave: a stranger can send as
- * many as he likes, and must not push out what the wallet did.
+ * Whether the wallet signed the transaction, or its own tokens moved with its permission. A stranger can do neither; he
+ * can send it something.
  */
-export function keepNewest<T extends Pick<WalletActivity, "lookalike">>(
+function isOwnActivity(wallet: Hex, { sender, from }: Pick<WalletActivity, "sender" | "from">): boolean {
+  return sender === wallet || from === wallet;
+}
+
+/** Half of the places: payments from others neither push out what the wallet did, nor the other way round. */
+const RECEIVED_PLACES = Math.floor(ACTIVITY_MAX / 2);
+
+/**
+ * The newest entries, in the order given. What the wallet did and what it received each have their places, and get
+ * those that the other leaves. What a lookalike sent only gets places that both leave.
+ */
+export function keepNewest<T extends Pick<WalletActivity, "sender" | "from" | "lookalike">>(
+  wallet: Hex,
   newestFirst: readonly T[],
 ): readonly T[] {
   if (newestFirst.length <= ACTIVITY_MAX) return newestFirst;
-  const others = newestFirst.filter(({ lookalike }) => !lookalike).slice(0, ACTIVITY_MAX);
-  const places = ACTIVITY_MAX - others.length;
-  const kept = new Set([...others, ...newestFirst.filter(({ lookalike }) => lookalike).slice(0, places)]);
+  const own = newestFirst.filter((entry) => isOwnActivity(wallet, entry));
+  const others = newestFirst.filter((entry) => !isOwnActivity(wallet, entry));
+  const received = others.filter(({ lookalike }) => !lookalike);
+  const ownPlaces = ACTIVITY_MAX - Math.min(received.length, RECEIVED_PLACES);
+  const kept = new Set(
+    [
+      ...own.slice(0, ownPlaces),
+      ...received,
+      ...own.slice(ownPlaces),
+      ...others.filter(({ lookalike }) => lookalike),
+    ].slice(0, ACTIVITY_MAX),
+  );
   return newestFirst.filter((entry) => kept.has(entry));
 }
-
-// Optional: the balances must not wait for them for long.
-const SENDERS_MS_MAX = 3_000;
 
 type ReadSenders = {
   readonly senders: ReadonlyMap<Hex, Hex>;
@@ -71,12 +90,8 @@ export async function readSenders(
 ): Promise<ReadSenders> {
   const warnings = [`${at.chain.name}: who sent some transactions of recent activity could not be read.`];
   if (hashes.length === 0) return { senders: new Map(), warnings: [] };
-  try {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(SENDERS_MS_MAX)]);
-    const senders = await at.senders(hashes, deadline);
-    return { senders, warnings: hashes.every((hash) => senders.has(hash)) ? [] : warnings };
-  } catch {
-    signal.throwIfAborted();
-    return { senders: new Map(), warnings };
-  }
+  const outcome = await runWithinBudget((stop) => at.senders(hashes, stop), BUDGET_MS.activity, signal);
+  if ("failure" in outcome) return { senders: new Map(), warnings };
+  const { value: senders } = outcome;
+  return { senders, warnings: hashes.every((hash) => senders.has(hash)) ? [] : warnings };
 }

@@ -12,9 +12,9 @@ const base = makeChainConfig("base", 8453);
 const ethereum = makeChainConfig("ethereum", 1);
 
 describe("recent activity", () => {
-  const entry = (number: number, timestamp: number | null, lookalike = false) => ({
-    ...{ hash: numberedContract(number), from: TEST_WALLET, to: null, blockNumber: number, timestamp },
-    ...{ sender: TEST_WALLET, lookalike },
+  const entry = (number: number, timestamp: number | null, sender = TEST_WALLET, lookalike = false) => ({
+    ...{ hash: numberedContract(number), from: sender, to: null, blockNumber: number, timestamp },
+    ...{ sender, lookalike },
   });
 
   it("lists the newest of all chains first and entries without a time last", () => {
@@ -41,12 +41,25 @@ describe("recent activity", () => {
   });
 
   it("gives lookalikes only the places that others leave", () => {
-    const poison = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index, true));
+    const poisoner = numberedContract(666);
+    const poison = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index, poisoner, true));
     const real = Array.from({ length: 20 }, (_, index) => entry(100 + index, 500 - index));
     const { recentActivity } = makeSnapshot(makeChainData(base, { activity: [...poison, ...real] }));
     expect(recentActivity.map(({ blockNumber }) => blockNumber)).toEqual([
       ...[0, 1, 2, 3, 4],
       ...Array.from({ length: 20 }, (_, index) => 100 + index),
     ]);
+  });
+
+  it("keeps what the wallet did on one chain under a flood of gifts on another", () => {
+    const stranger = numberedContract(666);
+    const gifts = Array.from({ length: 25 }, (_, index) => entry(index, 1_000 - index, stranger));
+    const own = Array.from({ length: 25 }, (_, index) => entry(100 + index, 500 - index));
+    const { recentActivity } = makeSnapshot(
+      makeChainData(base, { activity: gifts }),
+      makeChainData(ethereum, { activity: own }),
+    );
+    expect(recentActivity.filter(({ sender }) => sender === TEST_WALLET)).toHaveLength(13);
+    expect(recentActivity.filter(({ sender }) => sender === stranger)).toHaveLength(12);
   });
 });

@@ -9,18 +9,18 @@ import type {
   TopHolding,
 } from "../snapshot-types.ts";
 import type { AssetKey } from "../types.ts";
-import type { ChainData, SnapshotData } from "./snapshot-data.ts";
+import type { SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
-function listRecentActivity(chains: readonly ChainData[]): readonly RecentActivity[] {
+function listRecentActivity({ wallet, chains }: SnapshotData): readonly RecentActivity[] {
   const newestFirst = chains
     .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
     .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))
     .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1));
-  return keepNewest(newestFirst).map(
+  return keepNewest(wallet, newestFirst).map(
     ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike }) => ({
       ...{ chain, hash, from, to, blockNumber },
       timestamp: formatSeconds(seconds),
@@ -42,7 +42,8 @@ export function excludeSpam(snapshot: PortfolioSnapshot): PortfolioSnapshot {
 
 const TOP_HOLDINGS_MAX = 10;
 
-export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotData): PortfolioSnapshot {
+export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
+  const { wallet, takenAtMs, provider, chains } = data;
   const valued = chains.map(valueChain);
   // The sort is stable: equal values stay in the order of chains, then contracts.
   const tokens = valued.flatMap((chain) => chain.tokens).sort(compareByValue);
@@ -61,7 +62,7 @@ export function valueSnapshot({ wallet, takenAtMs, provider, chains }: SnapshotD
     },
     tokens: tokens.map(({ token }) => token),
     positions: positions.map(({ position }) => position),
-    recentActivity: listRecentActivity(chains),
+    recentActivity: listRecentActivity(data),
     provider,
   };
 }

@@ -39,7 +39,7 @@ export async function readAlchemyActivity(
     readSide(client, query, "fromAddress", signal),
     readSide(client, query, "toAddress", signal),
   ]);
-  const transfers = sides.flat().filter((transfer) => isOwnActivity(query, transfer));
+  const transfers = sides.flat().filter((transfer) => isShownActivity(query, transfer));
   const lookalikes = findLookalikes(query.wallet, transfers);
   const byHash = new Map<Hex, Transfer>();
   for (const transfer of transfers) {
@@ -53,11 +53,11 @@ export async function readAlchemyActivity(
       const counterparty = getCounterparty(query.wallet, activity);
       return { ...activity, lookalike: counterparty !== null && lookalikes.has(counterparty) };
     });
-  return keepNewest(newestFirst);
+  return keepNewest(query.wallet, newestFirst);
 }
 
 /** What the wallet signed, and amounts that moved: of the native coin, or of a listed token. These cannot be forged. */
-function isOwnActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Transfer): boolean {
+function isShownActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Transfer): boolean {
   const { external, from, contract, amount } = transfer;
   if (external && from === wallet) return true;
   if (amount === null || amount === 0n) return false;
@@ -93,7 +93,7 @@ async function readSide(
       signal,
     );
     transfers.push(...page.transfers);
-    const own = transfers.filter((transfer) => isOwnActivity(query, transfer));
+    const own = transfers.filter((transfer) => isShownActivity(query, transfer));
     const distinct = new Set(own.map(({ hash }) => hash)).size;
     if (page.next === null || page.next === pageKey || distinct >= ACTIVITY_MAX) break;
     pageKey = page.next;

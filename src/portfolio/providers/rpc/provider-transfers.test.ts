@@ -152,7 +152,7 @@ describe("recent activity", () => {
     const token = await deployToken();
     const hashes: Hex[] = [];
     for (let i = 0; i < 30; i += 1) {
-      hashes.unshift(i % 3 === 2 ? await transfer(token, numberedAddress(0x123), 1n) : await mint(token, 5n));
+      hashes.unshift(i % 2 === 1 ? await transfer(token, numberedAddress(0x123), 1n) : await mint(token, 5n));
     }
     const { activity, warnings } = await read([token]);
     expect(activity.map(({ hash }) => hash)).toEqual(hashes.slice(0, 25));
@@ -226,6 +226,22 @@ describe("recent activity", () => {
     const fromLookalike = dusted.activity.filter(({ from }) => from === LOOKALIKE);
     expect(fromLookalike).toHaveLength(23);
     expect(fromLookalike.every(({ lookalike, sender }) => lookalike && sender === LOOKALIKE)).toBe(true);
+  });
+
+  it("keeps what the wallet did under a flood of gifts from strangers who look like nobody", async () => {
+    const token = await deployToken();
+    await mint(token, 100n);
+    const paid: Hex[] = [];
+    for (let i = 0; i < 3; i += 1) paid.unshift(await transfer(token, FRIEND, 1n));
+    // Arrives in a transaction that the wallet signs, as the proceeds of a swap do.
+    await call(token, "mint", [owner, 7n]);
+    await call(token, "approve", [wallet, 7n]);
+    const proceeds = await call(token, "transferFrom", [owner, wallet, 7n], wallet);
+    for (let i = 0; i < 40; i += 1) await mint(token, 1n);
+    const { activity } = await read([token]);
+    expect(activity).toHaveLength(25);
+    const own = activity.filter(({ sender }) => sender === wallet).map(({ hash }) => hash);
+    expect(own).toEqual([proceeds, ...paid]);
   });
 
   it("lists a transfer to oneself once", async () => {

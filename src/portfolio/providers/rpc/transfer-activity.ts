@@ -1,6 +1,13 @@
 // The activity that transfer logs show: amounts of listed tokens that moved, one entry per transaction.
 import type { Hex } from "../../../lib/hex.ts";
-import type { ChainConfig, PinnedChain, TransferLog, WalletActivity } from "../../types.ts";
+import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
+import {
+  ACTIVITY_MAX,
+  type ChainConfig,
+  type PinnedChain,
+  type TransferLog,
+  type WalletActivity,
+} from "../../types.ts";
 import { findLookalikes, getCounterparty, keepNewest, readSenders } from "../activity.ts";
 import { compareNewestFirst } from "./recent-transfers.ts";
 
@@ -16,24 +23,36 @@ export async function readTransferActivity(
   signal: AbortSignal,
 ): Promise<TransferActivity> {
   const real = logs.filter((log) => isRealTransfer(at.chain, log));
-  const lookalikes = findLookalikes(wallet, real);
-  const newest = listTransactions(real).map((log) => {
-    const counterparty = getCounterparty(wallet, log);
-    return { ...log, lookalike: counterparty !== null && lookalikes.has(counterparty) };
-  });
-  const shown = keepNewest(newest);
-  const hashes = shown.map(({ transactionHash }) => transactionHash);
+  const candidates = listCandidates(wallet, listTransactions(wallet, real));
+  const hashes = candidates.map(({ transactionHash }) => transactionHash);
   const [sent, timed] = await Promise.all([
     readSenders(at, hashes, signal),
-    readTimestamps(at, shown, signal),
+    readTimestamps(at, candidates, signal),
   ]);
-  const activity = shown.map(({ transactionHash, from, to, blockNumber, blockTimestamp, lookalike }) => ({
-    hash: transactionHash,
-    sender: sent.senders.get(transactionHash) ?? null,
-    ...{ from, to, blockNumber, lookalike },
-    timestamp: blockTimestamp ?? timed.timestamps.get(blockNumber) ?? null,
-  }));
-  return { activity, warnings: [...sent.warnings, ...timed.warnings] };
+  const lookalikes = findLookalikes(wallet, real);
+  const activity = candidates.map((log): WalletActivity => {
+    const { transactionHash, from, to, blockNumber, blockTimestamp } = log;
+    const counterparty = getCounterparty(wallet, log);
+    return {
+      hash: transactionHash,
+      sender: sent.senders.get(transactionHash) ?? null,
+      ...{ from, to, blockNumber },
+      lookalike: counterparty !== null && lookalikes.has(counterparty),
+      timestamp: blockTimestamp ?? timed.timestamps.get(blockNumber) ?? null,
+    };
+  });
+  return { activity: keepNewest(wallet, activity), warnings: [...sent.warnings, ...timed.warnings] };
+}
+
+// Only the sender shows that an arrival is the wallet's own doing, such as a swap of the native coin: one batch.
+const ARRIVALS_MAX = 75;
+
+/** Newest first: enough of what left and of what arrived, so that neither can crowd out the other. */
+function listCandidates(wallet: Hex, newestFirst: readonly TransferLog[]): readonly TransferLog[] {
+  const isOutgoing = ({ from }: TransferLog) => from === wallet;
+  const outgoing = newestFirst.filter(isOutgoing).slice(0, ACTIVITY_MAX);
+  const arrivals = newestFirst.filter((log) => !isOutgoing(log)).slice(0, ARRIVALS_MAX);
+  return [...outgoing, ...arrivals].sort(compareNewestFirst);
 }
 
 /**
@@ -44,14 +63,21 @@ function isRealTransfer({ tokens, stablecoins }: ChainConfig, { contract, amount
   return amount !== null && amount > 0n && (tokens.has(contract) || stablecoins.has(contract));
 }
 
-/** One log per transaction, newest first: its first transfer that involves the wallet. */
-function listTransactions(logs: readonly TransferLog[]): readonly TransferLog[] {
-  const first = new Map<string, TransferLog>();
+/**
+ * One log per transaction, newest first: its first transfer from the wallet, or else to it. Whoever relays a payment
+ * could send the wallet something in the same transaction, and its own payment must not hide behind that.
+ */
+function listTransactions(wallet: Hex, logs: readonly TransferLog[]): readonly TransferLog[] {
+  const shown = new Map<string, TransferLog>();
   for (const log of logs) {
-    const known = first.get(log.transactionHash);
-    if (!known || compareNewestFirst(log, known) > 0) first.set(log.transactionHash, log);
+    const known = shown.get(log.transactionHash);
+    const [isOutgoing, wasOutgoing] = [log.from === wallet, known?.from === wallet];
+    const isEarlier = known !== undefined && compareNewestFirst(log, known) > 0;
+    if (!known || (isOutgoing && !wasOutgoing) || (isOutgoing === wasOutgoing && isEarlier)) {
+      shown.set(log.transactionHash, log);
+    }
   }
-  return [...first.values()].sort(compareNewestFirst);
+  return [...shown.values()].sort(compareNewestFirst);
 }
 
 async function readTimestamps(
@@ -61,12 +87,9 @@ async function readTimestamps(
 ): Promise<{ readonly timestamps: ReadonlyMap<number, number>; readonly warnings: readonly string[] }> {
   const untimed = logs.filter(({ blockTimestamp }) => blockTimestamp === null);
   if (untimed.length === 0) return { timestamps: new Map(), warnings: [] };
-  try {
-    const blocks = new Set(untimed.map(({ blockNumber }) => blockNumber));
-    return { timestamps: await at.timestamps([...blocks], signal), warnings: [] };
-  } catch {
-    signal.throwIfAborted();
-    const warning = `${at.chain.name}: the times of some recent activity could not be read.`;
-    return { timestamps: new Map(), warnings: [warning] };
-  }
+  const blocks = [...new Set(untimed.map(({ blockNumber }) => blockNumber))];
+  const outcome = await runWithinBudget((stop) => at.timestamps(blocks, stop), BUDGET_MS.activity, signal);
+  if ("value" in outcome) return { timestamps: outcome.value, warnings: [] };
+  const warning = `${at.chain.name}: the times of some recent activity could not be read.`;
+  return { timestamps: new Map(), warnings: [warning] };
 }
