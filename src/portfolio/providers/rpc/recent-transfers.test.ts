@@ -23,6 +23,8 @@ function transferIn(blockNumber: number): TransferLog {
 
 type Node = {
   readonly blocksMax?: number;
+  /** Most logs of one result. */
+  readonly logsMax?: number;
   readonly transfers?: readonly number[];
   readonly chain?: ChainConfig;
   readonly timestamp?: number;
@@ -31,7 +33,7 @@ type Node = {
 /** A chain with transfers in the given blocks, two seconds each, whose node limits the range of a search. */
 function chainOf(head: number, node: Node = {}) {
   const searched: TransferFilter[] = [];
-  const { blocksMax = Number.POSITIVE_INFINITY, transfers = [], timestamp = 1 } = node;
+  const { blocksMax = Number.POSITIVE_INFINITY, logsMax = blocksMax, transfers = [], timestamp = 1 } = node;
   const at: PinnedChain = {
     chain: node.chain ?? { ...localChainConfig([]), blockTimeMs: 2_000 },
     block: { number: head, hash: `0x${"22".repeat(32)}`, timestamp },
@@ -40,9 +42,9 @@ function chainOf(head: number, node: Node = {}) {
       if (filter.toBlock - filter.fromBlock + 1 > blocksMax) {
         throw new Fault("LOGS_TOO_LARGE", "too many blocks");
       }
-      return transfers
-        .filter((block) => block >= filter.fromBlock && block <= filter.toBlock)
-        .map(transferIn);
+      const found = transfers.filter((block) => block >= filter.fromBlock && block <= filter.toBlock);
+      if (found.length > logsMax) throw new Fault("LOGS_TOO_LARGE", "more than the allowed results");
+      return found.map(transferIn);
     },
     read: async () => [],
     callWithOverride: async () => null,
@@ -100,6 +102,42 @@ describe("a chain that was searched before", () => {
     expect((await read()).fromBlock).toBe(HEAD - 10_000 - 15 * 80_000 + 1);
     expect(new Set(sizes().slice(1))).toEqual(new Set([80_000]));
     expect(sizes()).toHaveLength(16);
+  });
+});
+
+describe("a wallet with more transfers than a node returns at once", () => {
+  const busy = Array.from({ length: 12_000 }, (_, i) => HEAD - i);
+
+  it("does not shorten the search for others", async () => {
+    const first = chainOf(HEAD, { transfers: busy, logsMax: 2_000 });
+    const { fromBlock, logs } = await readRecentTransfers(first.at, WALLET, "to", signal);
+    expect(logs).toHaveLength(HEAD - fromBlock + 1);
+    expect(logs.length).toBeGreaterThan(5_000);
+    const quiet = chainOf(HEAD, { chain: first.at.chain, logsMax: 2_000 });
+    expect((await readRecentTransfers(quiet.at, WALLET, "to", signal)).fromBlock).toBe(HEAD - MONTH + 1);
+  });
+
+  it("is searched for ten thousand of them, with a page more at most", async () => {
+    const { at, sizes } = chainOf(HEAD, { transfers: busy });
+    expect((await readRecentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(10_000);
+    const sparse = Array.from({ length: 24_000 }, (_, i) => HEAD - 10 * i);
+    const other = chainOf(HEAD, { transfers: sparse });
+    const { logs } = await readRecentTransfers(other.at, WALLET, "to", signal);
+    expect(logs.length).toBeGreaterThanOrEqual(10_000);
+    expect(logs.length).toBeLessThanOrEqual(20_000);
+    expect(sizes()).toEqual([10_000]);
+  });
+
+  it("begins smaller for others after a range that never returned, and may grow again", async () => {
+    const { at, sizes } = chainOf(HEAD);
+    const hang: PinnedChain["transfers"] = (_, abort) =>
+      new Promise((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
+    const budget = { timeMs: 20, requests: 16 };
+    await expect(
+      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, budget),
+    ).rejects.toMatchObject({ name: "TimeoutError" });
+    expect((await readRecentTransfers(at, WALLET, "to", signal)).fromBlock).toBe(HEAD - MONTH + 1);
+    expect(sizes()[0]).toBe(2_500);
   });
 });
 

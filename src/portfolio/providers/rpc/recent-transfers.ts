@@ -1,6 +1,7 @@
 // A wallet's token transfers, paged backwards from the pinned block in ranges that adapt to what the node allows.
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { BUDGET_MS } from "../../time-budgets.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, TransferLog } from "../../types.ts";
 
 export type TransferHistory = {
@@ -28,17 +29,21 @@ const SHRINK_BY = 4;
 // Pages of one side. At the 10,000 blocks of a public node: two weeks of Ethereum, three days of Base.
 const REQUESTS_MAX = 16;
 
+// Of one side, after which no further page is read: more than activity and unlisted tokens need, and a few megabytes.
+const LOGS_MAX = 10_000;
+
+// A range in which a wallet has about this many transfers may be rejected for their number: that says nothing about the
+// node's limit, and must not shorten the search for other wallets.
+const BUSY_LOGS_MIN = 500;
+
 // Pages at the same time once the node's limit is known: four round trips use up the requests.
 const CONCURRENT_MAX = 4;
-
-// Transfers are optional and must not delay the balances for long.
-const TIME_MS_MAX = 6_000;
 
 type Range = { readonly fromBlock: number; readonly toBlock: number };
 
 type TransferBudget = { readonly timeMs: number; readonly requests: number };
 
-const BUDGET: TransferBudget = { timeMs: TIME_MS_MAX, requests: REQUESTS_MAX };
+const BUDGET: TransferBudget = { timeMs: BUDGET_MS.transfers, requests: REQUESTS_MAX };
 
 /** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
 type LearnedRange = {
@@ -74,8 +79,9 @@ export async function readRecentTransfers(
     const good = failed === -1 ? results.length : failed;
     for (const [i, range] of ranges.slice(0, good).entries()) {
       const result = results[i];
-      if (result?.status === "fulfilled") found.push(result.value);
-      pages.accept(range);
+      const logs = result?.status === "fulfilled" ? result.value : [];
+      found.push(logs);
+      pages.accept(range, logs.length);
     }
     const [failure, range] = [results[failed], ranges[failed]];
     if (failure?.status !== "rejected" || range === undefined) {
@@ -104,29 +110,39 @@ function createPages({ chain, block }: PinnedChain) {
   /** The largest range that was returned; 0 when none was. */
   let returned = 0;
   let reached = block.number + 1;
+  let found = 0;
+  /** By what was found so far. */
+  const expectLogs = (blocks: number) => (found === 0 ? 0 : (found / (block.number + 1 - reached)) * blocks);
+  const isBusy = () => rejected < Number.POSITIVE_INFINITY && expectLogs(rejected) >= BUSY_LOGS_MIN;
   const grown = () => {
     const larger = rejected === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
-    return [learned?.size ?? 0, larger].find((next) => next > size && next < rejected) ?? size;
+    const fits = (next: number) => next > size && next < rejected && expectLogs(next) <= LOGS_MAX;
+    return [learned?.size ?? 0, larger].find(fits) ?? size;
+  };
+  const learn = (next: LearnedRange) => {
+    if (!isBusy()) learnedRanges.set(chain, next);
   };
   return {
-    isDone: () => reached <= end,
+    isDone: () => reached <= end || found >= LOGS_MAX,
     oldest: () => (reached > block.number ? null : reached),
     /** Several at once where the size has proved itself and cannot grow. */
     next(requests: number): readonly Range[] {
       const isSettled = returned >= size && grown() === size;
-      const count = isSettled ? Math.min(CONCURRENT_MAX, requests) : 1;
+      const wanted = Math.ceil((LOGS_MAX - found) / Math.max(1, expectLogs(size)));
+      const count = isSettled ? Math.min(CONCURRENT_MAX, requests, wanted) : 1;
       const ranges: Range[] = [];
       for (let toBlock = reached - 1; ranges.length < count && toBlock >= end; toBlock -= size) {
         ranges.push({ fromBlock: Math.max(end, toBlock - size + 1), toBlock });
       }
       return ranges;
     },
-    accept({ fromBlock }: Range): void {
+    accept({ fromBlock }: Range, logs: number): void {
       reached = fromBlock;
+      found += logs;
       returned = Math.max(returned, size);
     },
     grow(): void {
-      learnedRanges.set(chain, { size, rejected, rejectedAt });
+      learn({ size, rejected, rejectedAt });
       size = grown();
     },
     /** False when the range cannot be smaller. */
@@ -138,11 +154,16 @@ function createPages({ chain, block }: PinnedChain) {
       size = Math.max(returned, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
       return size > 0;
     },
-    /** After a range that used up the time: the next snapshot tries none that is larger than what returned. */
+    /**
+     * After a range that used up the time: the next snapshot tries none that is larger than what returned. Where nothing
+     * returned, it begins with less, but may grow: perhaps the wallet was to blame.
+     */
     settle({ fromBlock, toBlock }: Range): void {
       const blocks = toBlock - fromBlock + 1;
+      rejected = blocks;
+      rejectedAt = block.timestamp;
       size = returned || Math.max(1, Math.floor(blocks / SHRINK_BY));
-      learnedRanges.set(chain, { size, rejected: size + 1, rejectedAt: block.timestamp });
+      learn({ size, rejected: returned ? size + 1 : Number.POSITIVE_INFINITY, rejectedAt });
     },
   };
 }
