@@ -9,6 +9,7 @@ import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { readWithCaps } from "./capped-reads.ts";
 import type {
   ChainConfig,
   ContractRead,
@@ -36,10 +37,11 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain 
     async pin(signal) {
       const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
       const block = { number, hash, timestamp };
-      return {
+      const at: PinnedChain = {
         ...createPinnedReads(rpc, chain, block),
         callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
       };
+      return { ...at, read: (calls, abort) => readWithCaps(at, calls, abort) };
     },
   };
 }

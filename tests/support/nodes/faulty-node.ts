@@ -45,6 +45,7 @@ export class FaultyNode {
   readonly #server: Server;
   #running = 0;
   #runningMost = 0;
+  #bytesSent = 0;
 
   constructor(options: FaultyNodeOptions) {
     this.#options = options;
@@ -86,6 +87,11 @@ export class FaultyNode {
     return this.#runningMost;
   }
 
+  /** Of all honest responses. */
+  get bytesSent(): number {
+    return this.#bytesSent;
+  }
+
   /** A property, because stages pass it on as a function. */
   readonly stop = async (): Promise<void> => {
     this.#server.closeAllConnections();
@@ -114,6 +120,7 @@ export class FaultyNode {
       response.write(text.slice(0, Math.floor(text.length / 2)), () => request.socket.destroy());
       return;
     }
+    this.#bytesSent += Buffer.byteLength(text);
     response.end(text);
   }
 
