@@ -140,10 +140,7 @@ const NAMED_MAX = 3;
 
 function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[]): readonly string[] {
   if (failed.length === 0) return [];
-  const names = failed.slice(0, NAMED_MAX).map((contract) => {
-    const symbol = chain.tokens.get(contract)?.symbol;
-    return symbol ? `${symbol} (${contract})` : contract;
-  });
+  const names = failed.slice(0, NAMED_MAX);
   const remaining = failed.length - names.length;
   const list = remaining > 0 ? `${names.join(", ")} and ${remaining} more` : names.join(", ");
   const [first] = failed;
