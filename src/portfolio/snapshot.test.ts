@@ -128,8 +128,8 @@ describe("a snapshot", () => {
     expect(summary.warnings.slice(1)).toEqual([
       "Provider warns.",
       "Base: names and decimals of tokens could not be read from the chain; those of the lists are shown.",
-      "Reader warns.",
       "Feed is slow.",
+      "Reader warns.",
     ]);
   });
 

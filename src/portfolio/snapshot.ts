@@ -109,7 +109,7 @@ export async function readChainData(
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
-    warnings: [balances, metadata, positions, prices].flatMap(({ warnings }) => warnings),
+    warnings: [balances, metadata, prices, positions].flatMap(({ warnings }) => warnings),
   };
   // Only now: nearly every position has a value of its own, and its receipt tokens then need no price.
   const receipts = findUnpricedReceiptTokens(data);

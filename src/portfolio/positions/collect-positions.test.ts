@@ -51,18 +51,26 @@ describe("collectPositions", () => {
     expect([...unreadDebts]).toEqual(["Lend"]);
   });
 
+  it("says what is missing before the details of other readers", async () => {
+    const failing: PositionReader = { protocol: "F", read: () => Promise.reject(new Error("down")) };
+    const { warnings } = await collectPositions([reader("A"), failing], query, signal);
+    expect(warnings).toEqual(["Positions in F are missing on Base: they could not be read.", "A was read."]);
+  });
+
   it("gives a receipt token to the earlier reader, which may use it for several positions", async () => {
     const receiptTokens = [numberedContract(1)];
     const readers = [
       reader("A", { receiptTokens }, { receiptTokens }),
-      reader("B", { receiptTokens: [numberedContract(2), ...receiptTokens] }, {}),
+      { ...reader("B", { receiptTokens: [numberedContract(2), ...receiptTokens] }, {}), readsDebt: true },
     ];
-    const { positions, warnings } = await collectPositions(readers, query, signal);
+    const { positions, warnings, unreadDebts } = await collectPositions(readers, query, signal);
     expect(positions.map((position) => [position.protocol, position.receiptTokens.length])).toEqual([
       ["A", 1],
       ["A", 1],
       ["B", 0],
     ]);
+    // What is not shown may be a debt.
+    expect([...unreadDebts]).toEqual(["B"]);
     expect(warnings).toContain(
       "A token on Base represents positions in both A and B: only the former is shown.",
     );

@@ -8,6 +8,7 @@ type CollectedPositions = Required<PositionResult> & {
   readonly unreadDebts: ReadonlySet<string>;
 };
 
+/** Warnings about whole protocols come first: details of single vaults, which anyone can send, must not push them out. */
 export async function collectPositions(
   readers: readonly PositionReader[],
   query: PositionQuery,
@@ -22,6 +23,7 @@ export async function collectPositions(
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
   const unreadDebts = new Set<string>();
+  const missing: string[] = [];
   const warnings: string[] = [];
   const readerOf = new Map<Hex, PositionReader>();
   readers.forEach((reader, index) => {
@@ -29,7 +31,7 @@ export async function collectPositions(
     if ("failure" in outcome) {
       const isLate = outcome.failure === "late";
       const why = isLate ? `took more than ${budgetMs / 1_000} seconds` : "could not be read";
-      warnings.push(`Positions in ${reader.protocol} are missing on ${chain.name}: they ${why}.`);
+      missing.push(`Positions in ${reader.protocol} are missing on ${chain.name}: they ${why}.`);
       if (reader.readsDebt) unreadDebts.add(reader.protocol);
       return;
     }
@@ -46,11 +48,12 @@ export async function collectPositions(
         warnings.push(
           `A token on ${chain.name} represents positions in both ${earlier.protocol} and ${reader.protocol}: only the former is shown.`,
         );
+        if (reader.readsDebt) unreadDebts.add(reader.protocol);
         continue;
       }
       for (const token of position.receiptTokens) readerOf.set(token, reader);
       positions.push(position);
     }
   });
-  return { positions, provenTokens, unmarketedTokens, unreadDebts, warnings };
+  return { positions, provenTokens, unmarketedTokens, unreadDebts, warnings: [...missing, ...warnings] };
 }
