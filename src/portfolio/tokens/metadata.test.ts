@@ -130,6 +130,23 @@ describe("metadata", () => {
   });
 });
 
+it("is read for a thousand unlisted tokens, and a warning says so when a vendor found more", async () => {
+  const at = await stage.port(node, [OLD]).pin(signal);
+  const asked = new Set<Hex>();
+  const counting: typeof at.read = async (calls) => {
+    for (const { to } of calls) asked.add(to);
+    return calls.map(() => null);
+  };
+  const many = Array.from({ length: 1_500 }, (_, index) => holding(numberedAddress(0xd000 + index)));
+  const described = await readTokenMetadata({ ...at, read: counting }, [...many, holding(OLD)], signal);
+  expect(described.holdings).toHaveLength(1_501);
+  expect(asked.size).toBe(1_001);
+  expect(asked.has(OLD)).toBe(true);
+  expect(described.warnings).toEqual([
+    "Local chain: names and decimals of only 1000 of 1500 unlisted tokens were read from the chain.",
+  ]);
+});
+
 describe("return data", () => {
   const abiString = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
 

@@ -5,6 +5,9 @@ import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { Asset, Holding, PinnedChain } from "../types.ts";
 import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "./erc20.ts";
 
+// More than a plain node finds; a vendor finds all that strangers sent, and describes it.
+const UNLISTED_MAX = 1_000;
+
 type DescribedHoldings = {
   readonly holdings: readonly Holding[];
   readonly warnings: readonly string[];
@@ -22,11 +25,11 @@ export async function readTokenMetadata(
 ): Promise<DescribedHoldings> {
   const { name, tokens } = at.chain;
   const contracts = [...new Set(holdings.flatMap(({ contract }) => contract ?? []))];
-  const isListed = (contract: Hex) => tokens.has(contract);
+  const strange = contracts.filter((contract) => !tokens.has(contract));
   const read = (group: readonly Hex[]) => readResults(at, group, signal, budgetMs);
   const [listed, unlisted] = await Promise.all([
-    read(contracts.filter(isListed)),
-    read(contracts.filter((contract) => !isListed(contract))),
+    read(contracts.filter((contract) => tokens.has(contract))),
+    read(strange.slice(0, UNLISTED_MAX)),
   ]);
   const resultsOf = new Map<Hex | null, CallResults>([...(listed ?? []), ...(unlisted ?? [])]);
   return {
@@ -41,6 +44,11 @@ export async function readTokenMetadata(
           ]
         : []),
       ...(unlisted === null ? [`${name}: names and decimals of unlisted tokens could not be read.`] : []),
+      ...(strange.length > UNLISTED_MAX
+        ? [
+            `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.length} unlisted tokens were read from the chain.`,
+          ]
+        : []),
     ],
   };
 }
