@@ -22,7 +22,7 @@ export const BUDGET_MS = {
   receiptPrices: 1_000,
 } as const;
 
-export type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };
+type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };
 
 /** Gives up at the end of the budget even when the work does not heed its signal. Rejects only when the caller aborts. */
 export async function runWithinBudget<T>(

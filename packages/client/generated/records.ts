@@ -129,7 +129,7 @@ export type ChainSummary = {
   pricedTokenCount: number;
   /** Those of them without. */
   unpricedTokenCount: number;
-  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which. */
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
   totalValueUsd: string | null;
 };
 
@@ -511,14 +511,14 @@ export type PortfolioSnapshot = {
   /** Largest value first, tokens without a value last. */
   tokens: PortfolioToken[];
   positions: PortfolioPosition[];
-  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. */
+  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places. */
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
 };
 
 export type PortfolioSummary = {
-  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which. */
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
   totalValueUsd: string | null;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
@@ -703,13 +703,13 @@ export type Receipt = {
 export type RecentActivity = {
   chain: string | null;
   hash: string | null;
-  /** Who paid in the first transfer that involves the wallet. */
+  /** Who paid in the first transfer from the wallet, or else to it. */
   from: string | null;
   /** Who received in that transfer. */
   to: string | null;
   blockNumber: number | string | null;
   timestamp: string | null;
-  /** Who signed the transaction and paid for it; null when unknown. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
+  /** Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
   sender: string | null;
   /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
   lookalike: boolean;

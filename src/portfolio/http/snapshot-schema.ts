@@ -26,7 +26,7 @@ const contract = { ...nullable(address), description: "Null for the native coin.
 const totalValueUsd = {
   ...nullable(usd),
   description:
-    'The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, or a debt cannot be valued together with everything in the same market; summary.warnings says which.',
+    'The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which.',
 };
 
 const assetKeys = {
@@ -89,14 +89,14 @@ const portfolioPosition = record("PortfolioPosition", {
 const recentActivity = record("RecentActivity", {
   chain: nullable(chain),
   hash: nullable(hash),
-  from: { ...nullable(address), description: "Who paid in the first transfer that involves the wallet." },
+  from: { ...nullable(address), description: "Who paid in the first transfer from the wallet, or else to it." },
   to: { ...nullable(address), description: "Who received in that transfer." },
   blockNumber: { type: ["integer", "string", "null"] },
   timestamp: nullable(time),
   sender: {
     ...nullable(address),
     description:
-      "Who signed the transaction and paid for it; null when unknown. It differs from `from` where a relayer, or an account with an allowance, moved the amount.",
+      "Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` where a relayer, or an account with an allowance, moved the amount.",
   },
   lookalike: {
     type: "boolean",
@@ -149,7 +149,7 @@ export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
   recentActivity: listOf(recentActivity, {
     maxItems: ACTIVITY_MAX,
     description:
-      "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out.",
+      "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places.",
   }),
   provider: { ...text, description: "Source of the balances." },
 });
