@@ -183,6 +183,27 @@ describe("a snapshot", () => {
     expect([known.tokens[0]?.spam, unknown.tokens[0]?.spam]).toEqual([true, false]);
   });
 
+  it("has no total while a lending protocol cannot be read, and keeps everything else", async () => {
+    const provider = providerOf(async () => ({ holdings: [makeHolding(usdc, 5_000_000n)] }));
+    const failing = (protocol: string, readsDebt: boolean) => ({
+      ...{ protocol, readsDebt },
+      read: () => Promise.reject(new Error("down")),
+    });
+    const totals = async (...positionReaders: SnapshotReaderOptions["positionReaders"]) => {
+      const reader = makeReader({ provider, positionReaders, priceSources: [[priceSource(() => {})]] });
+      return (await reader.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal)).summary;
+    };
+    const unknown = await totals(failing("aave-v3", true), failing("erc-4626", false));
+    expect(unknown).toMatchObject({ totalValueUsd: null, pricedTokenCount: 1 });
+    expect(unknown.chains).toMatchObject([{ totalValueUsd: null }]);
+    expect(unknown.topHoldings).toMatchObject([{ symbol: "USDC", valueUsd: "5" }]);
+    expect(unknown.warnings).toContain("Positions in aave-v3 are missing on Base: they could not be read.");
+    expect(unknown.warnings).toContain(
+      "The total value on Base is unknown: what the wallet may owe in aave-v3 could not be read.",
+    );
+    expect((await totals(failing("erc-4626", false))).totalValueUsd).toBe("5");
+  });
+
   it.each(["pin", "balances"])("fails as a whole when the %s of one chain cannot be read", async (where) => {
     const cause = new Fault("NODE_UNAVAILABLE", "No node at https://secret.example responds.");
     const fail = (stage: string, slug: string) => {

@@ -5,6 +5,7 @@ import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, num
 import { beforeAll, describe, expect, it } from "vitest";
 import { localChain } from "../../src/chain/chains/local.ts";
 import { TRANSFER_TOPIC } from "../../src/chain/logs/transfers.ts";
+import { encodeAggregate3, MULTICALL3 } from "../../src/portfolio/multicall.ts";
 import { createErc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import type { PairMarket } from "../../src/portfolio/positions/uniswap-v2/markets.ts";
 import { createUniswapV2Reader } from "../../src/portfolio/positions/uniswap-v2/reader.ts";
@@ -86,16 +87,31 @@ const options = {
 };
 
 let honest: Hex;
+/** Unlisted, and paid for with the honest one, before all others arrive. */
+let bought: Hex;
 
-beforeAll(async () => {
+async function deployToken(): Promise<Hex> {
   const nonce = BigInt((await chain.request("eth_getTransactionCount", [owner, "latest"])) as Hex);
   const args = ["Plain", "PLN", 18] as const;
   await send({ data: encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args }) });
-  honest = getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
-  await send({
-    to: honest,
-    data: encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, 5_000_000n] }),
-  });
+  return getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
+}
+
+const encode = (
+  functionName: "mint" | "approve" | "transfer" | "transferFrom",
+  ...args: readonly unknown[]
+) => encodeFunctionData({ abi: plainTokenAbi, functionName, args } as never);
+
+beforeAll(async () => {
+  [honest, bought] = [await deployToken(), await deployToken()];
+  await send({ to: honest, data: encode("mint", wallet, 5_000_001n) });
+  await send({ to: bought, data: encode("mint", MULTICALL3, 7n) });
+  await send({ from: wallet, to: honest, data: encode("approve", MULTICALL3, 1n) });
+  const trade = [
+    { to: honest, data: encode("transferFrom", wallet, owner, 1n) },
+    { to: bought, data: encode("transfer", wallet, 7n) },
+  ];
+  await send({ from: wallet, to: MULTICALL3, data: encodeAggregate3(trade) });
   for (let index = 0; index < TOKENS; index += 1_000) {
     const words = [FIRST + index, FIRST + index + 1_000, BigInt(wallet)];
     const data = words.map((word) => numberToHex(word, { size: 32 }).slice(2)).join("");
@@ -113,9 +129,10 @@ function expectHonest(data: ChainData): void {
   expect(data.holdings.find(({ contract }) => contract === honest)).toMatchObject({
     ...{ rawBalance: 5_000_000n, decimals: 18 },
   });
+  expect(data.holdings.find(({ contract }) => contract === bought)).toMatchObject({ rawBalance: 7n });
   expect(data.holdings.length).toBeLessThanOrEqual(READ_MAX + 2);
   expect(data.warnings).toContain(
-    `${localChain.name}: ${TOKENS} unlisted tokens moved recently; only the newest ${READ_MAX} were read.`,
+    `${localChain.name}: ${TOKENS + 1} unlisted tokens moved recently; only the newest ${READ_MAX} were read.`,
   );
 }
 

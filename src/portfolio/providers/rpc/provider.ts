@@ -18,7 +18,7 @@ import {
   type TokenBalances,
 } from "./balances.ts";
 import { compareNewestFirst, readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
-import { readTransferActivity } from "./transfer-activity.ts";
+import { isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
 
 /** Uses the fastest method that the node supports; rejects unless the balances are complete. */
 async function readTokenBalances(
@@ -61,7 +61,7 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
     historyOrNull(at, wallet, "to", signal),
   ]);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
-  const unlisted = findUnlistedTokens(chain, known, logs);
+  const unlisted = findUnlistedTokens(chain, { wallet, known }, logs);
   const newest = unlisted.slice(0, UNLISTED_MAX);
   const [unlistedBalances, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
@@ -110,18 +110,28 @@ function listKnownTokens({ chainId, tokens }: ChainConfig): ReadonlySet<Hex> {
   return new Set([...tokens.keys(), ...(VAULT_REGISTRIES.get(chainId)?.vaults ?? [])]);
 }
 
-/** Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. */
+/**
+ * Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. Those that
+ * moved in a transaction in which it paid come before all others: a stranger can send any number of tokens, but not make
+ * the wallet pay.
+ */
 function findUnlistedTokens(
   chain: ChainConfig,
-  known: ReadonlySet<Hex>,
+  { wallet, known }: { readonly wallet: Hex; readonly known: ReadonlySet<Hex> },
   logs: readonly TransferLog[],
 ): readonly Hex[] {
-  const contracts = logs
+  const paid = new Set(
+    logs
+      .filter((log) => log.from === wallet && isRealTransfer(chain, log))
+      .map(({ transactionHash }) => transactionHash),
+  );
+  const unlisted = logs
     .filter(({ isErc721 }) => isErc721 !== true)
-    .toSorted(compareNewestFirst)
-    .map(({ contract }) => contract)
-    .filter((contract) => !known.has(contract) && !isPseudoNative(chain.chainId, contract));
-  return [...new Set(contracts)];
+    .filter(({ contract }) => !known.has(contract) && !isPseudoNative(chain.chainId, contract))
+    .toSorted(compareNewestFirst);
+  const isPaidFor = ({ transactionHash }: TransferLog) => paid.has(transactionHash);
+  const ordered = [...unlisted.filter(isPaidFor), ...unlisted];
+  return [...new Set(ordered.map(({ contract }) => contract))];
 }
 
 /** Described by the lists; the contracts' own metadata is read later, for held tokens only. */

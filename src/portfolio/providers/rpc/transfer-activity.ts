@@ -59,7 +59,10 @@ function listCandidates(wallet: Hex, newestFirst: readonly TransferLog[]): reado
  * Anyone may emit a transfer of any account from a contract of his own, and move nothing of another's token
  * (transferFrom of 0). A listed token that moves an amount needs the owner's signature or allowance, or is a gift.
  */
-function isRealTransfer({ tokens, stablecoins }: ChainConfig, { contract, amount }: TransferLog): boolean {
+export function isRealTransfer(
+  { tokens, stablecoins }: ChainConfig,
+  { contract, amount }: TransferLog,
+): boolean {
   return amount !== null && amount > 0n && (tokens.has(contract) || stablecoins.has(contract));
 }
 
