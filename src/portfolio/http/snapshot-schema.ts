@@ -89,7 +89,10 @@ const portfolioPosition = record("PortfolioPosition", {
 const recentActivity = record("RecentActivity", {
   chain: nullable(chain),
   hash: nullable(hash),
-  from: { ...nullable(address), description: "Who paid in the first transfer from the wallet, or else to it." },
+  from: {
+    ...nullable(address),
+    description: "Who paid in the first transfer from the wallet, or else to it.",
+  },
   to: { ...nullable(address), description: "Who received in that transfer." },
   blockNumber: { type: ["integer", "string", "null"] },
   timestamp: nullable(time),

@@ -124,6 +124,17 @@ describe("alchemy's activity", () => {
     ]);
   });
 
+  it("degrades to a warning when the vendor hangs, long before the time of the chain is up", async () => {
+    const { read } = await openAlchemyVendor(
+      { transfers: () => ({ text: "", silent: true }) },
+      { activityMsMax: 20 },
+    );
+    const { holdings, activity, warnings } = await read();
+    expect(holdings).toHaveLength(7);
+    expect(activity).toEqual([]);
+    expect(warnings).toContain("Recent activity on Base could not be read.");
+  });
+
   it.each([
     ["an RPC error with status 200", '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"invalid"}}'],
     ["no transfers", '{"jsonrpc":"2.0","id":1,"result":null}'],

@@ -1,5 +1,6 @@
 // The holdings provider `alchemy`: balances, metadata, prices and transfers of a wallet; incomplete balances reject.
 import { Fault } from "../../../lib/fault.ts";
+import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
 import {
   type AssetKey,
   type ChainConfig,
@@ -19,8 +20,12 @@ import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.
 const NAMED_MAX = 5;
 
+// Its own requests, and then those for the senders.
+const ACTIVITY_MS_MAX = BUDGET_MS.transfers + BUDGET_MS.activity;
+
 export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider {
   const client = createAlchemyClient(options);
+  const { activityMsMax = ACTIVITY_MS_MAX } = options;
   return {
     name: "alchemy",
     async read({ at, wallet }, signal) {
@@ -34,7 +39,7 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
       const activitySignal = AbortSignal.any([signal, finished.signal]);
       const [tokens, activity] = await Promise.all([
         readCompleteTokens(client, tokenQuery, chain, signal),
-        readActivityOrWarn(client, activityQuery, at, activitySignal),
+        readActivityOrWarn(client, activityQuery, at, activitySignal, activityMsMax),
       ]).finally(() => finished.abort());
       return {
         holdings: toHoldings(tokens, chain),
@@ -72,27 +77,37 @@ async function readCompleteTokens(
   }
 }
 
+type ReadActivity = { readonly activity: readonly WalletActivity[]; readonly warnings: readonly string[] };
+
 async function readActivityOrWarn(
   client: AlchemyClient,
   query: Parameters<typeof readAlchemyActivity>[1],
   at: PinnedChain,
   signal: AbortSignal,
-): Promise<{ activity: readonly WalletActivity[]; warnings: readonly string[] }> {
-  try {
-    const activity = await readAlchemyActivity(client, query, signal);
-    const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
-    const { senders, warnings } = await readSenders(at, unsent, signal);
-    return {
-      activity: activity.map((entry) => ({
-        ...entry,
-        sender: entry.sender ?? senders.get(entry.hash) ?? null,
-      })),
-      warnings,
-    };
-  } catch (error) {
-    if (!(error instanceof VendorError)) throw error;
-    return { activity: [], warnings: [`Recent activity on ${at.chain.name} could not be read.`] };
-  }
+  budgetMs: number,
+): Promise<ReadActivity> {
+  const read = (stop: AbortSignal) => readActivity(client, query, at, stop);
+  const outcome = await runWithinBudget(read, budgetMs, signal);
+  if ("value" in outcome) return outcome.value;
+  return { activity: [], warnings: [`Recent activity on ${at.chain.name} could not be read.`] };
+}
+
+async function readActivity(
+  client: AlchemyClient,
+  query: Parameters<typeof readAlchemyActivity>[1],
+  at: PinnedChain,
+  signal: AbortSignal,
+): Promise<ReadActivity> {
+  const activity = await readAlchemyActivity(client, query, signal);
+  const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
+  const { senders, warnings } = await readSenders(at, unsent, signal);
+  return {
+    activity: activity.map((entry) => ({
+      ...entry,
+      sender: entry.sender ?? senders.get(entry.hash) ?? null,
+    })),
+    warnings,
+  };
 }
 
 /** Each asset once: the vendor writes the native coin in several forms, and pages overlap while balances change. */
