@@ -228,7 +228,7 @@ describe("recent activity", () => {
     expect(fromLookalike.every(({ lookalike, sender }) => lookalike && sender === LOOKALIKE)).toBe(true);
   });
 
-  it("keeps what the wallet did under a flood of gifts from strangers who look like nobody", async () => {
+  it("keeps what the wallet did under a flood of gifts from strangers that are no lookalikes", async () => {
     const token = await deployToken();
     await mint(token, 100n);
     const paid: Hex[] = [];

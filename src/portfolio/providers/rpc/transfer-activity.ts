@@ -67,7 +67,7 @@ export function isRealTransfer(
 }
 
 /**
- * One log per transaction, newest first: its first transfer from the wallet, or else to it. Whoever relays a payment
+ * One log per transaction, newest first: its first transfer from the wallet, or else to it. A relayer of a payment
  * could send the wallet something in the same transaction, and its own payment must not hide behind that.
  */
 function listTransactions(wallet: Hex, logs: readonly TransferLog[]): readonly TransferLog[] {
