@@ -44,7 +44,10 @@ describe(".env.example", () => {
       facilitatorUrl,
       nodeEnvironment,
     };
+    const { apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile } = config;
+    const { guardNetwork, guardAsset, guardPayees } = config;
     const examples = {
+      ...{ apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile, guardNetwork, guardAsset, guardPayees },
       ...nodes,
       ...portfolio,
       databaseUrl,

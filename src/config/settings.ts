@@ -331,6 +331,67 @@ export const facilitatorSettings = {
   ),
 };
 
+/** What the commands that use the services read: where those are, who pays, and how much may be spent. */
+export const clientSettings = {
+  apiUrl: setting(
+    "SEXTANT_API_URL",
+    optional(baseUrl),
+    null,
+    "Indexing API that the client commands read. Default: that of a local run.",
+  ),
+  portfolioUrl: setting(
+    "SEXTANT_PORTFOLIO_URL",
+    optional(baseUrl),
+    null,
+    "Portfolio service that they buy from. Default: that of a local run.",
+  ),
+  payerKey: setting(
+    "SEXTANT_PAYER_KEY",
+    optional(secret(key)),
+    null,
+    "Key of the account that pays. Default: the payer of a local run.",
+  ),
+  payerKeyFile: setting(
+    "SEXTANT_PAYER_KEY_FILE",
+    optional(textValue),
+    null,
+    "File with that key instead, readable by its owner only.",
+  ),
+  guardNetwork: setting(
+    "SEXTANT_GUARD_NETWORK",
+    optional(matchingText<`eip155:${number}`>(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id")),
+    null,
+    "The only chain that is paid on. Default: that of a local run, otherwise Base.",
+  ),
+  guardAsset: setting(
+    "SEXTANT_GUARD_ASSET",
+    optional(matchingText<Hex>(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits")),
+    null,
+    "The only token that is paid with; six decimals. Default: that of a local run, otherwise USDC.",
+  ),
+  guardPayees: setting(
+    "SEXTANT_GUARD_PAYEES",
+    optional(
+      matchingText(
+        /^(?:first|0x[0-9a-fA-F]{40}(?:, ?0x[0-9a-fA-F]{40})*)$/,
+        "first, or addresses separated by commas",
+      ),
+    ),
+    null,
+    "Who may be paid; first trusts the payee of the first payment and no other after it. Default: that of a local run.",
+  ),
+  guardPerPayment: setting("SEXTANT_GUARD_PER_PAYMENT", usdAmount, "0.05", "Largest payment that is signed."),
+  guardPerHour: setting("SEXTANT_GUARD_PER_HOUR", usdAmount, "1", "Most that is signed in an hour."),
+  guardPerDay: setting("SEXTANT_GUARD_PER_DAY", usdAmount, "5", "Most that is signed in a day."),
+  guardTotal: setting("SEXTANT_GUARD_TOTAL", usdAmount, "50", "Most that is signed in all payments of the journal."),
+  journalFile: setting(
+    "SEXTANT_JOURNAL",
+    optional(textValue),
+    null,
+    "Journal of payments. Default: a file per payer in the state folder of the user, or in the data folder of a local run.",
+  ),
+};
+
 export const databaseSettings = {
   databaseUrl: setting(
     "DATABASE_URL",
@@ -365,6 +426,7 @@ export const allSettings = {
   ...paymentSettings,
   ...facilitatorSettings,
   ...databaseSettings,
+  ...clientSettings,
 };
 
 export const variableRules = {

@@ -1,9 +1,12 @@
 // local.json: URLs, addresses and keys of a local run, for scripts. Deleted when the run ends.
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import type { LocalMarket } from "./markets.ts";
 import type { LocalSimulation } from "./simulation.ts";
+
+/** Payments by the client commands to this run. */
+export const LOCAL_JOURNAL = "payments.jsonl";
 
 export type LocalUrls = { readonly api: string; readonly portfolio: string; readonly facilitator: string };
 
@@ -17,6 +20,7 @@ export type LocalRun = {
 /** Returns the path. Runs with the same data folder share the file; the last one wins. */
 export async function writeLocalState(dataFolder: string, run: LocalRun): Promise<string> {
   await mkdir(dataFolder, { recursive: true });
+  await deleteJournal(dataFolder);
   const path = join(dataFolder, "local.json");
   // Rename into place, so that scripts never read a partial file. Owner-only, although the keys are public.
   const temporary = `${path}.${process.pid}`;
@@ -28,7 +32,14 @@ export async function writeLocalState(dataFolder: string, run: LocalRun): Promis
 /** Keeps the file if another run has replaced it. */
 export async function deleteLocalState(path: string): Promise<void> {
   const text = await readFile(path, "utf8").catch(() => "{}");
-  if ((JSON.parse(text) as { pid?: number }).pid === process.pid) await rm(path, { force: true });
+  if ((JSON.parse(text) as { pid?: number }).pid !== process.pid) return;
+  await rm(path, { force: true });
+  await deleteJournal(dirname(path));
+}
+
+/** What was paid on a chain that is gone says nothing about the next one. */
+function deleteJournal(dataFolder: string): Promise<void> {
+  return rm(join(dataFolder, LOCAL_JOURNAL), { force: true });
 }
 
 function toState({ urls, simulation, markets, offer }: LocalRun): object {

@@ -32,6 +32,7 @@ const NARROW: Readonly<Record<string, readonly string[]>> = {
 /** Workspace → folders of src that may import it. Compiled interfaces and hashes of contracts are open to all but lib. */
 const PACKAGE_USERS: Readonly<Record<string, readonly string[]>> = {
   contracts: ["local"],
+  "packages/client": ["cli"],
   "packages/embedded-postgres": ["store", "local", "cli"],
   "packages/local-chain": ["local"],
   "packages/simulator": ["local"],
