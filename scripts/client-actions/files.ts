@@ -1,9 +1,15 @@
-// The generated files of packages/client, and which of them are out of date.
+// The generated files of packages/client and of the command line, and which of them are out of date.
 import { existsSync, readFileSync } from "node:fs";
 import { FAULTS } from "../../src/lib/fault.ts";
 import { buildServiceDocuments } from "../openapi-lint/documents.ts";
 import { listClientOperations } from "./operations.ts";
-import { renderActions, renderFaultCodes, renderOperations, renderRecords } from "./render.ts";
+import {
+  renderActions,
+  renderDescriptions,
+  renderFaultCodes,
+  renderOperations,
+  renderRecords,
+} from "./render.ts";
 
 const FOLDER = "packages/client/generated";
 
@@ -27,6 +33,7 @@ export function renderClientFiles(): Readonly<Record<string, string>> {
     [`${FOLDER}/operations.ts`]: renderOperations(operations),
     [`${FOLDER}/actions.ts`]: renderActions(operations),
     [`${FOLDER}/service-codes.ts`]: renderFaultCodes(FAULTS),
+    "src/cli/generated/api-description.ts": renderDescriptions(operations, schemas),
   };
 }
 

@@ -7,6 +7,7 @@ import type { ClientOperation } from "./operations.ts";
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 const NOTE = "Written by `npm run client:actions`; do not edit.";
+const CELL_TYPES = new Set(["string", "integer", "number"]);
 const UINT = "^(0|[1-9][0-9]*)$";
 
 /** A type per record that an operation takes or returns. */
@@ -49,6 +50,91 @@ export function renderOperations(operations: readonly ClientOperation[]): string
     "} as const satisfies Readonly<Record<string, Operation>>;",
     "",
   ].join("\n");
+}
+
+/** What the command line says about reads and what is sold: their options, and the columns of their tables. */
+export function renderDescriptions(operations: readonly ClientOperation[], schemas: Schemas): string {
+  const described = operations.filter(({ kind }) => kind !== "write" && kind !== "signed");
+  const rows = described.map((operation) => {
+    const { id, path, kind, summary, description, takesBlock, takesMinBlock } = operation;
+    const parameters = [
+      ...operation.parameters.map((each) => ({ ...describeParameter(each), in: each.in })),
+      ...describeBody(operation).map((each) => ({ ...each, in: "body" })),
+    ];
+    const row = { id, path, kind, summary, description, takesBlock, takesMinBlock, parameters };
+    return `  ${JSON.stringify({ ...row, columns: columnsOf(operation, schemas) })},`;
+  });
+  return [
+    `// What the operations of both services are called, take and return, from the OpenAPI documents. ${NOTE}`,
+    'import type { ApiOperation } from "../api-operation.ts";',
+    "",
+    "export const API_OPERATIONS: readonly ApiOperation[] = [",
+    ...rows,
+    "];",
+    "",
+  ].join("\n");
+}
+
+type DescribedParameter = {
+  readonly name: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example: unknown;
+};
+
+function describeParameter({ name, required, description, schema, example }: DescribedParameter) {
+  const type = [schema.type].flat().find((each) => each !== "null") ?? "string";
+  return { name, required, description, type, values: valuesOf(schema), example: example ?? null };
+}
+
+function describeBody({ body }: ClientOperation) {
+  if (body === null) return [];
+  const required = (body.schema.required ?? []) as readonly string[];
+  const examples = (body.example ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(propertiesOf(body.schema)).map(([name, schema]) =>
+    describeParameter({
+      ...{ name, schema, required: required.includes(name), example: examples[name] },
+      description: String(schema.description ?? ""),
+    }),
+  );
+}
+
+/** What a text may be, where only some are allowed. */
+function valuesOf(schema: JsonSchema): readonly string[] | null {
+  if (Array.isArray(schema.enum)) return schema.enum.filter((each) => each !== null).map(String);
+  return schema.type === "boolean" ? ["true", "false"] : null;
+}
+
+/** Fields of a record that fit a cell, without those that only `include` adds. */
+function columnsOf(operation: ClientOperation, schemas: Schemas) {
+  const { response, list } = operation;
+  if (list === null) return [];
+  const records = (propertiesOf(response)[list]?.items ?? {}) as JsonSchema;
+  const columns = new Map<string, { name: string; isState: boolean }>();
+  for (const record of alternativesOf(records, schemas)) {
+    const required = (record.required ?? []) as readonly string[];
+    for (const [name, schema] of Object.entries(propertiesOf(record))) {
+      const types = [schema.type].flat();
+      const isState = Array.isArray(schema.enum) || schema.const !== undefined || types.includes("boolean");
+      const isCell = isState || types.some((type) => CELL_TYPES.has(String(type)));
+      if (!isCell || !required.includes(name)) continue;
+      columns.set(name, { name, isState });
+    }
+  }
+  return [...columns.values()];
+}
+
+function alternativesOf(schema: JsonSchema, schemas: Schemas): readonly JsonSchema[] {
+  if (typeof schema.$ref === "string") {
+    return alternativesOf(schemas[String(schema.$ref.split("/").at(-1))] ?? {}, schemas);
+  }
+  const choices = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
+  return choices === undefined ? [schema] : choices.flatMap((each) => alternativesOf(each, schemas));
+}
+
+function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 }
 
 /** Codes of the error table, and whether the same request can succeed later. */

@@ -7,6 +7,7 @@ import { createSextant, type GuardOptions, type Sextant } from "@sextant/client/
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
 import { clientSettings, databaseSettings } from "../config/settings.ts";
+import { compareDecimals, parseDecimal } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
@@ -16,7 +17,7 @@ type Need = "api" | "portfolio" | "payer" | "journal";
 
 type ClientOptions = {
   readonly needs: readonly Need[];
-  /** Largest payment of this run, instead of the setting. */
+  /** Largest payment of this run, where that is less than the setting. */
   readonly perPayment?: string | null;
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
@@ -59,9 +60,17 @@ const KEY = /^0x[0-9a-fA-F]{64}$/;
 const KEY_FILE_BYTES_MAX = 256;
 const OTHERS_MASK = 0o077;
 
+/** For commands that only read the index: opens no key and no journal. */
+export function openReader(environment: Environment): Sextant {
+  const config = readConfig(environment, settings);
+  const api = config.apiUrl ?? readLocalRun(localFile(config))?.api ?? null;
+  if (api === null) throw new Fault("CONFIG_INVALID", MISSING.api);
+  return createSextant({ api });
+}
+
 export function openClient(environment: Environment, options: ClientOptions): OpenClient {
   const config = readConfig(environment, settings);
-  const local = readLocalRun(join(config.dataFolder, "local.json"));
+  const local = readLocalRun(localFile(config));
   const api = config.apiUrl ?? local?.api ?? null;
   const portfolio = config.portfolioUrl ?? local?.portfolio ?? null;
   // The money of a local run is for its own service only.
@@ -96,11 +105,18 @@ function readGuard(config: Settings, local: LocalRun | null, perPayment: string 
     ...(network === undefined ? {} : { network }),
     ...(asset === undefined ? {} : { asset }),
     ...(payees === undefined ? {} : { payees }),
-    perPayment: perPayment ?? config.guardPerPayment,
+    perPayment: lowerOf(config.guardPerPayment, perPayment),
     perHour: config.guardPerHour,
     perDay: config.guardPerDay,
     total: config.guardTotal,
   };
+}
+
+/** Who writes the arguments may lower the limit of who set it, and never raise it. */
+function lowerOf(setting: string, given: string | null): string {
+  if (given === null) return setting;
+  const isLower = compareDecimals(parseDecimal(given, "--max"), parseDecimal(setting, "the setting")) < 0;
+  return isLower ? given : setting;
 }
 
 function readPayees(text: string | null): readonly Hex[] | "first" | undefined {
@@ -171,6 +187,10 @@ function stateFolder(environment: Environment): string {
 
 function isSameOrigin(a: string | null, b: string): boolean {
   return a !== null && new URL(a).origin === new URL(b).origin;
+}
+
+function localFile({ dataFolder }: Settings): string {
+  return join(dataFolder, "local.json");
 }
 
 function readLocalRun(file: string): LocalRun | null {

@@ -3,6 +3,8 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
+import type { Display } from "./display/display.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 
 export type CommandOption = {
   readonly type: "string" | "boolean";
@@ -34,6 +36,30 @@ export type CommandContext = {
 /** Runs to completion or until `stop` aborts, and returns the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<number>;
 
+/** What commands that use the services, rather than run them, have in addition. */
+export type ClientContext = Omit<CommandContext, "print"> & {
+  /** What stands after the command without an option's name. */
+  readonly operands: readonly string[];
+  readonly display: Display;
+  /** Resolves when the reader has taken the text: a list is not read faster than it is shown. */
+  readonly print: (text: string) => Promise<void>;
+};
+
+export type RunClientCommand = (context: ClientContext) => Promise<number>;
+
+/** Options and help that come from the description of the API. */
+export type CommandExtension = {
+  readonly options: Readonly<Record<string, CommandOption>>;
+  /** Between the description and the options. */
+  readonly formatHelp: (operands: readonly string[]) => {
+    readonly text: string;
+    /** Those to show: an operand may narrow them. */
+    readonly options: Readonly<Record<string, CommandOption>>;
+    /** Instead of those of the command. */
+    readonly examples?: readonly string[];
+  };
+};
+
 export type Command = {
   readonly name: string;
   /** One line for `sextant --help`. */
@@ -41,22 +67,42 @@ export type Command = {
   /** A few sentences for `sextant <command> --help`. */
   readonly description: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  readonly load: () => Promise<RunCommand>;
+  readonly load: () => Promise<RunClientCommand>;
+  /** Of commands that use the services: what stands after the name, commands to copy, and what the API adds. */
+  readonly client?: {
+    readonly operands: string;
+    readonly operandsMax: number;
+    readonly examples: readonly string[];
+    readonly extend?: () => Promise<CommandExtension>;
+  };
 };
 
 type Invocation =
   | { readonly kind: "help"; readonly text: string }
-  | { readonly kind: "run"; readonly command: Command; readonly options: CommandOptions };
+  | {
+      readonly kind: "run";
+      readonly command: Command;
+      readonly options: CommandOptions;
+      readonly operands: readonly string[];
+    };
 
 const GLOBAL_OPTIONS: Record<string, CommandOption> = {
   help: { type: "boolean", description: "show this text" },
   debug: { type: "boolean", description: "show stack traces when a command fails" },
 };
 
-/** How to start it. Only this is ours everywhere: outside the clone npx would run another author's package. */
-const PROGRAM = "node bin/sextant.mjs";
+const NO_EXTENSION: CommandExtension = { options: {}, formatHelp: () => ({ text: "", options: {} }) };
 
-export function parseArguments(argv: readonly string[], commands: readonly Command[]): Invocation {
+/** As the descriptions of commands. */
+export const HELP_WIDTH = 116;
+
+/** How to start it. Only this is ours everywhere: outside the clone npx would run another author's package. */
+export const PROGRAM = "node bin/sextant.mjs";
+
+export async function parseArguments(
+  argv: readonly string[],
+  commands: readonly Command[],
+): Promise<Invocation> {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     return { kind: "help", text: formatOverview(commands) };
@@ -68,31 +114,41 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
       `Unknown command "${name}"; run \`${PROGRAM} --help\` to list the commands.`,
     );
   }
-  const options = parseOptions(command, rest);
+  const extension = (await command.client?.extend?.()) ?? NO_EXTENSION;
+  const { options, operands } = parseOptions(command, extension, rest);
   return options.help
-    ? { kind: "help", text: formatCommandHelp(command) }
-    : { kind: "run", command, options };
+    ? { kind: "help", text: formatCommandHelp(command, extension.formatHelp(operands)) }
+    : { kind: "run", command, options, operands };
 }
 
-function parseOptions({ name, options }: Command, argv: readonly string[]): CommandOptions {
-  const declared = Object.entries({ ...options, ...GLOBAL_OPTIONS });
+function parseOptions(command: Command, extension: CommandExtension, argv: readonly string[]) {
+  const declared = Object.entries({ ...command.options, ...extension.options, ...GLOBAL_OPTIONS });
   const config: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
     declared.flatMap(([key, { type, alias, repeatable = false }]) => [
       [key, key === "help" ? { type, short: "h" } : { type, multiple: repeatable }],
       ...(alias === undefined ? [] : [[alias, { type }]]),
     ]),
   );
+  const hint = `run \`${PROGRAM} ${command.name} --help\` to list its options.`;
+  const operandsMax = command.client?.operandsMax ?? 0;
   try {
-    const parsed = parseArgs({ args: [...argv], options: config, strict: true, allowPositionals: false });
+    const parsed = parseArgs({
+      args: [...argv],
+      options: config,
+      strict: true,
+      allowPositionals: operandsMax > 0,
+    });
+    const { positionals: operands } = parsed;
+    if (operands.length > operandsMax) throw new TypeError(`Unexpected argument '${operands[operandsMax]}'`);
     // Only what is not strict may mix text and booleans in one list.
     const values = parsed.values as CommandOptions;
-    return Object.fromEntries(
+    const options: CommandOptions = Object.fromEntries(
       declared.map(([key, { alias }]) => [key, values[key] ?? (alias && values[alias])]),
     );
+    return { options, operands };
   } catch (cause) {
     // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
     const [problem] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];
-    const hint = `run \`${PROGRAM} ${name} --help\` to list its options.`;
     throw new Fault("USAGE_INVALID", `${problem ?? "The options are invalid"}; ${hint}`, { cause });
   }
 }
@@ -118,14 +174,22 @@ export function readIntegerOption(options: CommandOptions, name: string, min: nu
 }
 
 function formatOverview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  const rows = (isClient: boolean) =>
+    formatPairs(
+      commands
+        .filter(({ client }) => (client !== undefined) === isClient)
+        .map(({ name, summary }) => [name, summary]),
+    );
   return [
     "Sextant: wallet snapshots for AI agents, paid with x402, and an indexing API of an agent commerce protocol.",
     "",
     `Usage: ${PROGRAM} <command> [options]`,
     "",
-    ...rows,
+    "Use the services",
+    ...rows(true),
+    "",
+    "Run the services",
+    ...rows(false),
     "",
     `Run \`${PROGRAM} <command> --help\` for the options of a command. Configuration comes from`,
     "environment variables and a .env file in the working directory: see .env.example.",
@@ -133,14 +197,58 @@ function formatOverview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-function formatCommandHelp({ name, description, options }: Command): string {
-  const entries = Object.entries({ ...options, ...GLOBAL_OPTIONS }).map(([key, option]) => ({
-    left: `--${key}${option.valueName ? ` ${option.valueName}` : ""}`,
-    right: `${option.description}${formatHints(option)}`,
-  }));
-  const width = Math.max(...entries.map(({ left }) => left.length));
-  const rows = entries.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
-  return [`Usage: ${PROGRAM} ${name} [options]`, "", description, "", ...rows, ""].join("\n");
+function formatCommandHelp(
+  { name, description, options, client }: Command,
+  extension: ReturnType<CommandExtension["formatHelp"]>,
+): string {
+  const pairs = Object.entries({ ...extension.options, ...options, ...GLOBAL_OPTIONS }).map(
+    ([key, option]) =>
+      [
+        `--${key}${option.valueName ? ` ${option.valueName}` : ""}`,
+        `${option.description}${formatHints(option)}`,
+      ] as const,
+  );
+  const operands = client === undefined || client.operands === "" ? "" : ` ${client.operands}`;
+  return [
+    `Usage: ${PROGRAM} ${name}${operands} [options]`,
+    "",
+    description,
+    "",
+    ...(extension.text === "" ? [] : [extension.text, ""]),
+    ...formatPairs(pairs),
+    "",
+    ...(client === undefined
+      ? []
+      : [
+          "Examples",
+          ...(extension.examples ?? client.examples).map((each) => `  ${PROGRAM} ${each}`),
+          "",
+          "Exit codes",
+          ...formatPairs(Object.entries(EXIT_CODES)),
+          "",
+        ]),
+  ].join("\n");
+}
+
+/** Two columns, the right one wrapped. */
+export function formatPairs(pairs: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...pairs.map(([left]) => left.length));
+  const indent = " ".repeat(width + 4);
+  return pairs.flatMap(([left, right]) => {
+    const [first = "", ...rest] = wrapText(right, Math.max(HELP_WIDTH - indent.length, 40));
+    return [`  ${left.padEnd(width)}  ${first}`, ...rest.map((line) => indent + line)];
+  });
+}
+
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** The environment in which options that replace a variable have done so. */

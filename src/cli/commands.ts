@@ -8,8 +8,128 @@ const network: CommandOption = {
   description: "a shipped deployment, such as base-sepolia, or a deployment file",
 };
 
+const json: CommandOption = { type: "boolean", description: "print the JSON of the API" };
+const wide: CommandOption = { type: "boolean", description: "show all columns and whole values" };
+const apiUrl: CommandOption = {
+  type: "string",
+  valueName: "URL",
+  variable: "SEXTANT_API_URL",
+  description: "the indexing API",
+};
+const portfolioUrl: CommandOption = {
+  type: "string",
+  valueName: "URL",
+  variable: "SEXTANT_PORTFOLIO_URL",
+  description: "the portfolio service",
+};
+
 // Commands load lazily: --help must not parse database and chain code.
 export const COMMANDS: readonly Command[] = [
+  {
+    name: "wallet",
+    summary: "buy a snapshot of a wallet and show it",
+    description:
+      "Pays for a snapshot with x402, at most what the limits allow, and shows it. A purchase whose response was lost is\n" +
+      "finished by the same command without paying again. The payer is that of a local run, or the account of\n" +
+      "SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE; SEXTANT_GUARD_PAYEES names who may be paid.",
+    options: {
+      max: {
+        type: "string",
+        valueName: "USD",
+        alias: "max-usd",
+        description: "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT",
+      },
+      purchase: {
+        type: "string",
+        valueName: "NAME",
+        description: "a name of your own: within a day the same name and wallet are charged once",
+      },
+      quote: { type: "boolean", description: "show price and payee, and pay nothing" },
+      url: portfolioUrl,
+      json,
+    },
+    client: {
+      operands: "ADDRESS",
+      operandsMax: 1,
+      examples: [
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --max 0.02",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --quote",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --json > snapshot.json",
+      ],
+      extend: async () => (await import("./api-operations.ts")).extendByOperation("getPortfolio", "address"),
+    },
+    load: async () => (await import("./commands/wallet.ts")).walletCommand,
+  },
+  {
+    name: "get",
+    summary: "show one record of the indexing API",
+    description:
+      "Shows what is at a path of the indexing API. A document is printed as it was published, after its hash was checked.",
+    options: { url: apiUrl, json },
+    client: {
+      operands: "PATH",
+      operandsMax: 1,
+      examples: ["get agents/1", "get intents/15 --block 200 --json", "get analytics/commerce"],
+      extend: async () => (await import("./api-operations.ts")).extendByPath("get"),
+    },
+    load: async () => (await import("./commands/get.ts")).getCommand,
+  },
+  {
+    name: "list",
+    summary: "show a list of the indexing API",
+    description:
+      "Shows records of the indexing API as they are read, page by page. With --json each line is one record.",
+    options: {
+      limit: { type: "string", valueName: "N", description: "show at most N records (default 20)" },
+      all: { type: "boolean", description: "show all records" },
+      url: apiUrl,
+      wide,
+      json,
+    },
+    client: {
+      operands: "PATH",
+      operandsMax: 1,
+      examples: [
+        "list intents --status open",
+        "list intents/15/bids --limit 5",
+        "list merchants --active true --all --json | head -3",
+      ],
+      extend: async () => (await import("./api-operations.ts")).extendByPath("list"),
+    },
+    load: async () => (await import("./commands/list.ts")).listCommand,
+  },
+  {
+    name: "preflight",
+    summary: "ask what an account's policies say about a transaction",
+    description:
+      "Shows whether PolicyModule would allow the transaction, every reason why not, and the policy updates that would\n" +
+      "make it pass. Sends nothing to the chain.",
+    options: { url: apiUrl, json },
+    client: {
+      operands: "",
+      operandsMax: 0,
+      examples: [
+        "preflight --account 0x3958cf1cf076864bb2c6c05172696fb64316aa3f --target 0x8a791620dd6260079bf849dc5567adc3f2fdc318",
+      ],
+      extend: async () => (await import("./api-operations.ts")).extendByOperation("preflight", null),
+    },
+    load: async () => (await import("./commands/preflight.ts")).preflightCommand,
+  },
+  {
+    name: "payments",
+    summary: "show payments, finish open ones, and see what is left to spend",
+    description:
+      "list shows the payments of the journal, recover sends the signature of every open one again and signs nothing new,\n" +
+      "budget compares what was spent or is reserved with the limits.",
+    options: { url: portfolioUrl, wide, json },
+    client: {
+      operands: "[list|recover|budget]",
+      operandsMax: 1,
+      examples: ["payments", "payments recover", "payments budget --json"],
+    },
+    load: async () => (await import("./commands/payments.ts")).paymentsCommand,
+  },
   {
     name: "local",
     summary: "run everything on this machine, with local chains and simulated traffic (npm start)",

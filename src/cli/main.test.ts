@@ -1,4 +1,5 @@
 // The `sextant` command: help, error sentences, exit codes, configuration and shutdown on a signal.
+import { EventEmitter } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,18 +10,20 @@ import { createDatabaseEnvironment, startSextant } from "../../tests/support/pro
 import { casesOf } from "../../tests/support/test-depth.ts";
 import { parseArguments } from "./command.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
+import { main } from "./main.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const CLIENT_COMMANDS = ["wallet", "get", "list", "preflight", "payments"];
 const COMMANDS = ["local", "serve", "indexer", "api", "portfolio", "facilitator", "rebuild", "move", "audit"];
 
 describe("help", () => {
   it.each([[[]], [["help"]], [["--help"]], [["-h"]]])("is shown for %j", async (args) => {
     const { code, out } = await runSextantInProcess(args);
     expect(code).toBe(0);
-    for (const name of COMMANDS) expect(out).toContain(`  ${name} `);
+    for (const name of [...CLIENT_COMMANDS, ...COMMANDS]) expect(out).toContain(`  ${name} `);
   });
 
   it.each(COMMANDS)("describes %s", async (name) => {
@@ -33,7 +36,8 @@ describe("help", () => {
   it("loads no command: the list only imports them lazily", () => {
     const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
     expect(list).not.toMatch(/^import (?!type )/m);
-    expect(COMMANDS.filter((name) => !list.includes(`await import("./commands/${name}.ts")`))).toEqual([]);
+    const all = [...CLIENT_COMMANDS, ...COMMANDS];
+    expect(all.filter((name) => !list.includes(`await import("./commands/${name}.ts")`))).toEqual([]);
   });
 });
 
@@ -146,21 +150,53 @@ describe("an invalid start is rejected in one sentence without a stack", () => {
 });
 
 describe("options", () => {
-  const options = (...argv: string[]) => {
-    const invocation = parseArguments(argv, COMMAND_LIST);
+  const options = async (...argv: string[]) => {
+    const invocation = await parseArguments(argv, COMMAND_LIST);
     return invocation.kind === "run" ? invocation.options : null;
   };
 
-  it("accepts the former name of an option", () => {
-    expect(options("local", "--no-traffic")).toMatchObject({ "no-traffic": true });
-    expect(options("local", "--still")).toMatchObject({ "no-traffic": true });
-    expect(options("local")?.["no-traffic"]).toBeUndefined();
-    expect(options("local", "--still")).not.toHaveProperty("still");
+  it("accepts the former name of an option", async () => {
+    expect(await options("local", "--no-traffic")).toMatchObject({ "no-traffic": true });
+    expect(await options("local", "--still")).toMatchObject({ "no-traffic": true });
+    expect((await options("local"))?.["no-traffic"]).toBeUndefined();
+    expect(await options("local", "--still")).not.toHaveProperty("still");
   });
 
-  it("passes values by name", () => {
-    expect(options("local", "--seed", "7", "--data=x")).toMatchObject({ seed: "7", data: "x" });
-    expect(options("local", "--payee", "a", "--payee=b")).toMatchObject({ payee: ["a", "b"] });
+  it("passes values by name", async () => {
+    expect(await options("local", "--seed", "7", "--data=x")).toMatchObject({ seed: "7", data: "x" });
+    expect(await options("local", "--payee", "a", "--payee=b")).toMatchObject({ payee: ["a", "b"] });
+  });
+});
+
+describe("output that cannot be written", () => {
+  async function runWithBrokenOutput(code: string) {
+    let err = "";
+    const stdout = Object.assign(new EventEmitter(), {
+      write(_: string, taken?: () => void) {
+        stdout.emit("error", Object.assign(new Error(`${code}: write`), { code }));
+        taken?.();
+      },
+    });
+    const stderr = {
+      write: (text: string) => {
+        err += text;
+      },
+    };
+    const host = Object.assign(new EventEmitter(), {
+      ...{ argv: ["node", "sextant", "--help"], env: {}, stdout, stderr, exitCode: -1 },
+      cwd: () => folder,
+      exit: () => undefined,
+    });
+    await main(host);
+    return { code: host.exitCode, err };
+  }
+
+  it("is no failure where the reader has gone, and one where the disk is full", async () => {
+    expect(await runWithBrokenOutput("EPIPE")).toEqual({ code: 0, err: "" });
+    expect(await runWithBrokenOutput("ENOSPC")).toEqual({
+      code: 74,
+      err: "sextant: The result could not be written: ENOSPC: write.\n",
+    });
   });
 });
 

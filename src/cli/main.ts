@@ -4,17 +4,23 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
-import { type Fault, toFault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
 import { parseArguments, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { createDisplay } from "./display/display.ts";
+import { describeFailure, INTERRUPTED, OutputError } from "./exit-codes.ts";
+
+type Stream = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
 /** The part of `process` that the command uses, so that tests can run it in process. */
 type Host = {
   readonly argv: readonly string[];
   readonly env: Environment;
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  readonly stdout: Stream & {
+    write(text: string, taken?: () => void): unknown;
+    on(event: "error", listener: (error: Error) => void): unknown;
+  };
+  readonly stderr: Stream;
   exitCode?: number | string | null | undefined;
   cwd(): string;
   on(event: "SIGTERM" | "SIGINT", listener: (signal: NodeJS.Signals) => void): unknown;
@@ -27,36 +33,67 @@ const SHUTDOWN_MS_MAX = 10_000;
 /** Runs the command that the arguments name and exits the process with its code. */
 export async function main(host: Host): Promise<void> {
   const showStack = host.argv.includes("--debug") || host.env.SEXTANT_DEBUG === "true";
+  const output = watchOutput(host);
   try {
-    host.exitCode = await run(host);
+    host.exitCode = await run(host, output);
+    output.assertWritten();
   } catch (thrown) {
-    const fault = toFault(thrown);
-    host.stderr.write(formatFault(fault, showStack));
-    host.exitCode = fault.exit;
+    const { sentences, exit } = describeFailure(thrown, showStack);
+    // A reader such as `head` that has seen enough interrupts the command, and that is no failure.
+    const isEnough = output.closed.aborted && exit === INTERRUPTED;
+    if (!isEnough) host.stderr.write(formatFailure(sentences, showStack ? thrown : null));
+    host.exitCode = isEnough ? 0 : exit;
   }
   // A leaked timer or socket must not keep a finished command alive.
   host.exit();
 }
 
-async function run(host: Host): Promise<number> {
-  const invocation = parseArguments(host.argv.slice(2), COMMANDS);
+type Output = {
+  readonly print: (text: string) => Promise<void>;
+  /** Aborted when nothing can be written any longer. */
+  readonly closed: AbortSignal;
+  /** Throws where the output was lost otherwise than by a reader that has gone. */
+  assertWritten(): void;
+};
+
+function watchOutput({ stdout }: Host): Output {
+  const controller = new AbortController();
+  let problem: Error | null = null;
+  stdout.on("error", (error) => {
+    if (!("code" in error && error.code === "EPIPE")) problem = error;
+    controller.abort(error);
+  });
+  const print = (text: string) =>
+    new Promise<void>((resolve) => {
+      if (controller.signal.aborted) return resolve();
+      // The callback comes after a failed write as well.
+      stdout.write(text, () => resolve());
+    });
+  const assertWritten = () => {
+    if (problem !== null) throw new OutputError(problem);
+  };
+  return { print, closed: controller.signal, assertWritten };
+}
+
+async function run(host: Host, { print, closed }: Output): Promise<number> {
+  const invocation = await parseArguments(host.argv.slice(2), COMMANDS);
   if (invocation.kind === "help") {
-    host.stdout.write(invocation.text);
+    await print(invocation.text);
     return 0;
   }
-  const environment = withOptions(readEnvironment(host), invocation.command, invocation.options);
+  const { command, options, operands } = invocation;
+  const environment = withOptions(readEnvironment(host), command, options);
   rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
-  const { name, load } = invocation.command;
-  const log = createLog({ name, level: config.logLevel, terminal: host.stderr.isTTY === true });
-  const runCommand = await load();
-  return runCommand({
-    environment,
-    options: invocation.options,
-    log,
-    print: (text) => void host.stdout.write(text),
-    stop: stopOnSignal(host),
+  const log = createLog({
+    name: command.name,
+    level: config.logLevel,
+    terminal: host.stderr.isTTY === true,
   });
+  const runCommand = await command.load();
+  const stop = AbortSignal.any([stopOnSignal(host), closed]);
+  const display = createDisplay({ out: host.stdout, err: host.stderr, environment });
+  return runCommand({ environment, options, operands, log, display, print, stop });
 }
 
 // Variables of the process override the .env file.
@@ -84,15 +121,11 @@ function stopOnSignal(host: Host): AbortSignal {
   return controller.signal;
 }
 
-function formatFault(fault: Fault, showStack: boolean): string {
-  const lines = fault.message.split("\n").map((line) => `sextant: ${line}\n`);
-  if (!showStack) {
-    const hint = fault.code === "INTERNAL" ? "sextant: run it again with --debug to see the cause.\n" : "";
-    return lines.join("") + hint;
-  }
+function formatFailure(sentences: readonly string[], shown: unknown): string {
+  const lines = sentences.map((line) => `sextant: ${line}\n`).join("");
   const stacks: string[] = [];
-  for (let error: unknown = fault; error instanceof Error; error = error.cause) {
+  for (let error: unknown = shown; error instanceof Error; error = error.cause) {
     stacks.push(error.stack ?? String(error));
   }
-  return `${lines.join("")}${stacks.join("\ncaused by: ")}\n`;
+  return stacks.length === 0 ? lines : `${lines}${stacks.join("\ncaused by: ")}\n`;
 }

@@ -1,11 +1,6 @@
-// Page, pay command and paywall together: a browser wallet pays real tokens on a real chain, once.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { namedAccounts } from "@sextant/local-chain/accounts";
+// Page and paywall together: a browser wallet pays real tokens on a real chain, once.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { waitFor } from "../support/payments/paid-client.ts";
 import {
@@ -84,21 +79,4 @@ it("shows an error and charges nothing when the payer has too few tokens", async
   expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual([]);
   expect(await stage.balance(PAYER.address)).toBe(before);
   await expensiveWeb.close();
-});
-
-it("pays by command and prints the transaction", async () => {
-  const { payer } = namedAccounts();
-  const folder = await mkdtemp(join(tmpdir(), "sextant-pay-"));
-  const localFile = join(folder, "local.json");
-  const { network, asset } = service.offer;
-  const accounts = [{ name: "payer", ...payer }];
-  await writeFile(localFile, JSON.stringify({ portfolio: web.url, payment: { network, asset }, accounts }));
-  const before = await stage.balance(PAYER.address);
-  const { code, out, err } = await runPayCommand({ argv: [WALLET], environment: {}, localFile });
-  await rm(folder, { recursive: true });
-  expect([code, err]).toEqual([0, ""]);
-  const last = (await stage.transfersFrom(PAYER.address)).at(-1);
-  expect(out).toContain(`Paid $0.01 by ${PAYER.address.toLowerCase()}`);
-  expect(out).toContain(String(last?.transactionHash));
-  expect(await stage.balance(PAYER.address)).toBe(before - TEST_PRICE);
 });

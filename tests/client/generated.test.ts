@@ -1,7 +1,12 @@
-// A change of the API reaches the client: its parameters, records and documentation come from the OpenAPI documents.
+// A change of the API reaches the client and the command line: both are generated from the OpenAPI documents.
 import { expect, it } from "vitest";
 import { listClientOperations } from "../../scripts/client-actions/operations.ts";
-import { renderActions, renderOperations, renderRecords } from "../../scripts/client-actions/render.ts";
+import {
+  renderActions,
+  renderDescriptions,
+  renderOperations,
+  renderRecords,
+} from "../../scripts/client-actions/render.ts";
 import { buildServiceDocuments } from "../../scripts/openapi-lint/documents.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 
@@ -17,9 +22,12 @@ function render(change: (api: Open<OpenApiDocument>) => void): string {
   change(api as Open<OpenApiDocument>);
   const operations = listClientOperations({ api, signedApi, portfolio });
   const schemas = { ...portfolio.components.schemas, ...api.components.schemas };
-  return [renderActions(operations), renderOperations(operations), renderRecords(operations, schemas)].join(
-    "\n",
-  );
+  return [
+    renderActions(operations),
+    renderOperations(operations),
+    renderRecords(operations, schemas),
+    renderDescriptions(operations, schemas),
+  ].join("\n");
 }
 
 const NEW_PARAMETER = {
@@ -35,6 +43,9 @@ it("shows a new parameter, record, field and operation, and what was removed is 
     get.summary = "Those who fill intents";
     const agent = components.schemas.Agent as { properties: Record<string, unknown> };
     agent.properties.nickname = { type: "string", description: "What it is called." };
+    (components.schemas.Solver as { required: string[] }).required.push("rank");
+    const solver = components.schemas.Solver as { properties: Record<string, unknown> };
+    solver.properties.rank = { type: "string", enum: ["HIGH", "LOW"] };
     paths["/helpers/{id}"] = { get: { ...structuredClone(get), operationId: "listHelpers" } };
     delete paths["/attestors"];
   });
@@ -43,6 +54,10 @@ it("shows a new parameter, record, field and operation, and what was removed is 
     "Those who fill intents.",
     "nickname?: string;",
     "listHelpers(",
+    // What the command line shows: a filter, the summary of a list, a column.
+    '{"name":"region","required":false,"description":"Where it is.","type":"string","values":["eu","us"]',
+    '"kind":"list","summary":"Those who fill intents"',
+    '{"name":"rank","isState":true}',
   ]) {
     expect([before.includes(text), after.includes(text)], text).toEqual([false, true]);
   }

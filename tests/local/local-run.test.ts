@@ -8,9 +8,9 @@ import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
 import { LOCAL_TERMS, renderLocalClient } from "../../scripts/example-docs/example-files.ts";
-import { runPayCommand } from "../../scripts/pay/run-pay.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { createProgramFolder } from "../support/process/program-folder.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { startProgram, startSextant } from "../support/process/sextant-process.ts";
 
 type LocalState = {
@@ -97,12 +97,14 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const payer = state.accounts.find(({ name }) => name === "payer");
   expect(banner).toContain(`npm run pay -- ${payer?.address}`);
   expect(await statusOf(`${state.portfolio}/portfolio?address=${payer?.address}`)).toBe(402);
-  const paid = await runPayCommand({ argv: [payer?.address ?? ""], environment: {}, localFile });
+  const paid = await runSextantInProcess(["wallet", payer?.address ?? ""], { SEXTANT_DATA: data });
   expect([paid.code, paid.err]).toEqual([0, ""]);
   expect(paid.out).toMatch(/USDC +base +1250\.5 /);
   expect(paid.out).toMatch(/ETH +ethereum +1\.27465 /);
   expect(paid.out).toMatch(/Paid \$0\.01 by 0x[0-9a-f]{40} on eip155:31337 in transaction 0x[0-9a-f]{64}/);
   expect(paid.out).not.toContain(payer?.privateKey.slice(2));
+  const listed = await runSextantInProcess(["payments", "list"], { SEXTANT_DATA: data });
+  expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +0x/);
 
   await showsNoPublicExplorer(state);
   await runsTheExamples(state, payee);

@@ -9,15 +9,20 @@ export async function runSextantInProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   cwd: string = process.cwd(),
+  /** Of a terminal; null for a file or a program. */
+  columns: number | null = null,
 ): Promise<CommandResult> {
   const written = { out: "", err: "" };
-  const stream = (name: keyof typeof written) => ({
-    isTTY: false,
-    write: (text: string) => {
-      written[name] += text;
-      return true;
-    },
-  });
+  const stream = (name: keyof typeof written) =>
+    Object.assign(new EventEmitter(), {
+      isTTY: columns !== null,
+      ...(columns === null ? {} : { columns }),
+      write: (text: string, taken?: () => void) => {
+        written[name] += text;
+        taken?.();
+        return true;
+      },
+    });
   const host = Object.assign(new EventEmitter(), {
     argv: ["node", "sextant", ...args],
     env: environment,

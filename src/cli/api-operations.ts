@@ -1,0 +1,228 @@
+// Operations of the API as the command line knows them: found by path, with their options, parameters and help.
+import { Fault } from "../lib/fault.ts";
+import type { ApiOperation, ApiParameter } from "./api-operation.ts";
+import {
+  type CommandExtension,
+  type CommandOption,
+  formatPairs,
+  HELP_WIDTH,
+  PROGRAM,
+  wrapText,
+} from "./command.ts";
+import { API_OPERATIONS } from "./generated/api-description.ts";
+
+type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+type OptionTable = Readonly<Record<string, CommandOption>>;
+
+export type ApiCall = {
+  readonly operation: ApiOperation;
+  /** Of the path, the query and the body, by the names of the API. */
+  readonly parameters: Readonly<Record<string, string>>;
+};
+
+/** The iterator and `--limit` set these. */
+const PAGING = new Set(["limit", "cursor"]);
+
+const BLOCK_OPTIONS = {
+  block: { type: "string", valueName: "N", description: "as of this block" },
+  "min-block": { type: "string", valueName: "N", description: "wait until this block is indexed" },
+} as const satisfies OptionTable;
+
+export function findOperation(id: string): ApiOperation {
+  const operation = API_OPERATIONS.find((each) => each.id === id);
+  if (operation === undefined) throw new Error(`the API has no operation ${id}`);
+  return operation;
+}
+
+/** Operations that a command takes by path. */
+export function operationsFor(command: "get" | "list"): readonly ApiOperation[] {
+  return API_OPERATIONS.filter(({ kind, parameters }) => {
+    if (command === "list") return kind === "list";
+    const hasBody = parameters.some((each) => each.in === "body");
+    return (kind === "read" && !hasBody) || kind === "document";
+  });
+}
+
+/** The operation whose path the operand is, such as `intents/15/bids`. */
+export function matchPath(command: "get" | "list", operand: string | undefined): ApiCall {
+  const hint = `run \`${PROGRAM} ${command} --help\` to list what there is.`;
+  if (operand === undefined) throw new Fault("USAGE_INVALID", `Name what to ${command}; ${hint}`);
+  if (/[?#]/.test(operand)) {
+    throw new Fault("USAGE_INVALID", `Pass filters as options, such as --status open; ${hint}`);
+  }
+  const found = bestMatch(operationsFor(command), operand);
+  if (found !== null) return found;
+  const other = command === "get" ? "list" : "get";
+  if (bestMatch(operationsFor(other), operand) !== null) {
+    const what = other === "list" ? "a list" : "no list";
+    throw new Fault("USAGE_INVALID", `${operand} is ${what}; run \`${PROGRAM} ${other} ${operand}\`.`);
+  }
+  throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${hint}`);
+}
+
+/** Where several paths match, the one with the fewest parameters: `attestations/schemas` is no attestation. */
+function bestMatch(operations: readonly ApiOperation[], operand: string): ApiCall | null {
+  const given = operand.replace(/^\/+|\/+$/g, "").split("/");
+  const matches = operations.flatMap((operation) => {
+    const parameters = matchSegments(segmentsOf(operation), given);
+    return parameters === null ? [] : [{ operation, parameters }];
+  });
+  const count = ({ parameters }: ApiCall) => Object.keys(parameters).length;
+  return matches.sort((a, b) => count(a) - count(b))[0] ?? null;
+}
+
+function matchSegments(
+  template: readonly string[],
+  given: readonly string[],
+): Readonly<Record<string, string>> | null {
+  if (template.length !== given.length) return null;
+  const parameters: Record<string, string> = {};
+  for (const [index, segment] of template.entries()) {
+    const text = given[index] ?? "";
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name !== undefined && text !== "") parameters[name] = text;
+    else if (segment !== text) return null;
+  }
+  return parameters;
+}
+
+function segmentsOf({ path }: ApiOperation): readonly string[] {
+  return path.slice(1).split("/");
+}
+
+/** Query and body of the operation from the options, which may be those of another one. */
+export function readParameters(operation: ApiOperation, options: Options): Readonly<Record<string, string>> {
+  const named = optionParameters(operation);
+  const known = new Set([...named.map(({ name }) => toOptionName(name)), ...blockOptionNames(operation)]);
+  const stray = Object.keys(allApiOptions()).find((name) => options[name] !== undefined && !known.has(name));
+  if (stray !== undefined) {
+    const allowed =
+      known.size === 0 ? "it has none" : `it has ${[...known].map((each) => `--${each}`).join(", ")}`;
+    throw new Fault("USAGE_INVALID", `${operation.path.slice(1)} has no option --${stray}; ${allowed}.`);
+  }
+  return Object.fromEntries(
+    named.flatMap((parameter) => {
+      const value = options[toOptionName(parameter.name)];
+      if (typeof value === "string") return [[parameter.name, checkValue(parameter, value)]];
+      if (!parameter.required) return [];
+      throw new Fault(
+        "USAGE_INVALID",
+        `--${toOptionName(parameter.name)} is required: ${parameter.description}`,
+      );
+    }),
+  );
+}
+
+function checkValue({ name, values }: ApiParameter, value: string): string {
+  if (values === null || values.some((each) => each.toLowerCase() === value.toLowerCase())) return value;
+  throw new Fault(
+    "USAGE_INVALID",
+    `--${toOptionName(name)} must be one of ${values.join(", ")}, not "${value}".`,
+  );
+}
+
+/** All filters that any operation takes: which one it is, is known only after parsing. */
+function allApiOptions(): OptionTable {
+  return Object.assign({}, ...API_OPERATIONS.map(optionsOf));
+}
+
+export function optionsOf(operation: ApiOperation): OptionTable {
+  const named = optionParameters(operation).map(({ name, values, type, required, description }) => {
+    const option: CommandOption = {
+      type: "string",
+      valueName: values === null ? (type === "integer" ? "N" : "VALUE") : listValues(values),
+      description: `${toClause(description)}${required ? " (required)" : ""}`,
+    };
+    return [toOptionName(name), option] as const;
+  });
+  const blocks = blockOptionNames(operation).map((name) => [name, BLOCK_OPTIONS[name]] as const);
+  return Object.fromEntries([...named, ...blocks]);
+}
+
+/** Without the combinations of several: commas may join them. */
+function listValues(values: readonly string[]): string {
+  return [...new Set(values.flatMap((each) => each.split(",")))].join("|");
+}
+
+/** Help of options has no capitals and no full stops; names in capitals stay. */
+function toClause(description: string): string {
+  return description.replace(/\.$/, "").replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
+function optionParameters({ parameters }: ApiOperation): readonly ApiParameter[] {
+  return parameters.filter((each) => (each.in === "query" || each.in === "body") && !PAGING.has(each.name));
+}
+
+function blockOptionNames({ takesBlock, takesMinBlock }: ApiOperation): (keyof typeof BLOCK_OPTIONS)[] {
+  return [...(takesBlock ? (["block"] as const) : []), ...(takesMinBlock ? (["min-block"] as const) : [])];
+}
+
+/** Options of the shell have dashes. */
+function toOptionName(name: string): string {
+  return name.replaceAll("_", "-");
+}
+
+/** Options and help of a command that takes paths. */
+export function extendByPath(command: "get" | "list"): CommandExtension {
+  const operations = operationsFor(command);
+  return {
+    options: Object.assign({}, ...operations.map(optionsOf)),
+    formatHelp([operand]) {
+      if (operand === undefined) return { text: formatIndex(command, operations), options: {} };
+      const { operation } = matchPath(command, operand);
+      return {
+        text: describeOperation(operation),
+        options: optionsOf(operation),
+        examples: [`${command} ${exampleOf(operation)}`],
+      };
+    },
+  };
+}
+
+/** The same for a command of one operation, of which an operand may be one parameter. */
+export function extendByOperation(id: string, operand: string | null): CommandExtension {
+  const { [operand ?? ""]: _, ...options } = optionsOf(findOperation(id));
+  return { options, formatHelp: () => ({ text: "", options }) };
+}
+
+function formatIndex(command: string, operations: readonly ApiOperation[]): string {
+  const pairs = operations.map((each) => [showPath(each), each.summary] as const);
+  const example = operations.find(({ parameters }) => parameters.some(({ required }) => required));
+  return [
+    ...formatPairs(pairs),
+    "",
+    `Name one for its options: ${PROGRAM} ${command} ${example === undefined ? "" : fillPath(example)} --help`,
+  ].join("\n");
+}
+
+function describeOperation(operation: ApiOperation): string {
+  const { summary, description } = operation;
+  const text = `${showPath(operation)}: ${summary}.${description === "" ? "" : ` ${description}`}`;
+  return wrapText(text, HELP_WIDTH).join("\n");
+}
+
+/** What the example of the API passes; a list without required filters is shown with one of the others. */
+function exampleOf(operation: ApiOperation): string {
+  const named = optionParameters(operation).filter(({ example }) => example !== null);
+  const required = named.filter((each) => each.required);
+  const filter = named.find(({ name }) => name !== "include");
+  const shown = required.length > 0 || filter === undefined ? required : [filter];
+  const options = shown.map(({ name, example }) => ` --${toOptionName(name)} ${String(example)}`);
+  return `${fillPath(operation)}${options.join("")}`;
+}
+
+function showPath({ path }: ApiOperation): string {
+  return path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => toPlaceholder(name));
+}
+
+/** `agentId` is AGENT_ID. */
+function toPlaceholder(name: string): string {
+  return name.replace(/[A-Z]/g, "_$&").toUpperCase();
+}
+
+/** With the examples of the API in place of its parameters. */
+function fillPath({ path, parameters }: ApiOperation): string {
+  return path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => {
+    return String(parameters.find((each) => each.name === name)?.example ?? toPlaceholder(name));
+  });
+}

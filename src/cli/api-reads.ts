@@ -1,0 +1,44 @@
+// Runs an operation of the API through the client: its parameters, as of a block, or after one.
+import type { List, Sextant } from "@sextant/client/sextant";
+import { Fault } from "../lib/fault.ts";
+import type { ApiCall } from "./api-operations.ts";
+
+type ReadControl = {
+  /** --block and --min-block. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+};
+
+type AnyAction = (...given: readonly unknown[]) => unknown;
+
+const BLOCK = /^(0|[1-9][0-9]{0,18})$/;
+
+export async function runRead(sextant: Sextant, call: ApiCall, control: ReadControl): Promise<unknown> {
+  return callAction(sextant, call, control);
+}
+
+export function openList(
+  sextant: Sextant,
+  call: ApiCall,
+  control: ReadControl,
+): List<Readonly<Record<string, unknown>>> {
+  return callAction(sextant, call, control) as List<Readonly<Record<string, unknown>>>;
+}
+
+/** The description and the actions are generated from the same documents: an operation has its action. */
+function callAction(sextant: Sextant, { operation, parameters }: ApiCall, control: ReadControl): unknown {
+  const block = readBlock(control.options, "block");
+  const minBlock = readBlock(control.options, "min-block");
+  const actions = (block === null ? sextant : sextant.at(block)) as unknown as Record<string, AnyAction>;
+  const settings = { signal: control.signal, ...(minBlock === null ? {} : { minBlock }) };
+  // Parameters, or a body, or nothing but settings.
+  const given = operation.parameters.length > 0 ? [parameters] : [];
+  return actions[operation.id]?.(...given, settings);
+}
+
+function readBlock(options: ReadControl["options"], name: string): bigint | null {
+  const text = options[name];
+  if (typeof text !== "string") return null;
+  if (!BLOCK.test(text)) throw new Fault("USAGE_INVALID", `--${name} must be a block number, not "${text}".`);
+  return BigInt(text);
+}

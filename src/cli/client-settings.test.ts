@@ -1,0 +1,165 @@
+// The client of the commands: what comes from settings, what from a local run, and what is rejected.
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGuard } from "@sextant/client/payments/guard";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { clientSettings } from "../config/settings.ts";
+import { parseAmount } from "../lib/decimal.ts";
+import { openClient, openReader } from "./client-settings.ts";
+
+const KEY = `0x${"07".repeat(32)}` as const;
+const OTHER_KEY = `0x${"09".repeat(32)}` as const;
+const ASSET = `0x${"aa".repeat(20)}`;
+const PAYEE = `0x${"bb".repeat(20)}`;
+const LOCAL = {
+  api: "http://127.0.0.1:3001",
+  portfolio: "http://127.0.0.1:3002",
+  payment: { network: "eip155:31337", asset: ASSET, payTo: PAYEE },
+  accounts: [{ name: "payer", privateKey: KEY }],
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sextant-client-settings-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function writeLocal(run: unknown = LOCAL): void {
+  writeFileSync(join(folder, "local.json"), typeof run === "string" ? run : JSON.stringify(run));
+}
+
+async function open(environment: Record<string, string> = {}, perPayment: string | null = null) {
+  const client = openClient(
+    { SEXTANT_DATA: folder, HOME: folder, ...environment },
+    { needs: [], perPayment },
+  );
+  await client.close();
+  return client;
+}
+
+describe("a local run", () => {
+  it("gives services, payer, guard and journal", async () => {
+    writeLocal();
+    expect(await open()).toMatchObject({
+      payer: privateKeyToAccount(KEY).address,
+      journalFile: join(folder, "payments.jsonl"),
+      guard: { network: "eip155:31337", asset: ASSET, payees: [PAYEE], perPayment: "0.05", total: "50" },
+    });
+    expect(statSync(join(folder, "payments.jsonl")).mode & 0o777).toBe(0o600);
+  });
+
+  it("pays for no service but its own", async () => {
+    writeLocal();
+    const { payer, guard, journalFile } = await open({ SEXTANT_PORTFOLIO_URL: "https://portfolio.example" });
+    expect([payer, journalFile]).toEqual([null, null]);
+    expect(guard).not.toHaveProperty("payees");
+    expect(guard).not.toHaveProperty("network");
+    const same = await open({ SEXTANT_PORTFOLIO_URL: `${LOCAL.portfolio}/` });
+    expect(same.payer).toBe(privateKeyToAccount(KEY).address);
+  });
+
+  it.each([
+    ["names the chain of real money", { ...LOCAL, payment: { ...LOCAL.payment, network: "eip155:8453" } }],
+    ["is no JSON", "{"],
+    ["has no services", { ...LOCAL, portfolio: "here" }],
+    ["has no accounts", { ...LOCAL, accounts: null }],
+  ])("is rejected when its file %s", async (_name, run) => {
+    writeLocal(run);
+    await expect(open({ SEXTANT_PAYER_KEY: KEY })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("is not what a local run writes"),
+    });
+  });
+});
+
+describe("settings", () => {
+  it("name everything without a local run, with a journal per payer", async () => {
+    const state = join(folder, "state");
+    const { payer, guard, journalFile } = await open({
+      SEXTANT_PORTFOLIO_URL: "https://portfolio.example",
+      SEXTANT_PAYER_KEY: OTHER_KEY,
+      SEXTANT_GUARD_NETWORK: "eip155:84532",
+      SEXTANT_GUARD_PAYEES: `${PAYEE}, ${ASSET}`,
+      SEXTANT_GUARD_PER_HOUR: "0.2",
+      XDG_STATE_HOME: state,
+    });
+    const { address } = privateKeyToAccount(OTHER_KEY);
+    expect(payer).toBe(address);
+    expect(guard).toMatchObject({ network: "eip155:84532", payees: [PAYEE, ASSET], perHour: "0.2" });
+    expect(journalFile).toBe(join(state, "sextant", `payments-${address.toLowerCase()}.jsonl`));
+    expect(statSync(journalFile ?? "").mode & 0o777).toBe(0o600);
+    expect(statSync(join(state, "sextant")).mode & 0o777).toBe(0o700);
+  });
+
+  it("override those of a local run", async () => {
+    writeLocal();
+    const journal = join(folder, "mine.jsonl");
+    expect(
+      await open({
+        SEXTANT_PAYER_KEY: OTHER_KEY,
+        SEXTANT_GUARD_PAYEES: "first",
+        SEXTANT_JOURNAL: journal,
+      }),
+    ).toMatchObject({
+      payer: privateKeyToAccount(OTHER_KEY).address,
+      guard: { payees: "first", asset: ASSET },
+      journalFile: journal,
+    });
+  });
+
+  it("default to the limits of the client", () => {
+    const { limits } = createGuard({}, "https://portfolio.example");
+    const units = (name: keyof typeof clientSettings) =>
+      parseAmount(String(clientSettings[name].fallback), 6, name);
+    expect({
+      perPayment: units("guardPerPayment"),
+      perHour: units("guardPerHour"),
+      perDay: units("guardPerDay"),
+      total: units("guardTotal"),
+    }).toEqual(limits);
+  });
+
+  it("of the largest payment can be lowered by an argument and not raised", async () => {
+    const limitOf = async (given: string) =>
+      (await open({ SEXTANT_GUARD_PER_PAYMENT: "0.02" }, given)).guard.perPayment;
+    expect([await limitOf("0.015"), await limitOf("0.10")]).toEqual(["0.015", "0.02"]);
+  });
+
+  it("open no key and no journal for a read", () => {
+    openReader({ SEXTANT_DATA: folder, SEXTANT_API_URL: LOCAL.api, SEXTANT_PAYER_KEY_FILE: "/nowhere" });
+    writeLocal();
+    openReader({ SEXTANT_DATA: folder });
+    expect(existsSync(join(folder, "payments.jsonl"))).toBe(false);
+  });
+});
+
+describe("a key in a file", () => {
+  const write = (text: string, mode: number) => {
+    const file = join(folder, "payer.key");
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+    return { SEXTANT_PAYER_KEY_FILE: file };
+  };
+
+  it("is read where only its owner can", async () => {
+    expect((await open(write(`${KEY}\n`, 0o400))).payer).toBe(privateKeyToAccount(KEY).address);
+  });
+
+  it.each([
+    ["others can read it", () => write(KEY, 0o644), /must be readable by its owner only: run chmod 600/],
+    ["it is not there", () => ({ SEXTANT_PAYER_KEY_FILE: "/nowhere" }), /cannot be read/],
+    ["it is something else", () => write("7".repeat(1_000), 0o600), /must be 0x followed by 64 hex digits/],
+    ["it is no key of the curve", () => write(`0x${"00".repeat(32)}`, 0o600), /must be 0x followed by 64/],
+    [
+      "there is another one",
+      () => ({ ...write(KEY, 0o600), SEXTANT_PAYER_KEY: OTHER_KEY }),
+      /SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE, not both/,
+    ],
+  ])("is rejected when %s", async (_name, environment, message) => {
+    const error = await open(environment()).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
+    expect(JSON.stringify(error)).not.toMatch(/0707|7777/);
+  });
+});

@@ -1,0 +1,29 @@
+// `sextant get agents/1`: shows one record or document of the indexing API.
+import type { PublishedDocument } from "@sextant/client/sextant";
+import { matchPath, readParameters } from "../api-operations.ts";
+import { runRead } from "../api-reads.ts";
+import { openReader } from "../client-settings.ts";
+import type { RunClientCommand } from "../command.ts";
+import { toPlainJson } from "../display/plain-text.ts";
+import { formatRecord } from "../display/record.ts";
+
+export const getCommand: RunClientCommand = async (context) => {
+  const { environment, operands, options, display, print, stop } = context;
+  const found = matchPath("get", operands[0]);
+  const { operation } = found;
+  const parameters = { ...found.parameters, ...readParameters(operation, options) };
+  const sextant = openReader(environment);
+  const done = display.progress(`Reading ${operands[0]}`);
+  const result = await runRead(sextant, { operation, parameters }, { options, signal: stop }).finally(done);
+  if (operation.kind === "document") {
+    const { text, json } = result as PublishedDocument;
+    // A document is its bytes. A terminal gets what means the same and cannot steer it.
+    await print(display.columns === null ? text : `${toPlainJson(json, 2)}\n`);
+    return 0;
+  }
+  const record = result as Readonly<Record<string, unknown>>;
+  await print(
+    options.json === true ? `${toPlainJson(record)}\n` : `${formatRecord(record, display).join("\n")}\n`,
+  );
+  return 0;
+};

@@ -1,0 +1,99 @@
+// `sextant list intents --status open`: shows a list of the indexing API, page by page as it is read.
+import { type ApiCall, matchPath, readParameters } from "../api-operations.ts";
+import { openList } from "../api-reads.ts";
+import { openReader } from "../client-settings.ts";
+import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
+import type { Display } from "../display/display.ts";
+import { toPlainJson } from "../display/plain-text.ts";
+import { formatValue } from "../display/record.ts";
+import { formatHead, formatRow, layOutTable, type TableLayout } from "../display/table.ts";
+
+type ListedRecord = Readonly<Record<string, unknown>>;
+
+const LIMIT = 20;
+const PAGE_MAX = 100;
+
+export const listCommand: RunClientCommand = async (context) => {
+  const { environment, operands, options, display, print, stop } = context;
+  const found = matchPath("list", operands[0]);
+  const max =
+    options.all === true ? Number.POSITIVE_INFINITY : (readIntegerOption(options, "limit", 1) ?? LIMIT);
+  const parameters: ApiCall["parameters"] = {
+    ...found.parameters,
+    ...readParameters(found.operation, options),
+    limit: String(Math.min(max, PAGE_MAX)),
+  };
+  const sextant = openReader(environment);
+  const list = openList(sextant, { ...found, parameters }, { options, signal: stop });
+  const table = options.json === true ? null : new RecordTable(found, context);
+  let shown = 0;
+  let hasMore = false;
+  let done = display.progress(`Reading ${operands[0]}`);
+  try {
+    for await (const { records, nextCursor } of list.pages()) {
+      done();
+      const taken = records.slice(0, max - shown);
+      await print(table === null ? formatLines(taken) : table.format(taken));
+      shown += taken.length;
+      hasMore = nextCursor !== null || taken.length < records.length;
+      if (shown >= max || stop.aborted) break;
+      done = display.progress(`Reading ${operands[0]}: ${shown} so far`);
+    }
+  } finally {
+    done();
+  }
+  const notes = [
+    ...(shown === 0 ? ["There is none."] : []),
+    ...(hasMore && shown >= max ? [`${shown} shown, and there are more: --limit N or --all`] : []),
+    ...(table !== null && table.hidden > 0
+      ? [`columns left out: ${table.hidden}, see --wide or --json`]
+      : []),
+  ];
+  if (notes.length > 0) display.note(display.style("dim", notes.join(" · ")));
+  return 0;
+};
+
+function formatLines(records: readonly ListedRecord[]): string {
+  return records.map((record) => `${toPlainJson(record)}\n`).join("");
+}
+
+/** The first page decides on the columns; the head is shown once. */
+class RecordTable {
+  readonly #names: readonly string[];
+  readonly #display: Display;
+  /** Null where nothing limits the width. */
+  readonly #available: number | null;
+  #layout: TableLayout | null = null;
+
+  constructor({ operation }: ApiCall, { display, options }: ClientContext) {
+    const [key, ...others] = operation.columns;
+    // What a record is known by, its states, and then the rest: what a narrow terminal leaves out is at the end.
+    this.#names = [
+      ...(key === undefined ? [] : [key]),
+      ...others.filter(({ isState }) => isState),
+      ...others.filter(({ isState }) => !isState),
+    ].map(({ name }) => name);
+    this.#display = display;
+    this.#available = options.wide === true ? null : display.columns;
+  }
+
+  /** How many columns did not fit. */
+  get hidden(): number {
+    return this.#layout === null ? 0 : this.#names.length - this.#layout.columns.length;
+  }
+
+  format(records: readonly ListedRecord[]): string {
+    if (records.length === 0) return "";
+    const rows = records.map((record) => this.#names.map((name) => formatCell(record, name)));
+    const columns = this.#names.map((name) => ({ title: name }));
+    const layout = this.#layout ?? layOutTable(columns, rows, this.#available);
+    const head = this.#layout === null ? [formatHead(layout, this.#display)] : [];
+    this.#layout = layout;
+    return [...head, ...rows.map((row) => formatRow(layout, row)), ""].join("\n");
+  }
+}
+
+/** Blank where this kind of record has no such field. */
+function formatCell(record: ListedRecord, name: string): string {
+  return Object.hasOwn(record, name) ? formatValue(record[name]) : "";
+}

@@ -1,0 +1,131 @@
+// `sextant payments`: what was paid, what is open and is finished now, and what is left to spend.
+import type { Payment, Recovered } from "@sextant/client/sextant";
+import { formatAmount } from "../../lib/decimal.ts";
+import { Fault } from "../../lib/fault.ts";
+import { type OpenClient, openClient } from "../client-settings.ts";
+import type { ClientContext, RunClientCommand } from "../command.ts";
+import { toPlainJson } from "../display/plain-text.ts";
+import { formatHead, formatRow, layOutTable, type TableColumn } from "../display/table.ts";
+import { exitOf } from "../exit-codes.ts";
+
+type Action = (client: OpenClient, context: ClientContext) => Promise<number>;
+
+// The guard pays with tokens of six decimals only.
+const TOKEN_DECIMALS = 6;
+
+const PAYMENT_COLUMNS: readonly TableColumn[] = [
+  { title: "when", isWhole: true },
+  { title: "state" },
+  { title: "amount", align: "right", isWhole: true },
+  { title: "wallet" },
+  { title: "chains" },
+  { title: "transaction" },
+  { title: "purchase" },
+  { title: "id" },
+];
+
+const ACTIONS: Readonly<Record<string, Action>> = { list: showPayments, recover, budget: showBudget };
+
+export const paymentsCommand: RunClientCommand = async (context) => {
+  const name = context.operands[0] ?? "list";
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (action === undefined) {
+    throw new Fault("USAGE_INVALID", `payments takes ${Object.keys(ACTIONS).join(", ")}, not "${name}".`);
+  }
+  // Recovery sends signatures again and needs no key.
+  const client = openClient(context.environment, {
+    needs: action === recover ? ["journal", "portfolio"] : ["journal"],
+  });
+  try {
+    return await action(client, context);
+  } finally {
+    await client.close();
+  }
+};
+
+async function showPayments({ sextant }: OpenClient, context: ClientContext): Promise<number> {
+  const payments = await sextant.payments.list();
+  if (context.options.json === true) {
+    await context.print(payments.map((payment) => `${toPlainJson(payment)}\n`).join(""));
+    return 0;
+  }
+  if (payments.length === 0) {
+    context.display.note("No payment was made yet.");
+    return 0;
+  }
+  await printTable(PAYMENT_COLUMNS, payments.map(toRow), context);
+  return 0;
+}
+
+async function recover({ sextant }: OpenClient, context: ClientContext): Promise<number> {
+  const { display, options, print } = context;
+  const done = display.progress("Sending open payments again");
+  const recovered = await sextant.payments.recover().finally(done);
+  if (options.json === true) {
+    await print(recovered.map((each) => `${toPlainJson(describeRecovered(each))}\n`).join(""));
+  } else if (recovered.length === 0) {
+    await print("No payment is open.\n");
+  } else {
+    const columns = [...PAYMENT_COLUMNS.slice(0, 4), { title: "outcome" }];
+    const rows = recovered.map((each) => [...toRow(each.payment).slice(0, 4), describeOutcome(each)]);
+    await printTable(columns, rows, context);
+  }
+  return Math.max(0, ...recovered.map(({ error }) => (error?.charged === "unknown" ? exitOf(error) : 0)));
+}
+
+async function showBudget({ sextant }: OpenClient, context: ClientContext): Promise<number> {
+  const { spent, limits } = await sextant.payments.budget();
+  if (context.options.json === true) {
+    await context.print(`${toPlainJson({ spent, limits })}\n`);
+    return 0;
+  }
+  const columns: readonly TableColumn[] = [
+    { title: "in" },
+    { title: "spent or reserved", align: "right", isWhole: true },
+    { title: "limit", align: "right", isWhole: true },
+  ];
+  const rows = (["hour", "day", "total"] as const).map((each) => [
+    each,
+    `$${spent[each]}`,
+    `$${limits[each]}`,
+  ]);
+  await printTable(columns, rows, context);
+  return 0;
+}
+
+async function printTable(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  { display, options, print }: ClientContext,
+): Promise<void> {
+  const layout = layOutTable(columns, rows, options.wide === true ? null : display.columns);
+  const lines = rows.map((row) => formatRow(layout, row));
+  await print([formatHead(layout, display), ...lines, ""].join("\n"));
+}
+
+function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): string[] {
+  const { pathname, searchParams } = new URL(url);
+  return [
+    new Date(at).toISOString().slice(0, 19).replace("T", " "),
+    // What the journal calls signed is open to people: its outcome is not known.
+    state === "signed" ? "open" : state,
+    `$${formatAmount(amount, TOKEN_DECIMALS)}`,
+    searchParams.get("address") ?? pathname,
+    searchParams.get("chains") ?? "–",
+    transaction ?? "–",
+    purchase ?? "–",
+    id,
+  ];
+}
+
+function describeOutcome({ payment, result, error }: Recovered): string {
+  if (result !== null)
+    return `paid in ${payment.transaction ?? "a transaction that the service does not name"}`;
+  return error === null ? "unknown" : `${error.code}, charged: ${error.charged}`;
+}
+
+function describeRecovered({ payment, result, error }: Recovered) {
+  const failure =
+    error === null ? null : { code: error.code, message: error.message, charged: error.charged };
+  return { payment, data: result?.data ?? null, error: failure };
+}

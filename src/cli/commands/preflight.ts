@@ -1,0 +1,26 @@
+// `sextant preflight`: what the policies of an account say about a transaction before it is sent.
+import type { Preflight } from "@sextant/client/sextant";
+import { findOperation, readParameters } from "../api-operations.ts";
+import { runRead } from "../api-reads.ts";
+import { openReader } from "../client-settings.ts";
+import type { RunClientCommand } from "../command.ts";
+import { toPlainJson, toPlainText } from "../display/plain-text.ts";
+import { formatRecord } from "../display/record.ts";
+
+export const preflightCommand: RunClientCommand = async (context) => {
+  const { environment, options, display, print, stop } = context;
+  const operation = findOperation("preflight");
+  const parameters = readParameters(operation, options);
+  const sextant = openReader(environment);
+  const done = display.progress("Checking");
+  const call = { operation, parameters };
+  const result = (await runRead(sextant, call, { options, signal: stop }).finally(done)) as Preflight;
+  const { allowed, action, ...details } = result;
+  const verdict = allowed ? display.style("green", "Allowed") : display.style("red", "Not allowed");
+  await print(
+    options.json === true
+      ? `${toPlainJson(result)}\n`
+      : `${[`${verdict}: ${toPlainText(action)}`, ...formatRecord(details, display)].join("\n")}\n`,
+  );
+  return allowed === true ? 0 : 1;
+};

@@ -1,0 +1,78 @@
+// Text of servers and tokens made harmless for a terminal, and how wide a terminal shows it.
+import { SextantError } from "@sextant/client/errors";
+
+// Control characters, invisible and reordering ones, and what is no character at all.
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+// JSON has line breaks of its own between values; inside of texts they are escaped already.
+const UNSAFE_IN_JSON = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
+// East Asian and emoji presentation: two columns.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const ASCII = /^[ -~]*$/;
+const MARK = /\p{M}/u;
+
+/** One line, each unsafe character shown as a dot. */
+export function toPlainText(text: string): string {
+  return text.replace(UNSAFE, "·");
+}
+
+/** JSON with the same meaning in which unsafe characters are escaped. */
+export function toPlainJson(value: unknown, indent = 0): string {
+  return stringify(value, indent).replace(UNSAFE_IN_JSON, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      return `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
+    }).join(""),
+  );
+}
+
+function stringify(value: unknown, indent: number): string {
+  try {
+    return JSON.stringify(value, bigintAsText, indent);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    // Thousands of levels exhaust the stack of the formatter, not that of the parser.
+    throw new SextantError("RESPONSE_INVALID", "The response is nested too deeply to be printed.", { cause });
+  }
+}
+
+/** Columns of a terminal. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOfCharacter(character);
+  return width;
+}
+
+/** Of the widest text. A loop, since a service decides how many there are, and arguments of a call are limited. */
+export function widestOf(texts: Iterable<string>): number {
+  let widest = 0;
+  for (const text of texts) widest = Math.max(widest, widthOf(text));
+  return widest;
+}
+
+/** At most so many columns; what is left out is marked. Addresses and hashes keep both ends, by which people know them. */
+export function shortenText(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  if (/^0x[0-9a-fA-F]+$/.test(text)) {
+    const tail = Math.min(4, Math.floor(Math.max(0, widthMax - 3) / 2));
+    return `${text.slice(0, widthMax - 1 - tail)}…${text.slice(text.length - tail)}`;
+  }
+  let kept = "";
+  let width = 1;
+  for (const character of text) {
+    width += widthOfCharacter(character);
+    if (width > widthMax) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+function widthOfCharacter(character: string): number {
+  if (character < "\u007f") return 1;
+  if (MARK.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+function bigintAsText(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}

@@ -1,0 +1,98 @@
+// Tables for people: aligned columns that fit the terminal, or whole values where there is none.
+import type { Display } from "./display.ts";
+import { shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
+
+export type TableColumn = {
+  readonly title: string;
+  /** A number whose digits must not be cut. */
+  readonly isWhole?: true;
+  readonly align?: "right";
+};
+
+/** Fixed after the first page of a list, so that the following ones line up. */
+export type TableLayout = {
+  readonly columns: readonly TableColumn[];
+  /** Of the columns that are shown. */
+  readonly widths: readonly number[];
+  /** Whether longer values are cut, to fit the terminal. */
+  readonly isNarrow: boolean;
+};
+
+const GAP = 2;
+// Both ends of an address: 0x1234…abcd.
+const SHORT = 11;
+
+/** Narrows the widest columns until the table fits, then leaves out the last ones. */
+export function layOutTable(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  available: number | null,
+): TableLayout {
+  const contents = columns.map((_, index) => widestOf(rows.map((row) => cellOf(row, index))));
+  const widths = columns.map(({ title }, index) => Math.max(widthOf(title), contents[index] ?? 0));
+  if (available === null) return { columns, widths, isNarrow: false };
+  const least = columns.map(({ title, isWhole }, index) => {
+    const content = contents[index] ?? 0;
+    return Math.max(widthOf(title), isWhole ? content : Math.min(content, SHORT));
+  });
+  let count = columns.length;
+  while (count > 1 && totalOf(least.slice(0, count)) > available) count -= 1;
+  const shown = widths.slice(0, count);
+  for (let surplus = totalOf(shown) - available; surplus > 0; surplus -= 1) {
+    const widest = shown.reduce(
+      (best, width, index) =>
+        width > (least[index] ?? 0) && (best === -1 || width > (shown[best] ?? 0)) ? index : best,
+      -1,
+    );
+    if (widest === -1) break;
+    shown[widest] = (shown[widest] ?? 0) - 1;
+  }
+  return { columns: columns.slice(0, count), widths: shown, isNarrow: true };
+}
+
+export function formatHead(layout: TableLayout, display: Display): string {
+  const titles = layout.columns.map(({ title }) => title);
+  return display.style("dim", formatCells(layout, titles));
+}
+
+export function formatRow(layout: TableLayout, row: readonly string[]): string {
+  const cells = layout.columns.map((_, index) => cellOf(row, index));
+  return formatCells(layout, cells);
+}
+
+/** Title, head and rows; nothing for a table without rows. */
+export function formatSection(
+  title: string,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  display: Display,
+): string[] {
+  if (rows.length === 0) return [];
+  const indent = "  ";
+  const available = display.columns === null ? null : display.columns - indent.length;
+  const layout = layOutTable(columns, rows, available);
+  return [
+    "",
+    display.style("bold", title),
+    `${indent}${formatHead(layout, display)}`,
+    ...rows.map((row) => `${indent}${formatRow(layout, row)}`.trimEnd()),
+  ];
+}
+
+function formatCells({ columns, widths, isNarrow }: TableLayout, cells: readonly string[]): string {
+  const padded = cells.map((cell, index) => {
+    const width = widths[index] ?? 0;
+    const text = isNarrow ? shortenText(cell, width) : cell;
+    const blanks = " ".repeat(Math.max(0, width - widthOf(text)));
+    return columns[index]?.align === "right" ? blanks + text : text + blanks;
+  });
+  return padded.join(" ".repeat(GAP)).trimEnd();
+}
+
+function cellOf(row: readonly string[], index: number): string {
+  return toPlainText(row[index] ?? "");
+}
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP * Math.max(0, widths.length - 1);
+}

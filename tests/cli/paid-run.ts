@@ -1,0 +1,82 @@
+// A portfolio service that sells the example snapshot for real money of a local chain, as a local run shows itself.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
+import { startTestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { openPaidStage } from "../support/payments/paid-stage.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
+
+type PaidRun = {
+  /** In front of the service: what the commands reach. */
+  readonly proxy: FaultyProxy;
+  /** Of the last snapshot to sell. */
+  snapshot: object;
+  /** A payer of its own, with a dollar unless it says otherwise, and a data folder with its local.json. */
+  openPayer(units?: bigint): Promise<PayerOfRun>;
+  close(): Promise<void>;
+};
+
+type PayerOfRun = {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where local.json and the journal are. */
+  readonly folder: string;
+  readonly privateKey: `0x${string}`;
+  /** The command in this process; with columns, on a terminal of that width. */
+  run(
+    args: readonly string[],
+    options?: { readonly environment?: Readonly<Record<string, string>>; readonly columns?: number },
+  ): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+  /** Transactions by which it paid, as the chain has them. */
+  transactions(): Promise<readonly string[]>;
+};
+
+export async function openPaidRun(): Promise<PaidRun> {
+  const paid = await openPaidStage("in process");
+  const service = await paid.serve();
+  const run: Omit<PaidRun, "proxy" | "openPayer" | "close"> = { snapshot: exampleSnapshot };
+  const snapshots = { read: async () => run.snapshot } as unknown as SnapshotReader;
+  const web = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate, snapshots });
+  const proxy = await startFaultyProxy(web.url);
+  const folders: string[] = [];
+  return Object.assign(run, {
+    proxy,
+    async openPayer(units = 1_000_000n) {
+      const privateKey = generatePrivateKey();
+      const { address } = privateKeyToAccount(privateKey);
+      if (units > 0n) await paid.mint(address, units);
+      const folder = mkdtempSync(join(tmpdir(), "sextant-paid-run-"));
+      folders.push(folder);
+      const { network, asset, payTo } = service.offer;
+      const accounts = [{ name: "payer", address, privateKey }];
+      // No command of these tests reads the index.
+      const local = { api: "http://127.0.0.1:9", portfolio: proxy.url };
+      writeFileSync(
+        join(folder, "local.json"),
+        JSON.stringify({ ...local, payment: { network, asset, payTo }, accounts }),
+      );
+      const environment = { SEXTANT_DATA: folder, HOME: folder };
+      return {
+        ...{ environment, folder, privateKey },
+        run: (args, options = {}) =>
+          runSextantInProcess(
+            args,
+            { ...environment, ...options.environment },
+            folder,
+            options.columns ?? null,
+          ),
+        transactions: async () =>
+          (await paid.transfersFrom(address)).map(({ transactionHash }) => String(transactionHash)),
+      } satisfies PayerOfRun;
+    },
+    async close() {
+      await proxy.stop();
+      await web.close();
+      await paid.close();
+      for (const folder of folders) rmSync(folder, { recursive: true });
+    },
+  } satisfies Omit<PaidRun, "snapshot">);
+}

@@ -1,0 +1,321 @@
+// `sextant get`, `list` and `preflight` against the real indexing API, and against one that wants to steer the terminal.
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { operationsFor } from "../../src/cli/api-operations.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { openReadStage, type ReadStage } from "../api/api-stage.ts";
+import { startLoopbackServer } from "../support/http/loopback-server.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
+import { startSextant } from "../support/process/sextant-process.ts";
+
+type RunOptions = { readonly columns?: number; readonly environment?: Readonly<Record<string, string>> };
+
+let stage: ReadStage;
+beforeAll(async () => {
+  stage = await openReadStage();
+});
+afterAll(() => stage?.close());
+
+function run(args: readonly string[], { columns, environment = {} }: RunOptions = {}) {
+  const given = { SEXTANT_API_URL: stage.url, SEXTANT_DATA: "/nowhere", NO_COLOR: "1", ...environment };
+  return runSextantInProcess(args, given, process.cwd(), columns ?? null);
+}
+
+function examplesOf(path: string) {
+  const parameters = stage.client.document.paths[path]?.get?.parameters ?? [];
+  return parameters as unknown as readonly {
+    name: string;
+    in: string;
+    required: boolean;
+    example: unknown;
+    description: string;
+  }[];
+}
+
+describe("every path of the API", () => {
+  it.each([
+    ...operationsFor("get").map(({ path }) => ["get", path] as const),
+    ...operationsFor("list").map(({ path }) => ["list", path] as const),
+  ])("is reached by %s with the example of %s, and its help names all filters", async (command, path) => {
+    const parameters = examplesOf(path);
+    const filled = path
+      .slice(1)
+      .replace(/\{(\w+)\}/g, (_, name) => String(parameters.find((each) => each.name === name)?.example));
+    const required = parameters
+      .filter((each) => each.in === "query" && each.required)
+      .flatMap(({ name, example }) => [`--${name.replaceAll("_", "-")}`, String(example)]);
+    const { code, out, err } = await run([command, filled, ...required, "--json"]);
+    // The ids of the examples are those of another run.
+    expect([0, 2], err).toContain(code);
+    if (code === 0) for (const line of out.split("\n").filter((each) => each !== "")) JSON.parse(line);
+    const help = await run([command, filled, "--help"]);
+    expect(help.code).toBe(0);
+    for (const { name, in: place, description } of parameters) {
+      if (place !== "query" || ["limit", "cursor", "offset", "min_block"].includes(name)) continue;
+      expect(help.out).toContain(`--${name.replaceAll("_", "-")} `);
+      const text = help.out.replace(/\s+/g, " ").toLowerCase();
+      if (name !== "block") expect(text).toContain(description.replace(/\.$/, "").toLowerCase());
+    }
+  });
+
+  it("is listed in the help", async () => {
+    const [get, list] = [await run(["get", "--help"]), await run(["list", "--help"])];
+    expect(get.out).toContain("  agents/AGENT_ID ");
+    expect(get.out).toContain("  tx/HASH/explain ");
+    expect(list.out).toContain("  accounts/ADDRESS/policies ");
+    for (const { summary } of operationsFor("list")) expect(list.out).toContain(summary);
+  });
+});
+
+describe("help", () => {
+  const clients = COMMANDS.filter(({ client }) => client !== undefined);
+
+  it.each(clients.map(({ name }) => name))("of %s has examples, and exit codes", async (name) => {
+    const { out } = await run([name, "--help"]);
+    expect(out).toContain(`\nExamples\n  node bin/sextant.mjs ${name}`);
+    expect(out).toMatch(/\nExit codes\n {2}0 +done\n/);
+  });
+
+  const examples = clients
+    .filter(({ name }) => ["get", "list", "preflight"].includes(name))
+    .flatMap(({ client }) => client?.examples ?? []);
+
+  it.each(examples)("has an example that runs: %s", async (example) => {
+    const { code, err } = await run(example.replace(/ [|>].*$/, "").split(" "));
+    expect([0, 1, 2], err).toContain(code);
+  });
+});
+
+describe("get", () => {
+  it("shows a record by field, and as the JSON of the API", async () => {
+    const body = await stage.body("/agents/1");
+    expect(JSON.parse((await run(["get", "agents/1", "--json"])).out)).toEqual(body);
+    const { code, out, err } = await run(["get", "/agents/1"]);
+    const lines = Object.entries(body).map(([name, value]) =>
+      `${name.padEnd(17)}  ${String(value)}`.trimEnd(),
+    );
+    expect([code, err, out]).toEqual([0, "", `${lines.join("\n")}\n`]);
+  });
+
+  it("shows nested fields, in the past and with more", async () => {
+    const [filled] = await stage.pages("/intents?status=filled", "intents", 1);
+    const { intent_id: id, block_number: block } = filled as Record<string, string>;
+    const now = await run(["get", `intents/${id}`]);
+    expect(now.out).toMatch(/\nstatus +FILLED\n/);
+    expect(now.out).toMatch(/\nfill\n {2}solver +0x[0-9a-f]{40}\n/);
+    const then = await run(["get", `intents/${id}`, "--block", String(block), "--include", "provenance"]);
+    expect(then.out).toMatch(/\nstatus +OPEN\n/);
+    expect(then.out).toMatch(/\ntx_hash +0x[0-9a-f]{64}\n/);
+  });
+
+  it("prints a document as it was published", async () => {
+    const text = '{"name" : "a \\u0007 \u009b31m ünïcode 🧭",\r\n "services": []}';
+    const { body } = await stage.client.call("/catalogs", { method: "POST", body: { catalog_json: text } });
+    const path = `catalogs/${(body as { catalog_hash: string }).catalog_hash}`;
+    expect((await run(["get", path])).out).toBe(text);
+    const shown = (await run(["get", path], { columns: 80 })).out;
+    expect(JSON.parse(shown)).toEqual(JSON.parse(text));
+    expect(shown.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  });
+
+  it.each<[string, readonly string[], number, RegExp]>([
+    ["no record", ["get", "agents/99999999"], 2, /^sextant: .+\n$/],
+    ["a path that is not there", ["get", "agent/1"], 64, /The API has no agent\/1; run `node bin/],
+    ["nothing", ["get"], 64, /Name what to get; run/],
+    ["a list", ["get", "intents"], 64, /intents is a list; run `node bin\/sextant\.mjs list intents`/],
+    ["no list", ["list", "agents/1"], 64, /agents\/1 is no list; run `node bin\/sextant\.mjs get agents\/1`/],
+    ["a query", ["list", "intents?status=open"], 64, /Pass filters as options, such as --status open/],
+    [
+      "an option of another path",
+      ["get", "agents/1", "--owner", "0x"],
+      64,
+      /has no option --owner; it has --include/,
+    ],
+    [
+      "a filter of another list",
+      ["list", "intents", "--owner", "0x"],
+      64,
+      /intents has no option --owner; it has/,
+    ],
+    ["a value", ["list", "intents", "--status", "lost"], 64, /--status must be one of open, filled, /],
+    ["a missing filter", ["list", "agents"], 64, /--owner is required: Owner address\./],
+    ["no block", ["get", "agents/1", "--block", "-1"], 64, /--block/],
+    ["no number", ["list", "intents", "--limit", "0"], 64, /--limit must be a whole number of at least 1/],
+    ["an id that is none", ["get", "agents/one"], 65, /^sextant: /],
+    ["a path that climbs", ["get", "agents/..%2f..%2fready"], 65, /^sextant: /],
+  ])("rejects %s in one sentence", async (_name, args, code, sentence) => {
+    const result = await run(args);
+    expect(result.err).toMatch(sentence);
+    expect([result.code, result.out, result.err.trimEnd().split("\n").length]).toEqual([code, "", 1]);
+  });
+
+  it("says which service cannot be reached, or is not named", async () => {
+    const gone = await run(["get", "agents/1"], { environment: { SEXTANT_API_URL: "http://127.0.0.1:9" } });
+    expect(gone).toMatchObject({ code: 69, err: "sextant: No complete response from http://127.0.0.1:9.\n" });
+    const unnamed = await runSextantInProcess(["get", "agents/1"], { SEXTANT_DATA: "/nowhere" });
+    expect([unnamed.code, unnamed.err]).toEqual([78, expect.stringMatching(/set SEXTANT_API_URL/)]);
+  });
+});
+
+describe("list", () => {
+  const read = async (...args: string[]) =>
+    (await run(["list", "intents", "--json", ...args])).out
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+
+  it("shows what the API has, one record per line", async () => {
+    const all = await stage.pages("/intents", "intents", 100);
+    expect(all.length).toBeGreaterThan(20);
+    expect(await read()).toEqual(all.slice(0, 20));
+    expect(await read("--limit", "7")).toEqual(all.slice(0, 7));
+    expect(await read("--all")).toEqual(all);
+    const open = await stage.pages("/intents?status=open", "intents", 100);
+    expect(await read("--status", "open", "--all")).toEqual(open);
+  });
+
+  it("follows cursors to the limit and to the end, and shows each page as it comes", async () => {
+    const pages: (() => void)[] = [];
+    const asked: string[] = [];
+    const server = await startLoopbackServer(async ({ url = "" }, response) => {
+      const query = new URL(url, "http://127.0.0.1").searchParams;
+      const start = Number(query.get("cursor") ?? 0);
+      asked.push(`${query.get("limit")} from ${start}`);
+      if (start > 0) await new Promise<void>((resolve) => pages.push(resolve));
+      const intents = Array.from({ length: 100 }, (_, index) => ({ intent_id: String(start + index) }));
+      const next = start < 200 ? { next_cursor: String(start + 100) } : {};
+      response.end(JSON.stringify({ intents, pagination: { limit: 100, offset: 0, count: 100, ...next } }));
+    });
+    onTestFinished(() => server.stop());
+    const list = (...args: string[]) =>
+      startSextant(["list", "intents", "--json", ...args], { environment: { SEXTANT_API_URL: server.url } });
+    const limited = list("--limit", "150");
+    // The second page is not sent before the first one is shown.
+    await limited.waitForOutput(/"intent_id":"99"/);
+    await expect.poll(() => pages.length).toBe(1);
+    pages.shift()?.();
+    const { code, out } = await limited.ended;
+    expect([code, out.split("\n").length - 1, asked]).toEqual([0, 150, ["100 from 0", "100 from 100"]]);
+    const whole = list("--all");
+    for (const _ of ["second", "third"]) {
+      await expect.poll(() => pages.length, { timeout: 20_000 }).toBe(1);
+      pages.shift()?.();
+    }
+    expect((await whole.ended).out.split("\n").length - 1).toBe(300);
+  });
+
+  it("shows a table that fits 80 columns, and all columns where nothing limits it", async () => {
+    const [first] = await stage.pages("/intents", "intents", 1);
+    const { intent_id, owner, status } = first as Record<string, string>;
+    const narrow = await run(["list", "intents", "--limit", "3"], { columns: 80 });
+    const [head = "", row = "", ...rest] = narrow.out.split("\n");
+    expect(head).toMatch(/^intent_id +status +owner +intent_type +input_token +output_token$/);
+    expect(row).toMatch(
+      new RegExp(`^${intent_id} +${status} +${owner?.slice(0, 6)}[0-9a-f]*…${owner?.slice(-4)} `),
+    );
+    expect(rest).toHaveLength(3);
+    for (const line of narrow.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(narrow.err).toContain(
+      "3 shown, and there are more: --limit N or --all · columns left out: 6, see --wide or --json\n",
+    );
+    const wide = await run(["list", "intents", "--limit", "3", "--wide"], { columns: 80 });
+    const piped = await run(["list", "intents", "--limit", "3"]);
+    expect(piped.out).toBe(wide.out);
+    expect(piped.err).toBe("");
+    expect(piped.out).toMatch(new RegExp(`\n${intent_id} +${status} +${owner} `));
+  });
+
+  it("shows records of several kinds in one table", async () => {
+    const { account } = await stage.first("select account from policies where valid_to is null limit 1");
+    const { code, out } = await run(["list", `accounts/${account}/policies`]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^policy_type .*\n/);
+    const policies = await stage.pages(`/accounts/${account}/policies`, "policies", 100);
+    expect(out.trimEnd().split("\n")).toHaveLength(1 + Math.min(20, policies.length));
+    expect(out).toMatch(new RegExp(`\n${policies[0]?.policy_type} `));
+  });
+
+  it("ends quietly when its reader has seen enough", async () => {
+    const environment = { SEXTANT_API_URL: stage.url };
+    const list = startSextant(["list", "intents", "--all", "--json"], { environment });
+    // Before it writes anything: the first write fails.
+    list.child.stdout?.destroy();
+    const { code, err } = await list.ended;
+    expect([code, err]).toEqual([0, ""]);
+  });
+});
+
+describe("preflight", () => {
+  it("says whether the policies allow a transaction, and why not", async () => {
+    const { account } = await stage.first("select account from policies where valid_to is null limit 1");
+    const target = `0x${"42".repeat(20)}`;
+    const { body } = await stage.client.call("/preflight", { method: "POST", body: { account, target } });
+    const json = await run(["preflight", "--account", String(account), "--target", target, "--json"]);
+    expect(JSON.parse(json.out)).toEqual(body);
+    const { allowed, action } = body as { allowed: boolean; action: string };
+    const shown = await run(["preflight", "--account", String(account), "--target", target]);
+    expect(shown.out).toMatch(new RegExp(`^${allowed ? "Allowed" : "Not allowed"}: `));
+    expect(shown.out).toContain(action);
+    expect([json.code, shown.code]).toEqual(allowed ? [0, 0] : [1, 1]);
+  });
+
+  it("needs what the API needs", async () => {
+    expect(await run(["preflight", "--account", `0x${"42".repeat(20)}`])).toMatchObject({
+      code: 64,
+      err: "sextant: --target is required: Target of the transaction.\n",
+    });
+  });
+});
+
+describe("a hostile API", () => {
+  const evil = "\u001b]0;pwned\u0007\u009b31m\u202e\r\nSpoofed\u2028\u{e0041}";
+  const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+  async function serve(body: unknown, status = 200): Promise<string> {
+    const server = await startLoopbackServer((_, response) => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    });
+    onTestFinished(() => server.stop());
+    return server.url;
+  }
+
+  it("cannot steer the terminal by names, values or errors", async () => {
+    const record = { intent_id: evil, status: evil, [evil]: { deep: [evil, { [evil]: evil }] }, owner: evil };
+    const list = await serve({ intents: [record], pagination: { limit: 1, offset: 0, count: 1 } });
+    const one = await serve(record);
+    const failing = await serve({ error: evil }, 404);
+    const runs = [
+      await run(["list", "intents"], { columns: 80, environment: { SEXTANT_API_URL: list } }),
+      await run(["list", "intents", "--json"], { environment: { SEXTANT_API_URL: list } }),
+      await run(["get", "intents/1"], { columns: 80, environment: { SEXTANT_API_URL: one } }),
+      await run(["get", "intents/1", "--json"], { environment: { SEXTANT_API_URL: one } }),
+      await run(["get", "intents/1"], { environment: { SEXTANT_API_URL: failing } }),
+    ];
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2]);
+    for (const { out, err } of runs) {
+      expect((out + err).replaceAll("\n", "")).not.toMatch(UNSAFE);
+      expect(out + err).not.toMatch(/^Spoofed/m);
+    }
+    expect(JSON.parse(runs[3]?.out ?? "")).toEqual(record);
+  });
+
+  it("cannot exhaust the stack by depth", async () => {
+    const server = await startLoopbackServer((_, response) => {
+      response.end(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);
+    });
+    onTestFinished(() => server.stop());
+    const environment = { SEXTANT_API_URL: server.url };
+    const shown = await run(["get", "intents/1"], { environment });
+    expect([shown.code, shown.out.split("\n").length < 20]).toEqual([0, true]);
+    expect(await run(["get", "intents/1", "--json"], { environment })).toEqual({
+      ...{ code: 70, out: "" },
+      err: "sextant: The response is nested too deeply to be printed.\n",
+    });
+  });
+
+  it("cannot exhaust it by the number of records", async () => {
+    const intents = Array.from({ length: 200_000 }, (_, index) => ({ intent_id: index }));
+    const url = await serve({ intents, pagination: { limit: 1, offset: 0, count: 1 } });
+    const { code, out } = await run(["list", "intents", "--all"], { environment: { SEXTANT_API_URL: url } });
+    expect([code, out.split("\n").length]).toEqual([0, 200_002]);
+  });
+});

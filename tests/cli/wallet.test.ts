@@ -1,0 +1,321 @@
+// `sextant wallet` and `sextant payments` with real money of a local chain: paid once, shown, or not paid and why.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { startSextant } from "../support/process/sextant-process.ts";
+import { openPaidRun } from "./paid-run.ts";
+
+const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const ELSEWHERE = `0x${"ab".repeat(20)}`;
+
+const SNAPSHOT_AT_80 = `Wallet      0xd8da6bf26964af9d7eed9e03e53415d37aa96045
+Worth       $7750.25   stablecoins $1250.25
+Taken       2026-01-01T00:00:00.000Z by rpc
+
+Chains
+  chain     tokens  priced     worth
+  base           2       1  $2750.25
+  ethereum       1       1     $5000
+
+Tokens
+  token  chain     balance  price     worth
+  ETH    ethereum        2  $2500     $5000
+  USDC   base      1250.25     $1  $1250.25
+  CLAIM  base      1000000      –         –  spam
+
+Positions
+  position               chain  kind      assets    worth
+  Aave v3 WETH supplied  base   supplied  0.6 WETH  $1500
+
+Activity
+  when                      chain  transaction
+  2025-12-31T23:59:00.000Z  base   0x12121212121212121212121212121212121212…1212
+
+What to know
+  base: native transfers leave no log and are not part of the activity.`;
+
+type Payer = Awaited<ReturnType<Awaited<ReturnType<typeof openPaidRun>>["openPayer"]>>;
+
+let stage: Awaited<ReturnType<typeof openPaidRun>>;
+beforeAll(async () => {
+  stage = await openPaidRun();
+});
+afterAll(() => stage?.close());
+afterEach(() => {
+  stage.snapshot = exampleSnapshot;
+  stage.proxy.plan = () => "none";
+  stage.proxy.onSettled = () => undefined;
+});
+
+function journalOf({ folder }: Payer): string {
+  return join(folder, "payments.jsonl");
+}
+
+describe("wallet", () => {
+  it("pays once and shows the snapshot in 80 columns", async () => {
+    const payer = await stage.openPayer();
+    const { code, out, err } = await payer.run(["wallet", WALLET], {
+      columns: 80,
+      environment: { NO_COLOR: "1" },
+    });
+    const [transaction, ...others] = await payer.transactions();
+    const besideProgress = err
+      .replaceAll("\r\u001b[2K", "")
+      .replace(/\S Paying for the snapshot \d+ s/gu, "");
+    expect([code, besideProgress, others]).toEqual([0, "", []]);
+    const [tables, receipt] = out.split(/\n\n(?=Paid)/);
+    expect(tables).toBe(SNAPSHOT_AT_80);
+    for (const line of String(tables).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(receipt).toMatch(/^Paid \$0\.01 by 0x[0-9a-f]{40} on eip155:31337 in transaction 0x/);
+    expect(receipt).toContain(`in transaction ${transaction}\n`);
+    expect(statSync(journalOf(payer)).mode & 0o777).toBe(0o600);
+    expect(out + readFileSync(journalOf(payer), "utf8")).not.toContain(payer.privateKey.slice(2));
+  });
+
+  it("prints the JSON of the API, and the receipt beside it", async () => {
+    const payer = await stage.openPayer();
+    const { code, out, err } = await payer.run(["wallet", WALLET, "--chains", "base", "--json"]);
+    expect([code, JSON.parse(out)]).toEqual([0, exampleSnapshot]);
+    expect(out.split("\n")).toHaveLength(2);
+    expect(err).toBe(`${err.trim()}\n`);
+    expect(err).toContain(`in transaction ${(await payer.transactions())[0]}`);
+  });
+
+  it("shows the price and the payee, and pays nothing, with --quote", async () => {
+    const payer = await stage.openPayer();
+    const allowed = await payer.run(["wallet", WALLET, "--quote", "--json"]);
+    expect([allowed.code, JSON.parse(allowed.out)]).toMatchObject([0, { price: "0.01", problem: null }]);
+    const limited = await payer.run(["wallet", WALLET, "--quote", "--max", "0.001"]);
+    expect(limited.out).toMatch(/problem +Not signed: the price 0\.01 is above/);
+    expect(await payer.transactions()).toEqual([]);
+  });
+
+  it("is charged once under one name", async () => {
+    const payer = await stage.openPayer();
+    const args = ["wallet", WALLET, "--purchase", "report", "--json"];
+    const [first, second] = [await payer.run(args), await payer.run(args)];
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(second.out).toBe(first.out);
+    expect(await payer.transactions()).toHaveLength(1);
+  });
+
+  it.each<[string, readonly string[], Record<string, string>, number, RegExp]>([
+    ["no wallet", ["wallet"], {}, 64, /^sextant: Name the wallet: node bin/],
+    ["two wallets", ["wallet", WALLET, WALLET], {}, 64, /^sextant: Unexpected argument '0x/],
+    ["an invalid wallet", ["wallet", "0x12"], {}, 65, /^sextant: The wallet must be an address/],
+    ["an unknown option", ["wallet", WALLET, "--tip", "1"], {}, 64, /^sextant: Unknown option '--tip'/],
+    ["no number", ["wallet", WALLET, "--max", "lots"], {}, 64, /^sextant: --max must be a positive amount/],
+    ["an unknown chain", ["wallet", WALLET, "--chains", "moon"], {}, 65, /^sextant: .*chains must be/],
+    [
+      "a price above --max",
+      ["wallet", WALLET, "--max", "0.0099"],
+      {},
+      3,
+      /^sextant: Not signed: the price 0\.01 is above SEXTANT_GUARD_PER_PAYMENT 0\.0099\.\n$/,
+    ],
+    [
+      "a price above the setting, whatever --max says",
+      ["wallet", WALLET, "--max", "5"],
+      { SEXTANT_GUARD_PER_PAYMENT: "0.009" },
+      3,
+      /SEXTANT_GUARD_PER_PAYMENT 0\.009\.\n$/,
+    ],
+    [
+      "a budget that is used up",
+      ["wallet", WALLET],
+      { SEXTANT_GUARD_PER_DAY: "0.005" },
+      3,
+      /exceed SEXTANT_GUARD_PER_DAY 0\.005; nothing was signed\.\n$/,
+    ],
+    [
+      "a payee that is not allowed",
+      ["wallet", WALLET],
+      { SEXTANT_GUARD_PAYEES: ELSEWHERE },
+      3,
+      /is new; if it is the right one, add it to SEXTANT_GUARD_PAYEES\.\n$/,
+    ],
+    [
+      "a token that is not allowed",
+      ["wallet", WALLET],
+      { SEXTANT_GUARD_ASSET: ELSEWHERE },
+      3,
+      /^sextant: Not signed: the service wants the token 0x/,
+    ],
+    [
+      "a malformed key, without showing it",
+      ["wallet", WALLET],
+      { SEXTANT_PAYER_KEY: "0x5ec3e7" },
+      78,
+      /^sextant: SEXTANT_PAYER_KEY must be a private key/,
+    ],
+    [
+      "no payer for a service elsewhere",
+      ["wallet", WALLET, "--url", "https://portfolio.example"],
+      {},
+      78,
+      /^sextant: Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE/,
+    ],
+    [
+      "no local run and no service",
+      ["wallet", WALLET],
+      { SEXTANT_DATA: "/nowhere" },
+      78,
+      /^sextant: There is no local run: start one with npm start, or set SEXTANT_PORTFOLIO_URL/,
+    ],
+    [
+      "a service that is not there",
+      ["wallet", WALLET, "--url", "http://127.0.0.1:9"],
+      { SEXTANT_PAYER_KEY: `0x${"01".repeat(32)}` },
+      69,
+      /^sextant: No complete response from http:\/\/127\.0\.0\.1:9\.\n$/,
+    ],
+  ])("rejects %s in one sentence and signs nothing", async (_name, args, environment, code, sentence) => {
+    const payer = await stage.openPayer();
+    const result = await payer.run(args, { environment });
+    expect(result.err).toMatch(sentence);
+    expect([result.code, result.out]).toEqual([code, ""]);
+    expect(result.err.trimEnd().split("\n")).toHaveLength(1);
+    expect(result.err).not.toContain("5ec3e7");
+    const journal = journalOf(payer);
+    expect(existsSync(journal) ? readFileSync(journal, "utf8") : "").toBe("");
+    expect(await payer.transactions()).toEqual([]);
+  });
+
+  it("says that nothing was charged when the payment is rejected", async () => {
+    const payer = await stage.openPayer(0n);
+    const { code, out, err } = await payer.run(["wallet", WALLET]);
+    expect([code, out]).toEqual([4, ""]);
+    expect(err).toMatch(
+      /^sextant: .+\nsextant: Nothing was charged\. Run the same command again to retry\.\n$/,
+    );
+  });
+
+  it("says that the charge is unknown, and the same command then pays no second time", async () => {
+    const payer = await stage.openPayer();
+    stage.proxy.plan = () => "lose-response";
+    const lost = await payer.run(["wallet", WALLET]);
+    expect([lost.code, lost.out]).toEqual([5, ""]);
+    expect(lost.err).toMatch(
+      /\nsextant: It is not known whether the payment was charged\. Run the same command/,
+    );
+    stage.proxy.plan = () => "none";
+    expect((await payer.run(["payments", "budget"])).out).toMatch(/hour +\$0\.01 +\$1\n/);
+    const again = await payer.run(["wallet", WALLET]);
+    expect(again.code).toBe(0);
+    expect(await payer.transactions()).toHaveLength(1);
+    expect(again.out).toContain(String((await payer.transactions())[0]));
+  });
+
+  it("takes control characters out of tables, and escapes them in JSON", async () => {
+    const evil = "\u001b]0;pwned\u0007\u009b31mUSD\u202eC\r\nSpoofed\u2028line";
+    const { summary, tokens, positions } = exampleSnapshot;
+    stage.snapshot = {
+      ...exampleSnapshot,
+      provider: evil,
+      summary: {
+        ...summary,
+        warnings: [evil],
+        chains: summary.chains.map((each) => ({ ...each, chain: evil })),
+      },
+      tokens: tokens.map((each) => ({ ...each, symbol: evil, balance: evil, priceUsd: evil })),
+      positions: positions.map((each) => ({ ...each, name: evil, kind: evil })),
+    };
+    const payer = await stage.openPayer();
+    for (const args of [
+      ["wallet", WALLET],
+      ["wallet", WALLET, "--json"],
+    ]) {
+      for (const columns of [null, 80]) {
+        const { code, out } = await payer.run(args, {
+          ...(columns === null ? {} : { columns }),
+          environment: { NO_COLOR: "1" },
+        });
+        expect(code).toBe(0);
+        expect(out.replaceAll("\n", "")).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+        expect(out).not.toMatch(/^Spoofed/m);
+        if (args.includes("--json")) expect(JSON.parse(out)).toEqual(stage.snapshot);
+      }
+    }
+  });
+
+  it("shows what was paid for also where it has another form", async () => {
+    stage.snapshot = { address: WALLET, note: "of another version" };
+    const payer = await stage.openPayer();
+    const { code, out } = await payer.run(["wallet", WALLET]);
+    expect(code).toBe(0);
+    expect(out).toContain('"note": "of another version"');
+    expect(out).toMatch(/\nPaid \$0\.01 by /);
+  });
+});
+
+describe("payments", () => {
+  it("recovers a purchase whose process was killed after settlement, without paying again", async () => {
+    const payer = await stage.openPayer();
+    const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
+    stage.proxy.onSettled = () => void buyer.child.kill("SIGKILL");
+    expect(await buyer.ended).toEqual({ code: null, out: "", err: "" });
+    stage.proxy.onSettled = () => undefined;
+
+    const open = await payer.run(["payments"]);
+    expect(open.out).toMatch(/^when +state +amount +wallet .*\n[0-9: -]+ open +\$0\.01 +0xd8da6bf26964/);
+    const recovered = await payer.run(["payments", "recover", "--json"]);
+    const [transaction] = await payer.transactions();
+    expect(recovered.code).toBe(0);
+    expect(JSON.parse(recovered.out)).toMatchObject({
+      payment: { state: "paid", transaction, amount: "10000" },
+      data: exampleSnapshot,
+      error: null,
+    });
+    expect(await payer.transactions()).toHaveLength(1);
+    expect((await payer.run(["payments", "recover"])).out).toBe("No payment is open.\n");
+    const listed = await payer.run(["payments", "list"], { columns: 80, environment: { NO_COLOR: "1" } });
+    expect(listed.out).toMatch(
+      /\n[0-9 :-]{19} +paid +\$0\.01 +0xd8[0-9a-f]+…6045 +– +0x[0-9a-f]+…[0-9a-f]{4}( +–)?\n$/,
+    );
+    for (const line of listed.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it("ends with 5 while an outcome stays unknown", async () => {
+    const payer = await stage.openPayer();
+    stage.proxy.plan = () => "lose-request";
+    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
+    const recovered = await payer.run(["payments", "recover"]);
+    expect(recovered.out).toMatch(/ open +\$0\.01 .* UNREACHABLE, charged: unknown\n$/);
+    expect(recovered.code).toBe(5);
+    expect(await payer.transactions()).toEqual([]);
+  }, 60_000);
+
+  it("compares what was spent with the limits", async () => {
+    const payer = await stage.openPayer();
+    const environment = { SEXTANT_GUARD_PER_HOUR: "0.5", SEXTANT_GUARD_TOTAL: "12.25" };
+    await payer.run(["wallet", WALLET]);
+    const { out } = await payer.run(["payments", "budget"], { environment });
+    expect(out).toBe(
+      [
+        "in     spent or reserved   limit",
+        "hour               $0.01    $0.5",
+        "day                $0.01      $5",
+        "total              $0.01  $12.25",
+        "",
+      ].join("\n"),
+    );
+    const json = JSON.parse((await payer.run(["payments", "budget", "--json"], { environment })).out);
+    expect(json).toEqual({
+      spent: { hour: "0.01", day: "0.01", total: "0.01" },
+      limits: { hour: "0.5", day: "5", total: "12.25" },
+    });
+  });
+
+  it("rejects what it does not know, and a journal that nothing names", async () => {
+    const payer = await stage.openPayer();
+    expect(await payer.run(["payments", "burn"])).toMatchObject({
+      code: 64,
+      err: 'sextant: payments takes list, recover, budget, not "burn".\n',
+    });
+    expect(await payer.run(["payments"], { environment: { SEXTANT_DATA: "/nowhere" } })).toMatchObject({
+      code: 78,
+      err: expect.stringMatching(/^sextant: Set SEXTANT_JOURNAL/),
+    });
+  });
+});
