@@ -73,6 +73,24 @@ describe("wallet", () => {
     expect(out + readFileSync(journalOf(payer), "utf8")).not.toContain(payer.privateKey.slice(2));
   });
 
+  it("names the payment by what never reaches the chain, without which its signature opens nothing", async () => {
+    const payer = await stage.openPayer();
+    expect((await payer.run(["wallet", WALLET])).code).toBe(0);
+    const [line = ""] = readFileSync(journalOf(payer), "utf8").split("\n");
+    const { signature, url } = JSON.parse(line) as { signature: string; url: string };
+    const send = async (header: object) => {
+      const encoded = Buffer.from(JSON.stringify(header)).toString("base64");
+      const response = await fetch(url, { headers: { "payment-signature": encoded } });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const { extensions, ...onChain } = JSON.parse(Buffer.from(signature, "base64").toString());
+    expect(extensions?.["payment-identifier"]?.info?.id).toMatch(/^pay_[0-9a-f]{32}$/);
+    expect(await send(onChain)).toBe(409);
+    expect(await send({ ...onChain, extensions })).toBe(200);
+    expect(await payer.transactions()).toHaveLength(1);
+  });
+
   it("prints the JSON of the API, and the receipt beside it", async () => {
     const payer = await stage.openPayer();
     const { code, out, err } = await payer.run(["wallet", WALLET, "--chains", "base", "--json"]);

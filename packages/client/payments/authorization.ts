@@ -1,7 +1,7 @@
 // The one thing that is ever signed for a payment: an EIP-3009 transfer, as x402 version 2 sends it.
 import type { Hex } from "viem";
 import { SextantError } from "../errors.ts";
-import type { PaymentTerms } from "./terms.ts";
+import { type Fields, fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "./terms.ts";
 import { encodeHeader } from "./x402-header.ts";
 
 const TRANSFER_TYPES = {
@@ -45,7 +45,7 @@ export async function signTransfer(
     // From the beginning of time: clocks differ, and the newest block of a quiet chain is old.
     validAfter: 0n,
     validBefore: BigInt(validBefore),
-    nonce: randomNonce(),
+    nonce: randomHex(32),
   };
   const signature = await payer.signTypedData(transferTypedData(terms, authorization)).catch((cause) => {
     throw new SextantError("SIGNING_FAILED", "The account did not sign the payment.", { cause });
@@ -62,6 +62,7 @@ export async function signTransfer(
       },
       signature,
     },
+    ...(terms.identifier === null ? {} : { extensions: nameExtension(terms.identifier) }),
   });
   return { header, nonce: authorization.nonce, validBefore };
 }
@@ -90,7 +91,16 @@ function transferTypedData(terms: PaymentTerms, message: Authorization) {
   } as const;
 }
 
-function randomNonce(): Hex {
-  const bytes = crypto.getRandomValues(new Uint8Array(32));
+/**
+ * A name that never reaches the chain, where the signature is public: the service then gives what was bought only
+ * together with it.
+ */
+function nameExtension(declared: Fields): Fields {
+  const id = `pay_${randomHex(16).slice(2)}`;
+  return { [PAYMENT_IDENTIFIER]: { ...declared, info: { ...fieldsOf(declared.info), id } } };
+}
+
+function randomHex(length: number): Hex {
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -16,9 +16,14 @@ export type PaymentTerms = {
   readonly tokenVersion: string;
   /** As the server sent it; it is returned unchanged. */
   readonly accepted: unknown;
+  /** The extension by which a payment is named, as the server declares it; null where it takes no names. */
+  readonly identifier: Fields | null;
 };
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Extension of x402. */
+export const PAYMENT_IDENTIFIER = "payment-identifier";
 
 // A server names one to three ways to pay.
 const OFFERS_MAX = 20;
@@ -31,18 +36,20 @@ const NAME_LENGTH_MAX = 64;
 /** Every acceptable way to pay, in the server's order; the first problem where there is none. */
 export function parsePaymentRequired(header: string | null): readonly PaymentTerms[] {
   if (header === null) throw rejected("has no PAYMENT-REQUIRED header");
-  const { x402Version, accepts } = decodeHeader(header, "PAYMENT-REQUIRED");
+  const { x402Version, accepts, extensions } = decodeHeader(header, "PAYMENT-REQUIRED");
   if (x402Version !== 2) throw rejected("is not of x402 version 2");
   if (!Array.isArray(accepts) || accepts.length === 0) throw rejected("names no way to pay");
   if (accepts.length > OFFERS_MAX) throw rejected(`names more than ${OFFERS_MAX} ways to pay`);
-  const parsed = accepts.map(parseTerms);
+  const declared = fieldsOf(fieldsOf(extensions)[PAYMENT_IDENTIFIER]);
+  const identifier = Object.keys(declared).length === 0 ? null : declared;
+  const parsed = accepts.map((each) => parseTerms(each, identifier));
   const usable = parsed.filter((each) => typeof each !== "string");
   if (usable.length === 0) throw rejected(String(parsed[0]));
   return usable;
 }
 
 /** What is wrong with it, as the end of a sentence, or the terms. */
-function parseTerms(value: unknown): PaymentTerms | string {
+function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | string {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fieldsOf(value);
   const { name, version, assetTransferMethod } = fieldsOf(extra);
   if (scheme !== "exact") return "asks for another scheme than exact";
@@ -65,10 +72,11 @@ function parseTerms(value: unknown): PaymentTerms | string {
     tokenName: name,
     tokenVersion: version,
     accepted: value,
+    identifier,
   };
 }
 
-function fieldsOf(value: unknown): Fields {
+export function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
