@@ -7,7 +7,7 @@ import type { ClientOperation } from "./operations.ts";
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 const NOTE = "Written by `npm run client:actions`; do not edit.";
-const CELL_TYPES = new Set(["string", "integer", "number"]);
+const CELL_KINDS = new Set(["string", "integer", "number", "boolean", "choice", "null"]);
 const UINT = "^(0|[1-9][0-9]*)$";
 
 /** A type per record that an operation takes or returns. */
@@ -115,14 +115,19 @@ function columnsOf(operation: ClientOperation, schemas: Schemas) {
   for (const record of alternativesOf(records, schemas)) {
     const required = (record.required ?? []) as readonly string[];
     for (const [name, schema] of Object.entries(propertiesOf(record))) {
-      const types = [schema.type].flat();
-      const isState = Array.isArray(schema.enum) || schema.const !== undefined || types.includes("boolean");
-      const isCell = isState || types.some((type) => CELL_TYPES.has(String(type)));
-      if (!isCell || !required.includes(name)) continue;
+      const kinds = alternativesOf(schema, schemas).flatMap(kindsOf);
+      if (!kinds.every((kind) => CELL_KINDS.has(kind)) || !required.includes(name)) continue;
+      const isState = kinds.some((kind) => kind === "choice" || kind === "boolean");
       columns.set(name, { name, isState });
     }
   }
   return [...columns.values()];
+}
+
+/** Types of JSON, and `choice` where only some values are allowed. */
+function kindsOf(schema: JsonSchema): readonly string[] {
+  if (Array.isArray(schema.enum) || schema.const !== undefined) return ["choice"];
+  return [schema.type].flat().map(String);
 }
 
 function alternativesOf(schema: JsonSchema, schemas: Schemas): readonly JsonSchema[] {
