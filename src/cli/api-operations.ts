@@ -126,7 +126,7 @@ function allApiOptions(): OptionTable {
   return Object.assign({}, ...API_OPERATIONS.map(optionsOf));
 }
 
-export function optionsOf(operation: ApiOperation): OptionTable {
+function optionsOf(operation: ApiOperation): OptionTable {
   const named = optionParameters(operation).map(({ name, values, type, required, description }) => {
     const option: CommandOption = {
       type: "string",

@@ -383,7 +383,12 @@ export const clientSettings = {
   guardPerPayment: setting("SEXTANT_GUARD_PER_PAYMENT", usdAmount, "0.05", "Largest payment that is signed."),
   guardPerHour: setting("SEXTANT_GUARD_PER_HOUR", usdAmount, "1", "Most that is signed in an hour."),
   guardPerDay: setting("SEXTANT_GUARD_PER_DAY", usdAmount, "5", "Most that is signed in a day."),
-  guardTotal: setting("SEXTANT_GUARD_TOTAL", usdAmount, "50", "Most that is signed in all payments of the journal."),
+  guardTotal: setting(
+    "SEXTANT_GUARD_TOTAL",
+    usdAmount,
+    "50",
+    "Most that is signed in all payments of the journal.",
+  ),
   journalFile: setting(
     "SEXTANT_JOURNAL",
     optional(textValue),

@@ -15,6 +15,8 @@ type PaidRun = {
   readonly proxy: FaultyProxy;
   /** Of the last snapshot to sell. */
   snapshot: object;
+  /** The terms of the service as settings of the guard. */
+  readonly pins: Readonly<Record<string, string>>;
   /** A payer of its own, with a dollar unless it says otherwise, and a data folder with its local.json. */
   openPayer(units?: bigint): Promise<PayerOfRun>;
   close(): Promise<void>;
@@ -37,13 +39,18 @@ type PayerOfRun = {
 export async function openPaidRun(): Promise<PaidRun> {
   const paid = await openPaidStage("in process");
   const service = await paid.serve();
-  const run: Omit<PaidRun, "proxy" | "openPayer" | "close"> = { snapshot: exampleSnapshot };
+  const run: Pick<PaidRun, "snapshot"> = { snapshot: exampleSnapshot };
   const snapshots = { read: async () => run.snapshot } as unknown as SnapshotReader;
   const web = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate, snapshots });
   const proxy = await startFaultyProxy(web.url);
   const folders: string[] = [];
   return Object.assign(run, {
     proxy,
+    pins: {
+      SEXTANT_GUARD_NETWORK: service.offer.network,
+      SEXTANT_GUARD_ASSET: service.offer.asset,
+      SEXTANT_GUARD_PAYEES: service.offer.payTo,
+    },
     async openPayer(units = 1_000_000n) {
       const privateKey = generatePrivateKey();
       const { address } = privateKeyToAccount(privateKey);

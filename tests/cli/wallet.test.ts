@@ -1,8 +1,9 @@
 // `sextant wallet` and `sextant payments` with real money of a local chain: paid once, shown, or not paid and why.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { startFaultyProxy } from "../client/faulty-proxy.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 import { openPaidRun } from "./paid-run.ts";
 
@@ -302,6 +303,26 @@ describe("payments", () => {
     expect(recovered.out).toMatch(/ open +\$0\.01 .* UNREACHABLE, charged: unknown\n$/);
     expect(recovered.code).toBe(5);
     expect(await payer.transactions()).toEqual([]);
+  }, 60_000);
+
+  it("recovers what it can beside a payment to another service, whose signature goes nowhere else", async () => {
+    const payer = await stage.openPayer();
+    const elsewhere = await startFaultyProxy(stage.proxy.url);
+    onTestFinished(() => elsewhere.stop());
+    elsewhere.plan = () => "lose-request";
+    const settings = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_JOURNAL: journalOf(payer) };
+    const environment = { ...settings, ...stage.pins };
+    const other = await payer.run(["wallet", WALLET, "--url", elsewhere.url], { environment });
+    stage.proxy.plan = () => "lose-request";
+    const own = await payer.run(["wallet", WALLET]);
+    expect([other.code, own.code]).toEqual([5, 5]);
+    stage.proxy.plan = () => "none";
+    const { code, out } = await payer.run(["payments", "recover"]);
+    expect(out).toMatch(
+      / open +\$0\.01 .* TERMS_REJECTED, charged: unknown\n.* paid +\$0\.01 .* paid in 0x\w{64}\n$/,
+    );
+    expect(code).toBe(5);
+    expect(await payer.transactions()).toHaveLength(1);
   }, 60_000);
 
   it("compares what was spent with the limits", async () => {

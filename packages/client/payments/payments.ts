@@ -105,8 +105,16 @@ export function createPayments(context: PurchaseContext): Payments {
   };
 }
 
+/** Never throws for one payment: the others are to be finished as well. */
 async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promise<Recovered> {
-  const verdict = await finish(context, entry);
+  const verdict = await finish(context, entry).catch((error: unknown) => {
+    if (!(error instanceof SextantError)) throw error;
+    // Such as a payment to another service: its signature was not sent, and its outcome stays unknown.
+    return {
+      kind: "open",
+      error: error.payment === null ? error.forPayment(entry.id, "unknown", "never") : error,
+    } as const;
+  });
   const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
   return verdict.kind === "paid"
     ? { payment, result: toPaid(entry, verdict), error: null }

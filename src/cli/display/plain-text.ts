@@ -68,7 +68,7 @@ export function shortenText(text: string, widthMax: number): string {
 }
 
 function widthOfCharacter(character: string): number {
-  if (character < "\u007f") return 1;
+  if (character < "\u0300") return 1;
   if (MARK.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }
