@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
+import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
 import { parseArguments, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createDisplay } from "./display/display.ts";
+import { toPlainText } from "./display/plain-text.ts";
 import { describeFailure, INTERRUPTED, OutputError } from "./exit-codes.ts";
 
 type Stream = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
@@ -96,11 +98,22 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
   return runCommand({ environment, options, operands, log, display, print, stop });
 }
 
+// Where money goes, and how much of it.
+const PAYMENT_RULES = /^SEXTANT_(?:GUARD_[A-Z_]+|PORTFOLIO_URL|JOURNAL)$/;
+const PAYER_KEYS = ["SEXTANT_PAYER_KEY", "SEXTANT_PAYER_KEY_FILE"];
+
 // Variables of the process override the .env file.
-function readEnvironment(host: Host): Environment {
-  const file = join(host.cwd(), ".env");
-  if (!existsSync(file)) return { ...host.env };
-  return { ...parseEnv(readFileSync(file, "utf8")), ...host.env };
+function readEnvironment({ env, cwd }: Pick<Host, "env" | "cwd">): Environment {
+  const file = join(cwd(), ".env");
+  if (!existsSync(file)) return { ...env };
+  const given = parseEnv(readFileSync(file, "utf8"));
+  // A file in the working directory may have come with a download: it must not direct a key from elsewhere.
+  const rule = Object.keys(given).find((name) => PAYMENT_RULES.test(name) && env[name] === undefined);
+  if (rule !== undefined && PAYER_KEYS.some((name) => env[name] !== undefined)) {
+    const problem = `${rule} is in .env, and the key of the payer is not; set both in the same place.`;
+    throw new Fault("CONFIG_INVALID", problem);
+  }
+  return { ...given, ...env };
 }
 
 function stopOnSignal(host: Host): AbortSignal {
@@ -127,5 +140,8 @@ function formatFailure(sentences: readonly string[], shown: unknown): string {
   for (let error: unknown = shown; error instanceof Error; error = error.cause) {
     stacks.push(error.stack ?? String(error));
   }
-  return stacks.length === 0 ? lines : `${lines}${stacks.join("\ncaused by: ")}\n`;
+  if (stacks.length === 0) return lines;
+  // The cause may quote a response.
+  const traces = stacks.join("\ncaused by: ").split("\n").map(toPlainText);
+  return `${lines}${traces.join("\n")}\n`;
 }

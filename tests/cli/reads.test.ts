@@ -298,6 +298,16 @@ describe("a hostile API", () => {
     expect(JSON.parse(runs[3]?.out ?? "")).toEqual(record);
   });
 
+  it("cannot steer it by what a stack trace quotes", async () => {
+    const server = await startLoopbackServer((_, response) => response.end(`\u001b]0;pwned\u0007${evil}`));
+    onTestFinished(() => server.stop());
+    const environment = { SEXTANT_API_URL: server.url };
+    const { code, err } = await run(["get", "intents/1", "--debug"], { environment });
+    expect(code).toBe(70);
+    expect(err).toContain("caused by: SyntaxError");
+    expect(err.replaceAll("\n", "")).not.toMatch(UNSAFE);
+  });
+
   it("cannot exhaust the stack by depth", async () => {
     const server = await startLoopbackServer((_, response) => {
       response.end(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);

@@ -1,5 +1,5 @@
 // `sextant wallet` and `sextant payments` with real money of a local chain: paid once, shown, or not paid and why.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
@@ -226,6 +226,36 @@ describe("wallet", () => {
     expect(again.out).toContain(String((await payer.transactions())[0]));
   });
 
+  it("says so when it is interrupted while it pays", async () => {
+    const payer = await stage.openPayer();
+    const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
+    stage.proxy.plan = () => {
+      buyer.child.kill("SIGINT");
+      return "lose-request";
+    };
+    const { code, out, err } = await buyer.ended;
+    expect([code, out]).toEqual([5, ""]);
+    expect(err).toContain("It is not known whether the payment was charged.");
+  }, 60_000);
+
+  it("takes no payee, limit or journal from a file of the folder for a key from elsewhere", async () => {
+    const payer = await stage.openPayer();
+    const pins = Object.entries(stage.pins).map(([name, value]) => `${name}=${value}\n`);
+    const file = join(payer.folder, ".env");
+    const key = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_PORTFOLIO_URL: stage.proxy.url };
+    for (const line of [...pins, "SEXTANT_GUARD_PER_PAYMENT=9\n", "SEXTANT_JOURNAL=new.jsonl\n"]) {
+      writeFileSync(file, line);
+      const { code, err } = await payer.run(["wallet", WALLET], { environment: key });
+      expect([code, err]).toEqual([
+        78,
+        `sextant: ${line.split("=")[0]} is in .env, and the key of the payer is not; set both in the same place.\n`,
+      ]);
+    }
+    expect(await payer.transactions()).toEqual([]);
+    writeFileSync(file, `SEXTANT_PAYER_KEY=${payer.privateKey}\n${pins.join("")}`);
+    expect((await payer.run(["wallet", WALLET])).code).toBe(0);
+  });
+
   it("takes control characters out of tables, and escapes them in JSON", async () => {
     const evil = "\u001b]0;pwned\u0007\u009b31mUSD\u202eC\r\nSpoofed\u2028line";
     const { summary, tokens, positions } = exampleSnapshot;
@@ -293,7 +323,7 @@ describe("payments", () => {
       /\n[0-9 :-]{19} +paid +\$0\.01 +0xd8[0-9a-f]+…6045 +– +0x[0-9a-f]+…[0-9a-f]{4}( +–)?\n$/,
     );
     for (const line of listed.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  });
+  }, 60_000);
 
   it("ends with 5 while an outcome stays unknown", async () => {
     const payer = await stage.openPayer();
