@@ -5,7 +5,7 @@ import { Fault } from "../lib/fault.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../schema/endpoint.ts";
 import { createServerFactory, type McpServerOptions, type SendRequest } from "./server.ts";
-import { parseJson, type ServiceResponse } from "./tool-result.ts";
+import { encodePayment, parseJson, type ServiceResponse } from "./tool-result.ts";
 
 const MCP_PATH = "/mcp";
 
@@ -110,7 +110,7 @@ export function createRouteSender(app: FastifyInstance): ClientSender {
   return (client) => {
     // The client of an IPv6 network is named by its first half.
     const address = client.includes(":") ? `${client}::` : client;
-    return async ({ method, url, body }, payment): Promise<ServiceResponse> => {
+    return async ({ method, url, body }, { payment }): Promise<ServiceResponse> => {
       const response = await app.inject({
         method,
         url,
@@ -127,8 +127,4 @@ export function createRouteSender(app: FastifyInstance): ClientSender {
       return { status: response.statusCode, headers: Object.fromEntries(headers), body: response.payload };
     };
   };
-}
-
-function encodePayment(payment: object): string {
-  return Buffer.from(JSON.stringify(payment)).toString("base64");
 }

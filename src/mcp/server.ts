@@ -1,9 +1,11 @@
 // An MCP server over tools that are routes: one per request or connection, for clients of the 2025 and the 2026 protocol.
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type McpRequestContext,
   McpServer,
   type McpServerFactory,
+  type ProtocolEra,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../lib/json.ts";
@@ -14,6 +16,7 @@ import {
   countFitting,
   cutText,
   PAYMENT_META,
+  type PaymentBinding,
   parseJson,
   type ServiceResponse,
   shorten,
@@ -30,42 +33,55 @@ export type McpServerOptions = {
   readonly createSender: (context: McpRequestContext) => SendRequest;
 };
 
-/** Sends a request to the service, with a payment where the caller gave one. */
-export type SendRequest = (request: ServiceRequest, payment: object | null) => Promise<ServiceResponse>;
+export type CallOptions = {
+  /** Where the caller gave one. */
+  readonly payment: object | null;
+  /** Aborted when the caller no longer waits. */
+  readonly signal: AbortSignal;
+};
+
+/** Sends a request to the service. */
+export type SendRequest = (request: ServiceRequest, options: CallOptions) => Promise<ServiceResponse>;
 
 // A few thousand tokens: what a model can read without losing its own thread.
 const RESULT_BYTES_MAX = 16 * 1024;
-// The text of a document is encoded as JSON, which escapes quotes and line breaks.
-const TEXT_SHARE = 0.75;
+/** By which client and server agree on the result type for terms; see https://x402.org. */
+const PAYMENT_EXTENSION = "org.x402/payment";
 
 export function createServerFactory(options: McpServerOptions): McpServerFactory {
   const { name, version, instructions, tools, resultBytesMax = RESULT_BYTES_MAX } = options;
   return (request) => {
     const { era } = request;
     const calls = { send: options.createSender(request), resultBytesMax };
-    const server = new McpServer({ name, version }, { instructions, capabilities: { tools: {} } });
+    const sellsByTerms = era === "modern" && tools.some(({ price }) => price?.isPaidByCaller);
+    const extensions = sellsByTerms ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {};
+    const server = new McpServer(
+      { name, version },
+      { instructions, capabilities: { tools: {}, ...extensions } },
+    );
     for (const tool of tools) {
-      const { price } = tool;
-      server.registerTool(
-        tool.name,
-        {
-          title: tool.title,
-          description: tool.description,
-          inputSchema: tool.input,
-          // Clients of the old protocol check even the terms of a payment against it, and fail.
-          ...(era === "modern" && tool.output !== null && !price ? { outputSchema: tool.output } : {}),
-          annotations: {
-            readOnlyHint: tool.isReadOnly && !price,
-            idempotentHint: true,
-            destructiveHint: false,
-            openWorldHint: false,
-          },
-          ...(price ? { _meta: { "x402/price": price.terms } } : {}),
-        },
-        (args: ToolArguments, context: ServerContext) => callTool(calls, tool, args, context),
+      server.registerTool(tool.name, describeTool(tool, era), (args: ToolArguments, context: ServerContext) =>
+        callTool(calls, tool, args, context),
       );
     }
     return server;
+  };
+}
+
+function describeTool({ title, description, input, output, isReadOnly, price }: Tool, era: ProtocolEra) {
+  return {
+    title,
+    description,
+    inputSchema: input,
+    // Clients of the old protocol check even the terms of a payment against it, and fail.
+    ...(era === "modern" && output !== null && !price ? { outputSchema: output } : {}),
+    annotations: {
+      readOnlyHint: isReadOnly && !price,
+      idempotentHint: true,
+      destructiveHint: false,
+      openWorldHint: false,
+    },
+    ...(price ? { _meta: { "x402/price": price.terms } } : {}),
   };
 }
 
@@ -75,27 +91,56 @@ async function callTool(
   args: ToolArguments,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const payment = readPayment(context);
+  const options = { payment: readPayment(context), signal: context.mcpReq.signal };
+  const binding = readBinding(context);
   const { cursor, ...others } = args;
-  const request = tool.toRequest(tool.isText ? others : args);
-  const response = await send(request, payment);
-  const failure = buildErrorResult(response);
+  const response = await send(tool.toRequest(tool.isText ? others : args), options);
+  const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
-    return buildResult(cutText(response.body, position, Math.floor(resultBytesMax * TEXT_SHARE)), response);
+    return buildResult(cutText(response.body, position, resultBytesMax), response);
   }
   const body = parseJson(response.body);
   const fitting = countFitting(body, resultBytesMax);
-  if (fitting === null) return buildResult(shorten(body, resultBytesMax, false), response);
-  // Asked again with a smaller page, so that its cursor continues exactly after it.
-  const shorter = await send(tool.toRequest({ ...args, limit: fitting }), payment);
-  return (
-    buildErrorResult(shorter) ?? buildResult(shorten(parseJson(shorter.body), resultBytesMax, true), shorter)
-  );
+  if (fitting === null) return buildShortResult(body, response, { resultBytesMax, wasCut: false });
+  // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
+  for (const limit of new Set([fitting, 1])) {
+    const shorter = await send(tool.toRequest({ ...args, limit }), options);
+    const failed = buildErrorResult(shorter, binding);
+    if (failed !== null) return failed;
+    const page = parseJson(shorter.body);
+    if (limit === 1 || countFitting(page, resultBytesMax) === null) {
+      return buildShortResult(page, shorter, { resultBytesMax, wasCut: true });
+    }
+  }
+  return TOO_LARGE;
 }
+
+function buildShortResult(
+  body: unknown,
+  response: ServiceResponse,
+  { resultBytesMax, wasCut }: { readonly resultBytesMax: number; readonly wasCut: boolean },
+): CallToolResult {
+  const shortened = shorten(body, resultBytesMax, wasCut);
+  return shortened === null ? TOO_LARGE : buildResult(shortened, response);
+}
+
+const TOO_LARGE: CallToolResult = {
+  isError: true,
+  content: [{ type: "text", text: "The response is too large for a tool; read it from the API over HTTP." }],
+};
 
 function readPayment({ mcpReq }: ServerContext): object | null {
   const payment = (mcpReq._meta as Readonly<Record<string, unknown>> | undefined)?.[PAYMENT_META];
   return isJsonObject(payment) ? payment : null;
+}
+
+/** The extension where the client says with its call that it understands it, as the binding of x402 wants. */
+function readBinding({ mcpReq }: ServerContext): PaymentBinding {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
+  const extensions = isJsonObject(capabilities) ? capabilities.extensions : null;
+  const isUnderstood = isJsonObject(extensions) && Object.hasOwn(extensions, PAYMENT_EXTENSION);
+  return isUnderstood ? "extension" : "tool-result";
 }

@@ -1,25 +1,30 @@
-// Results stay below their limit: pages continue by cursor, lists are cut, texts are split at any place.
+// Results stay below their limit: pages continue by cursor, lists and long texts are cut, documents are split.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { buildErrorResult, countFitting, cutText, shorten } from "./tool-result.ts";
+import { buildErrorResult, buildResult, countFitting, cutText, shorten } from "./tool-result.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-const page = (records: readonly unknown[]) => ({
+const page = (records: readonly unknown[], cursor = "abc") => ({
   records,
-  pagination: { limit: 50, offset: 0, count: records.length, next_cursor: "abc" },
+  pagination: { limit: 50, offset: 0, count: records.length, next_cursor: cursor },
 });
 
 describe("a page", () => {
-  it("is asked for again with as many records as fit", () => {
+  it("is asked for again with as many records as fit, wherever its cursor is", () => {
+    const records = fc.array(fc.string({ maxLength: 300, unit: "binary" }), { minLength: 1 });
+    const longCursor = "x".repeat(60);
     fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 300 }), { minLength: 1 }), (records) => {
-        const fitting = countFitting(page(records), 1_000);
+      fc.property(records, (all) => {
+        const fitting = countFitting(page(all), 1_000);
         if (fitting === null) {
-          expect(bytesOf(page(records))).toBeLessThanOrEqual(1_000);
+          expect(bytesOf(shorten(page(all), 1_000, false))).toBeLessThanOrEqual(1_000);
           return;
         }
-        expect(fitting).toBeLessThan(Math.max(2, records.length));
-        if (fitting > 1) expect(bytesOf(page(records.slice(0, fitting)))).toBeLessThanOrEqual(1_000);
+        expect(fitting).toBeLessThan(Math.max(2, all.length));
+        if (fitting === 1) return;
+        const shorter = page(all.slice(0, fitting), longCursor);
+        expect(countFitting(shorter, 1_000)).toBeNull();
+        expect(shorten(shorter, 1_000, true)).toEqual({ data: shorter, truncated: true, cursor: longCursor });
       }),
     );
   });
@@ -29,24 +34,92 @@ describe("a page", () => {
     const last = { records: [], pagination: { limit: 50, offset: 0, count: 0 } };
     expect(shorten(last, 1_000, false)).toEqual({ data: last, truncated: false, cursor: null });
   });
+
+  it("is cut inside its record where there is one, and never loses one where there are more", () => {
+    const large = { id: "1", notes: "x".repeat(5_000) };
+    const cut = shorten(page([large]), 3_000, true);
+    expect(cut).toMatchObject({ truncated: true, cursor: "abc", data: { records: [{ id: "1" }] } });
+    expect(bytesOf(cut)).toBeLessThanOrEqual(3_000);
+    expect(shorten(page([large, large]), 3_000, true)).toBeNull();
+  });
 });
 
 describe("another response", () => {
   it("has its longest lists cut, from the end, until it fits", () => {
     const body = { total: "1", tokens: Array.from({ length: 500 }, (_, i) => i), warnings: ["a", "b"] };
-    const { data, truncated } = shorten(body, 400, false);
-    expect([bytesOf(data) <= 400, truncated]).toEqual([true, true]);
-    const { tokens } = data as typeof body;
-    expect(data).toEqual({ ...body, tokens: body.tokens.slice(0, tokens.length) });
-    expect(tokens.length).toBeGreaterThan(10);
+    const shortened = shorten(body, 400, false);
+    expect([bytesOf(shortened) <= 400, shortened?.truncated]).toEqual([true, true]);
+    const { tokens } = (shortened ?? { data: body }).data as typeof body;
+    expect(shortened?.data).toEqual({ ...body, tokens: body.tokens.slice(0, tokens.length) });
+    expect(tokens.length).toBeGreaterThan(50);
     expect(shorten(body, 10_000, false)).toEqual({ data: body, truncated: false, cursor: null });
+  });
+
+  it("has lists cut at any depth, and keeps what is around them", () => {
+    const tokens = Array.from({ length: 900 }, (_, i) => ({ symbol: `T${i}`, amount: "1" }));
+    const body = {
+      chains: [
+        { name: "base", tokens },
+        { name: "ethereum", tokens },
+      ],
+      total: "2",
+    };
+    const shortened = shorten(body, 4_000, false);
+    expect(shortened).toMatchObject({
+      truncated: true,
+      data: { chains: [{ name: "base" }, { name: "ethereum" }], total: "2" },
+    });
+    expect(bytesOf(shortened)).toBeLessThanOrEqual(4_000);
+    expect(bytesOf(shortened)).toBeGreaterThan(3_000);
+  });
+
+  it("has long texts cut, visibly, before lists", () => {
+    const body = { summary: "word ".repeat(40_000), data: `0x${"ab".repeat(9_000)}`, events: [1, 2, 3] };
+    const shortened = shorten(body, 16_384, false);
+    expect(bytesOf(shortened)).toBeLessThanOrEqual(16_384);
+    const { summary, data, events } = (shortened ?? { data: body }).data as typeof body;
+    expect([summary.at(-1), data.at(-1), events]).toEqual(["…", "…", [1, 2, 3]]);
+  });
+
+  it("stays below the limit whatever it is, or there is none", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 100, max: 500 }), (body, limit) => {
+        const shortened = shorten(body, limit, false);
+        if (shortened !== null) expect(bytesOf(shortened)).toBeLessThanOrEqual(limit);
+        if (bytesOf({ data: body, truncated: false, cursor: null }) <= limit) {
+          expect(shortened?.data).toEqual(body);
+        }
+      }),
+    );
+    const keys = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key${i}`, i]));
+    expect(shorten(keys, 1_000, false)).toBeNull();
   });
 });
 
-describe("a text", () => {
+describe("a document", () => {
+  it.each([
+    ["Chinese", "中".repeat(30_000)],
+    ["control characters", "\u0001".repeat(30_000)],
+    ["emoji", "🦊".repeat(20_000)],
+    ["plain", "x".repeat(30_000)],
+  ])("of %s is read in parts that are full and below the limit", (_, text) => {
+    let read = "";
+    let cursor: string | null = null;
+    do {
+      const part = cutText(text, cursor, 16_384);
+      expect(bytesOf(part)).toBeLessThanOrEqual(16_384);
+      if (part.truncated) expect(bytesOf(part)).toBeGreaterThan(16_000);
+      // No half of a character, which would become another one on its way.
+      expect(Buffer.from(part.data as string).toString()).toBe(part.data);
+      read += part.data as string;
+      cursor = part.cursor;
+    } while (cursor !== null);
+    expect(read).toBe(text);
+  });
+
   it("is read completely in parts of any size", () => {
     fc.assert(
-      fc.property(fc.string(), fc.integer({ min: 1, max: 20 }), (text, size) => {
+      fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 80 }), (text, size) => {
         let read = "";
         let cursor: string | null = null;
         do {
@@ -58,15 +131,67 @@ describe("a text", () => {
       }),
     );
   });
+
+  it("has nothing beyond its end", () => {
+    expect(cutText("text", "99", 1_000)).toEqual({ data: "", truncated: false, cursor: null });
+  });
 });
 
 describe("an error", () => {
+  const response = { status: 500, headers: {}, body: "<html>" };
+
   it("has the sentence of the service, or says so without one", () => {
-    const response = { status: 500, headers: {}, body: "<html>" };
-    expect(buildErrorResult(response)).toMatchObject({
+    expect(buildErrorResult(response, "tool-result")).toMatchObject({
       isError: true,
       content: [{ text: "The request failed." }],
     });
-    expect(buildErrorResult({ ...response, status: 200 })).toBeNull();
+    expect(buildErrorResult({ ...response, status: 200 }, "tool-result")).toBeNull();
+  });
+
+  it("is short, whatever a proxy in between says", () => {
+    const body = JSON.stringify({ error: "no ".repeat(20_000) });
+    expect(bytesOf(buildErrorResult({ ...response, body }, "tool-result"))).toBeLessThan(4_000);
+  });
+
+  it("says what it means for the money where the server pays", () => {
+    const payment = { charged: "unknown", advice: "Call again." } as const;
+    expect(
+      buildErrorResult({ ...response, body: '{"error":"Lost."}', payment }, "tool-result"),
+    ).toMatchObject({
+      content: [{ text: "Lost. Call again." }],
+      structuredContent: { error: "Lost.", charged: "unknown" },
+    });
+  });
+});
+
+describe("terms of a payment", () => {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
+  const terms = { x402Version: 2, accepts: [] };
+  const headers = { "payment-required": encode(terms) };
+
+  it("are an error for clients that know no other way, and a result of their own for those that do", () => {
+    const response = { status: 402, headers, body: "{}" };
+    expect(buildErrorResult(response, "tool-result")).toEqual({
+      isError: true,
+      structuredContent: terms,
+      content: [{ type: "text", text: JSON.stringify(terms) }],
+    });
+    expect(buildErrorResult(response, "extension")).toEqual({
+      resultType: "payment_required",
+      paymentRequired: terms,
+      content: [],
+    });
+  });
+
+  it("come with the outcome of a settlement, as a result does", () => {
+    const settled = { success: false, errorReason: "insufficient_funds" };
+    const response = {
+      status: 402,
+      headers: { ...headers, "payment-response": encode(settled) },
+      body: "{}",
+    };
+    const meta = { _meta: { "x402/payment-response": settled } };
+    expect(buildErrorResult(response, "extension")).toMatchObject(meta);
+    expect(buildResult({ data: 1, truncated: false, cursor: null }, response)).toMatchObject(meta);
   });
 });

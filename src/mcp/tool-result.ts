@@ -6,64 +6,99 @@ export type ServiceResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
+  /** Where the sender pays itself: what a failure means for the money, and what to do. */
+  readonly payment?: { readonly charged: "no" | "once" | "unknown"; readonly advice: string };
 };
 
+/** What a model reads. The same as text is at most as long as the limit. */
 type Shortened = { readonly data: unknown; readonly truncated: boolean; readonly cursor: string | null };
+
+/** How a client wants to be told that a call costs something. */
+export type PaymentBinding = "tool-result" | "extension";
 
 /** Keys under which x402 travels in the metadata of a call and of its result. */
 export const PAYMENT_META = "x402/payment";
 const PAYMENT_RESPONSE_META = "x402/payment-response";
 
 export function buildResult(shortened: Shortened, { headers }: ServiceResponse): CallToolResult {
-  const receipt = decodeHeader(headers["payment-response"]);
   return {
     content: [{ type: "text", text: JSON.stringify(shortened) }],
     structuredContent: { ...shortened },
-    ...(receipt === null ? {} : { _meta: { [PAYMENT_RESPONSE_META]: receipt } }),
+    ...receiptMeta(headers),
   };
 }
 
 /** Errors are results too: the model reads the sentence and can act on it. Null for a success. */
-export function buildErrorResult(response: ServiceResponse): CallToolResult | null {
-  const { status, headers, body } = response;
+export function buildErrorResult(response: ServiceResponse, binding: PaymentBinding): CallToolResult | null {
+  const { status, headers, body, payment } = response;
   if (status < 400) return null;
-  // The terms, as the binding of x402 to tool results has them.
   const required = status === 402 ? decodeHeader(headers["payment-required"]) : null;
-  if (required !== null) {
+  if (required !== null) return { ...buildTerms(required, binding), ...receiptMeta(headers) };
+  const parsed = parseJson(body);
+  const sentence =
+    isJsonObject(parsed) && typeof parsed.error === "string" ? parsed.error : "The request failed.";
+  const error = cutString(sentence, SENTENCE_LENGTH_MAX);
+  const code = headers["x-error-code"] ?? null;
+  const retryAfter = headers["retry-after"] ?? null;
+  return {
+    isError: true,
+    content: [{ type: "text", text: payment === undefined ? error : `${error} ${payment.advice}` }],
+    structuredContent: { error, code, status, retryAfter, ...payment },
+  };
+}
+
+function buildTerms(required: JsonObject, binding: PaymentBinding): CallToolResult {
+  if (binding === "tool-result") {
     return {
       isError: true,
       content: [{ type: "text", text: JSON.stringify(required) }],
       structuredContent: required,
     };
   }
-  const parsed = parseJson(body);
-  const error =
-    isJsonObject(parsed) && typeof parsed.error === "string" ? parsed.error : "The request failed.";
-  const code = headers["x-error-code"] ?? null;
-  const retryAfter = headers["retry-after"] ?? null;
-  return {
-    isError: true,
-    content: [{ type: "text", text: error }],
-    structuredContent: { error, code, status, retryAfter },
-  };
+  // The result type that the extension adds to the protocol; the types of the library do not know it.
+  return { resultType: "payment_required", paymentRequired: required, content: [] };
 }
 
+function receiptMeta(headers: ServiceResponse["headers"]): Pick<CallToolResult, "_meta"> {
+  const receipt = decodeHeader(headers["payment-response"]);
+  return receipt === null ? {} : { _meta: { [PAYMENT_RESPONSE_META]: receipt } };
+}
+
+/** Our sentences are shorter; those of a proxy in between may not be. */
+const SENTENCE_LENGTH_MAX = 1_000;
+
 /** The part of a text from the cursor on, a position in UTF-16 units, that fits. */
-export function cutText(text: string, cursor: string | null, lengthMax: number): Shortened {
-  const start = cursor === null ? 0 : Number(cursor);
-  const part = text.slice(start, start + lengthMax);
-  const end = start + part.length;
-  return { data: part, truncated: end < text.length, cursor: end < text.length ? String(end) : null };
+export function cutText(text: string, cursor: string | null, bytesMax: number): Shortened {
+  const start = Math.min(cursor === null ? 0 : Number(cursor), text.length);
+  const partTo = (end: number): Shortened => ({
+    data: text.slice(start, end),
+    truncated: end < text.length,
+    cursor: end < text.length ? String(end) : null,
+  });
+  const left = text.length - start;
+  const fits = (length: number) => byteLength(partTo(start + length)) <= bytesMax;
+  if (left <= bytesMax && fits(left)) return partTo(text.length);
+  // At least one character, whatever the limit, or reading would never end.
+  const length = Math.max(2, findLargest(0, Math.min(left, bytesMax), fits) ?? 0);
+  return partTo(endOfCharacter(text, start + length));
+}
+
+/** Not between the two halves of a character beyond the first plane. */
+function endOfCharacter(text: string, end: number): number {
+  const isHalf = end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "");
+  return isHalf ? end - 1 : Math.min(end, text.length);
 }
 
 /** How many records of a page fit; null when the page fits as a whole, or is no page. */
 export function countFitting(body: unknown, bytesMax: number): number | null {
   const page = readPage(body);
-  if (page === null || byteLength(body) <= bytesMax) return null;
-  const others = byteLength(body) - byteLength(page.records);
+  if (page === null || byteLength(toShortened(body, false)) <= bytesMax) return null;
+  const { records } = page;
+  // The page that is asked for has another cursor, which may be longer.
+  const others = byteLength(toShortened(body, true)) - byteLength(records) + CURSOR_MARGIN;
   let bytes = others;
   let count = 0;
-  for (const record of page.records) {
+  for (const record of records) {
     bytes += byteLength(record) + 1;
     if (bytes > bytesMax) break;
     count += 1;
@@ -71,27 +106,71 @@ export function countFitting(body: unknown, bytesMax: number): number | null {
   return Math.max(1, count);
 }
 
-/** A response that is short enough: a page with its cursor, or an object whose longest lists are cut. */
-export function shorten(body: unknown, bytesMax: number, wasCut: boolean): Shortened {
-  const page = readPage(body);
-  const cursor = page?.cursor ?? null;
-  if (page !== null || !isJsonObject(body)) return { data: body, truncated: wasCut, cursor };
-  const cut = cutLists(body, bytesMax);
-  return { data: cut, truncated: cut !== body, cursor: null };
+const CURSOR_MARGIN = 128;
+
+/**
+ * A response that is short enough; null where none can be made of it. A page keeps all its records, and only a page of
+ * one record may be cut inside: otherwise its cursor would skip some.
+ */
+export function shorten(body: unknown, bytesMax: number, wasCut: boolean): Shortened | null {
+  const whole = toShortened(body, wasCut);
+  const fits = (shortened: Shortened) => byteLength(shortened) <= bytesMax;
+  if (fits(whole)) return whole;
+  const records = readPage(body)?.records ?? [];
+  if (records.length > 1) return null;
+  const cut = (listMax: number, textMax: number) => toShortened(cutInside(body, listMax, textMax), true);
+  if (fits(cut(Number.POSITIVE_INFINITY, LONG_TEXT))) return cut(Number.POSITIVE_INFINITY, LONG_TEXT);
+  const listMax = findLargest(1, LIST_MAX, (length) => fits(cut(length, LONG_TEXT)));
+  if (listMax !== null) return cut(listMax, LONG_TEXT);
+  const textMax = findLargest(SHORT_TEXT, LONG_TEXT, (length) => fits(cut(1, length)));
+  return textMax === null ? null : cut(1, textMax);
 }
 
-/** Halves the longest list until the object fits, or no list has more than one entry. */
-function cutLists(object: JsonObject, bytesMax: number): JsonObject {
-  let cut = object;
-  while (byteLength(cut) > bytesMax) {
-    const lists = Object.entries(cut).flatMap(([key, value]) =>
-      Array.isArray(value) && value.length > 1 ? [{ key, value, bytes: byteLength(value) }] : [],
-    );
-    const longest = lists.sort((a, b) => b.bytes - a.bytes)[0];
-    if (longest === undefined) return cut;
-    cut = { ...cut, [longest.key]: longest.value.slice(0, Math.ceil(longest.value.length / 2)) };
+// No text of a few sentences is longer, and eight of them still fit.
+const LONG_TEXT = 2_000;
+// Hashes and amounts stay whole.
+const SHORT_TEXT = 100;
+// More entries than fit, however short they are.
+const LIST_MAX = 8_192;
+
+function toShortened(body: unknown, truncated: boolean): Shortened {
+  return { data: body, truncated, cursor: readPage(body)?.cursor ?? null };
+}
+
+/** The same value with lists and texts of at most these lengths: what comes first matters most. */
+function cutInside(value: unknown, listMax: number, textMax: number): unknown {
+  if (typeof value === "string") return cutString(value, textMax);
+  if (Array.isArray(value)) {
+    return value.slice(0, listMax).map((each) => cutInside(each, listMax, textMax));
   }
-  return cut;
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, cutInside(each, listMax, textMax)]),
+  );
+}
+
+/** Marked, so that nobody takes a part of calldata or of an address for the whole. */
+function cutString(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, endOfCharacter(text, lengthMax))}…`;
+}
+
+/**
+ * The largest number between the two that passes, where all below it pass too; null if none does. Begins with small
+ * ones: each try costs as much as what it keeps, and a response may have megabytes.
+ */
+function findLargest(least: number, most: number, passes: (number: number) => boolean): number | null {
+  if (!passes(least)) return null;
+  let [low, high] = [least, least];
+  while (low === high && low < most) {
+    high = Math.min(2 * high + 1, most);
+    if (passes(high)) low = high;
+  }
+  while (low + 1 < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (passes(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 type Page = { readonly records: readonly unknown[]; readonly cursor: string | null };
@@ -118,4 +197,9 @@ function byteLength(value: unknown): number {
 function decodeHeader(value: string | undefined): JsonObject | null {
   const decoded = value === undefined ? null : parseJson(Buffer.from(value, "base64").toString());
   return isJsonObject(decoded) ? decoded : null;
+}
+
+/** A payment, or its receipt, as the value of a header. */
+export function encodePayment(payment: object): string {
+  return Buffer.from(JSON.stringify(payment)).toString("base64");
 }

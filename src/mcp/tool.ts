@@ -20,7 +20,14 @@ export type ToolDeclaration = {
   /** Whether the response is a text to be cut by characters, such as a published document. */
   readonly isText?: boolean;
   /** What a call costs, as a sentence and as terms; absent for a free tool. */
-  readonly price?: { readonly sentence: string; readonly terms: Readonly<Record<string, unknown>> };
+  readonly price?: ToolPrice;
+};
+
+export type ToolPrice = {
+  readonly sentence: string;
+  readonly terms: Readonly<Record<string, unknown>>;
+  /** Whether a call without a payment is answered with the terms, rather than paid by the server itself. */
+  readonly isPaidByCaller: boolean;
 };
 
 export type ServiceRequest = {
@@ -28,7 +35,16 @@ export type ServiceRequest = {
   /** Path and query. */
   readonly url: string;
   readonly body: Readonly<Record<string, unknown>> | null;
+  /** The route by its name in OpenAPI, and what is in the URL by the names of its parameters. */
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, string>>;
 };
+
+/** What a tool takes from its route. */
+export type ToolRoute = Pick<
+  RouteDescription,
+  "method" | "path" | "operationId" | "description" | "parameters" | "body" | "responses"
+>;
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
@@ -48,7 +64,7 @@ const OMITTED: ReadonlySet<string> = new Set(["offset", "include"]);
 const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
 
 /** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
-export function createTool(declaration: ToolDeclaration, routes: readonly RouteDescription[]): Tool {
+export function createTool(declaration: ToolDeclaration, routes: readonly ToolRoute[]): Tool {
   const { name, title, purpose, isText = false, price } = declaration;
   const selectable = listRoutes(declaration, routes);
   const [first] = selectable;
@@ -72,13 +88,13 @@ export function createTool(declaration: ToolDeclaration, routes: readonly RouteD
   };
 }
 
-type SelectableRoute = { readonly kind: string | null; readonly route: RouteDescription };
+type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };
 
 function listRoutes(
   { name, routes: declared }: ToolDeclaration,
-  routes: readonly RouteDescription[],
+  routes: readonly ToolRoute[],
 ): readonly SelectableRoute[] {
-  const find = (text: string): RouteDescription => {
+  const find = (text: string): ToolRoute => {
     const found = routes.find(({ method, path }) => `${method} ${path}` === text);
     if (!found) throw new TypeError(`The tool ${name} names ${text}, which is no route.`);
     return found;
@@ -87,13 +103,13 @@ function listRoutes(
   return Object.entries(declared).map(([kind, text]) => ({ kind, route: find(text) }));
 }
 
-function selectRoute(selectable: readonly SelectableRoute[], { kind }: ToolArguments): RouteDescription {
+function selectRoute(selectable: readonly SelectableRoute[], { kind }: ToolArguments): ToolRoute {
   const found = selectable.find((each) => each.kind === null || each.kind === kind) ?? selectable[0];
   if (found === undefined) throw new TypeError("A tool has a route.");
   return found.route;
 }
 
-function offeredParameters({ parameters }: RouteDescription): readonly Parameter[] {
+function offeredParameters({ parameters }: ToolRoute): readonly Parameter[] {
   return parameters.filter(({ name, in: location }) => location !== "header" && !OMITTED.has(name));
 }
 
@@ -131,7 +147,7 @@ function acceptIntegers(json: JsonSchema): JsonSchema {
   };
 }
 
-function buildOutputSchema({ responses }: RouteDescription): JsonSchema {
+function buildOutputSchema({ responses }: ToolRoute): JsonSchema {
   return {
     type: "object",
     properties: {
@@ -143,13 +159,15 @@ function buildOutputSchema({ responses }: RouteDescription): JsonSchema {
   };
 }
 
-function buildRequest(route: RouteDescription, args: ToolArguments): ServiceRequest {
-  const offered = offeredParameters(route);
-  const given = offered.filter(({ name }) => args[name] !== undefined && args[name] !== "");
+function buildRequest(route: ToolRoute, args: ToolArguments): ServiceRequest {
+  const offered = offeredParameters(route).filter(
+    ({ name }) => args[name] !== undefined && args[name] !== "",
+  );
+  const parameters = Object.fromEntries(offered.map(({ name }) => [name, String(args[name])]));
   let path = route.path;
   const query = new URLSearchParams();
-  for (const { name, in: location } of given) {
-    const text = String(args[name]);
+  for (const { name, in: location } of offered) {
+    const text = parameters[name] ?? "";
     if (location === "path") path = path.replace(`:${name}`, encodeURIComponent(text));
     else query.append(name, text);
   }
@@ -159,5 +177,7 @@ function buildRequest(route: RouteDescription, args: ToolArguments): ServiceRequ
     method: route.method,
     url: query.size > 0 ? `${path}?${query}` : path,
     body: route.body === null ? null : body,
+    operation: route.operationId,
+    parameters,
   };
 }

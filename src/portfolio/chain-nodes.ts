@@ -11,6 +11,7 @@ import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "./chain-access.ts";
 import { ALCHEMY_NETWORKS } from "./providers/alchemy/client.ts";
+import { SUPPORTED_CHAINS } from "./query.ts";
 import { loadTokenLists } from "./tokens/load-token-lists.ts";
 import { getStablecoins } from "./tokens/stablecoins.ts";
 import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";
@@ -48,20 +49,21 @@ export type PortfolioChains = {
   close(): void;
 };
 
-/** Chains and the setting with their node URLs, in the order in which responses list them. */
-const NODES = [
-  ["base", "rpcUrlsBase"],
-  ["ethereum", "rpcUrlsEthereum"],
-  ["arbitrum", "rpcUrlsArbitrum"],
-  ["optimism", "rpcUrlsOptimism"],
-  ["polygon", "rpcUrlsPolygon"],
-] as const satisfies readonly (readonly [string, keyof PortfolioConfig])[];
+/** The setting with the node URLs of each chain. */
+const NODES = {
+  base: "rpcUrlsBase",
+  ethereum: "rpcUrlsEthereum",
+  arbitrum: "rpcUrlsArbitrum",
+  optimism: "rpcUrlsOptimism",
+  polygon: "rpcUrlsPolygon",
+} as const satisfies Readonly<Record<(typeof SUPPORTED_CHAINS)[number], keyof PortfolioConfig>>;
 
 export async function openPortfolioChains(
   config: PortfolioConfig,
   { log, onCall, signal }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal },
 ): Promise<PortfolioChains> {
-  const served = NODES.flatMap(([slug, urlsKey]) => {
+  const served = SUPPORTED_CHAINS.flatMap((slug) => {
+    const urlsKey = NODES[slug];
     const info = findChainBySlug(slug);
     if (!info) throw new Fault("INTERNAL", `Chain ${slug} is unknown.`);
     const urls = config[urlsKey].length > 0 ? config[urlsKey] : alchemyUrls(config, info.chainId);

@@ -14,6 +14,8 @@ export type PortfolioParameters = {
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
+/** Chains that a service can be configured for, in the order in which responses list them. */
+export const SUPPORTED_CHAINS = ["base", "ethereum", "arbitrum", "optimism", "polygon"] as const;
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
 const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";

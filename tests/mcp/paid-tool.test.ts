@@ -55,3 +55,82 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(JSON.stringify(result instanceof Error ? result.message : result)).toMatch(/address/i);
   });
 });
+
+describe("a client that understands terms as a result of their own", () => {
+  const EXTENSION = "org.x402/payment";
+  const args = { address: `0x${"77".repeat(20)}`, chains: "base" };
+
+  /** Of the new protocol, with what the server sent last: the library has no way to pass on a result type it does not know. */
+  async function connect(extensions: Record<string, Record<string, never>>) {
+    const connectModern = TOOL_CLIENTS[1]?.[1];
+    if (connectModern === undefined) throw new Error("there is no client of the new protocol");
+    const sent: { result?: Record<string, unknown> }[] = [];
+    const client = await connectModern(`${service.url}/mcp`, {
+      extensions,
+      fetch: async (...given) => {
+        const response = await fetch(...given);
+        sent.push((await response.clone().json()) as (typeof sent)[number]);
+        return response;
+      },
+    });
+    return { client, last: () => sent.at(-1)?.result };
+  }
+
+  it("gets them, pays, and gets the snapshot and its receipt as everyone", async () => {
+    const { client, last } = await connect({ [EXTENSION]: {} });
+    await expect(client.call("wallet_snapshot", args)).rejects.toThrow("payment_required");
+    expect(last()).toMatchObject({ resultType: "payment_required", paymentRequired: { x402Version: 2 } });
+    const payer = await stage.paid.payer();
+    const before = await stage.paid.balance(payer.address);
+    const payment = await signRequirements(last()?.paymentRequired, payer, stage.paid.asset);
+    const pay = () => client.call("wallet_snapshot", args, { "x402/payment": payment });
+    const paid = await pay();
+    expect(last()).toMatchObject({ resultType: "complete" });
+    expect(paid._meta).toMatchObject({ "x402/payment-response": { success: true } });
+    expect((await pay()).structuredContent).toEqual(paid.structuredContent);
+    expect(before - (await stage.paid.balance(payer.address))).toBe(10_000n);
+    await client.close();
+  });
+
+  it("gets the terms again for a payment that is not valid", async () => {
+    const { client, last } = await connect({ [EXTENSION]: {} });
+    await expect(client.call("wallet_snapshot", args)).rejects.toThrow("payment_required");
+    const poor = await stage.paid.payer(0n);
+    const payment = await signRequirements(last()?.paymentRequired, poor, stage.paid.asset);
+    const call = client.call("wallet_snapshot", args, { "x402/payment": payment });
+    await expect(call).rejects.toThrow("payment_required");
+    expect(last()).toMatchObject({ paymentRequired: { error: expect.stringMatching(/\S/) } });
+    await client.close();
+  });
+
+  it("is the only one: others get the terms as a tool result", async () => {
+    const { client, last } = await connect({ "org.example/other": {} });
+    expect(await client.call("wallet_snapshot", args)).toMatchObject({ isError: true });
+    expect(last()).toMatchObject({ resultType: "complete", structuredContent: { x402Version: 2 } });
+    await client.close();
+  });
+
+  it("is told by the server, before it calls", async () => {
+    const message = (version: string) => ({
+      ...{ jsonrpc: "2.0", id: 1, method: "server/discover" },
+      params: {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": version,
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    });
+    const response = await fetch(`${service.url}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "server/discover",
+      },
+      body: JSON.stringify(message("2026-07-28")),
+    });
+    expect(await response.json()).toMatchObject({
+      result: { capabilities: { extensions: { [EXTENSION]: {} } } },
+    });
+  });
+});

@@ -1,10 +1,14 @@
 // MCP clients of the old and of the new protocol, as others wrote them, behind one small interface.
+import { fileURLToPath } from "node:url";
 import {
   Client as ModernClient,
-  StreamableHTTPClientTransport as ModernTransport,
+  StreamableHTTPClientTransport as ModernHttpTransport,
 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernStdioTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { StdioClientTransport as LegacyStdioTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { InMemoryTransport } from "@modelcontextprotocol/server";
 
 export type ToolResult = {
   readonly isError?: boolean;
@@ -13,7 +17,7 @@ export type ToolResult = {
   readonly _meta?: Readonly<Record<string, unknown>>;
 };
 
-type ListedTool = {
+export type ListedTool = {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema: { readonly properties?: Readonly<Record<string, unknown>> };
@@ -25,49 +29,96 @@ type ListedTool = {
 export type ToolClient = {
   /** The revision of the protocol that client and server agreed on. */
   readonly protocol: string | undefined;
+  readonly instructions: string | undefined;
   tools(): Promise<readonly ListedTool[]>;
   call(name: string, args: Record<string, unknown>, meta?: Record<string, unknown>): Promise<ToolResult>;
   close(): Promise<void>;
 };
 
+/** The URL of a server, a connection to one in this process, or the environment of a `sextant mcp` to start. */
+export type ToolServer =
+  | string
+  | { readonly connection: InMemoryTransport }
+  | { readonly environment: Readonly<Record<string, string>> };
+
+type ClientOptions = {
+  /** What the client says that it can do, beyond the protocol. */
+  readonly extensions?: Record<string, Record<string, never>>;
+  readonly fetch?: typeof fetch;
+};
+
 const info = { name: "test", version: "1" };
+const COMMAND = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
 
-async function connectLegacy(url: string): Promise<ToolClient> {
+function commandFor(environment: Readonly<Record<string, string>>) {
+  const env = { PATH: process.env.PATH ?? "", ...environment };
+  return { command: process.execPath, args: [COMMAND, "mcp"], env, stderr: "ignore" as const };
+}
+
+type LegacyTransport = Parameters<LegacyClient["connect"]>[0];
+
+// The classes differ from the interface in how they mark optional members.
+function openLegacyTransport(server: ToolServer): LegacyTransport {
+  if (typeof server === "string") return new LegacyHttpTransport(new URL(server)) as LegacyTransport;
+  if ("environment" in server) return new LegacyStdioTransport(commandFor(server.environment));
+  return server.connection as unknown as LegacyTransport;
+}
+
+async function connectLegacy(server: ToolServer): Promise<ToolClient> {
   const client = new LegacyClient(info);
-  const transport = new LegacyTransport(new URL(url));
-  // The class differs from the interface in how it marks optional members.
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const transport = openLegacyTransport(server);
+  const tell = transport.setProtocolVersion?.bind(transport);
+  let protocol: string | undefined;
+  transport.setProtocolVersion = (version) => {
+    protocol = version;
+    tell?.(version);
+  };
+  await client.connect(transport);
+  return { protocol, instructions: client.getInstructions(), ...actionsOf(client) };
+}
+
+function openModernTransport(server: ToolServer, fetch: ClientOptions["fetch"]) {
+  if (typeof server === "string") return new ModernHttpTransport(new URL(server), fetch && { fetch });
+  return "environment" in server
+    ? new ModernStdioTransport(commandFor(server.environment))
+    : server.connection;
+}
+
+async function connectModern(server: ToolServer, options: ClientOptions = {}): Promise<ToolClient> {
+  const { extensions, fetch } = options;
+  const client = new ModernClient(info, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+    ...(extensions && { capabilities: { extensions } }),
+  });
+  await client.connect(openModernTransport(server, fetch));
+  const protocol = client.getNegotiatedProtocolVersion();
+  return { protocol, instructions: client.getInstructions(), ...actionsOf(client) };
+}
+
+/** What both classes have, although they share no type. */
+type CommonClient = {
+  listTools(): Promise<{ tools: unknown }>;
+  callTool(request: {
+    name: string;
+    arguments: Record<string, unknown>;
+    _meta?: Record<string, unknown>;
+  }): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+function actionsOf(client: CommonClient): Pick<ToolClient, "tools" | "call" | "close"> {
   return {
-    protocol: transport.protocolVersion,
     tools: async () => (await client.listTools()).tools as readonly ListedTool[],
     call: async (name, args, meta) =>
-      (await client.callTool({
-        name,
-        arguments: args,
-        ...(meta && { _meta: meta }),
-      })) as unknown as ToolResult,
+      (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) })) as ToolResult,
     close: () => client.close(),
   };
 }
 
-async function connectModern(url: string): Promise<ToolClient> {
-  const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  await client.connect(new ModernTransport(new URL(url)));
-  return {
-    protocol: client.getNegotiatedProtocolVersion(),
-    tools: async () => (await client.listTools()).tools as readonly ListedTool[],
-    call: async (name, args, meta) =>
-      (await client.callTool({
-        name,
-        arguments: args,
-        ...(meta && { _meta: meta }),
-      })) as unknown as ToolResult,
-    close: () => client.close(),
-  };
-}
+type Connect = (server: ToolServer, options?: ClientOptions) => Promise<ToolClient>;
 
 /** By the year of the protocol. */
-export const TOOL_CLIENTS: readonly [year: string, connect: (url: string) => Promise<ToolClient>][] = [
+export const TOOL_CLIENTS: readonly [year: "2025" | "2026", connect: Connect][] = [
   ["2025", connectLegacy],
   ["2026", connectModern],
 ];

@@ -83,7 +83,9 @@ export function describeRead(read: Read): RouteDescription {
   };
 }
 
-export function describeEndpoint(endpoint: Endpoint): RouteDescription {
+export function describeEndpoint(
+  endpoint: Omit<Endpoint, "handle"> & Partial<Pick<Endpoint, "handle">>,
+): RouteDescription {
   const { method, path, operationId, summary, description, tag, parameters, body, responses } = endpoint;
   const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
   const { bodyExample, security = null } = endpoint;

@@ -14,6 +14,7 @@ import { type HtmlPage, prefersHtml } from "../../web/page.ts";
 import type { PortfolioParameters, PortfolioRequest } from "../query.ts";
 import type { SnapshotReader } from "../snapshot.ts";
 import { excludeSpam } from "../valuation/value-snapshot.ts";
+import { PORTFOLIO_DESCRIPTION, PORTFOLIO_LISTING } from "./offering.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 type PortfolioEndpointOptions = {
@@ -67,6 +68,21 @@ function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
   return { authorization, signature: `0x${"00".repeat(65)}` };
 }
 
+/** What the route takes and returns, whatever it costs. */
+export function describeSnapshots(parameters: readonly Parameter[]): Omit<Endpoint, "handle"> {
+  return {
+    method: PORTFOLIO_LISTING.method,
+    path: PORTFOLIO_LISTING.path,
+    operationId: "getPortfolio",
+    summary: "Holdings of a wallet and their value",
+    description: PORTFOLIO_DESCRIPTION,
+    tag: "Portfolio",
+    parameters,
+    body: null,
+    responses: { 200: portfolioSnapshotSchema },
+  };
+}
+
 export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endpoint {
   const { route, query, gate, snapshots, free = false } = options;
   const { method, path } = route;
@@ -78,16 +94,10 @@ export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endp
       return renderedPage;
     },
   };
+  const description = describeSnapshots([...query.parameters, describeSignature(route)]);
   return {
-    method,
-    path,
-    operationId: "getPortfolio",
-    summary: "Holdings of a wallet and their value",
-    description: route.description,
-    tag: "Portfolio",
-    parameters: [...query.parameters, describeSignature(route)],
-    body: null,
-    responses: { 200: portfolioSnapshotSchema, 402: paymentRequiredSchema },
+    ...description,
+    responses: { ...description.responses, 402: paymentRequiredSchema },
     errorStatuses: [409, 500],
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },

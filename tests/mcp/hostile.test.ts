@@ -1,0 +1,174 @@
+// What clients may not do to /mcp: batches, depth, size, foreign headers, endless sessions, more than their share.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeApiTools } from "../../src/api/tools.ts";
+import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
+import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import { createMcpEndpoint, createRouteSender } from "../../src/mcp/endpoint.ts";
+import type { Endpoint } from "../../src/schema/endpoint.ts";
+import { silentLog } from "../support/quiet-log.ts";
+
+let server: HttpServer;
+let url: string;
+/** Requests that reached a route, with the client they were counted for. */
+const reached: string[] = [];
+
+const PER_MINUTE = 20;
+
+beforeAll(async () => {
+  server = createHttpServer({
+    log: silentLog,
+    bodyBytesMax: 262_144,
+    requestMsMax: 5_000,
+    trustedProxies: 1,
+    requestsPerMinuteMax: PER_MINUTE,
+    checkReadiness: async () => ({ ready: true }),
+  });
+  const intents: Endpoint = {
+    ...{ method: "GET", path: "/intents", operationId: "listIntents", summary: "", description: "", tag: "" },
+    ...{ parameters: [], body: null, responses: {} },
+    handle: async ({ client }) => {
+      reached.push(client);
+      return { status: 200, body: { intents: [], pagination: { limit: 20, offset: 0, count: 0 } } };
+    },
+  };
+  const mcp = createMcpEndpoint({
+    ...{ name: "hostile", version: "1", instructions: "", tools: describeApiTools() },
+    sendFor: createRouteSender(server.app),
+  });
+  addEndpointRoutes(server.app, [intents, mcp]);
+  url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
+});
+afterAll(() => server?.close());
+
+let clients = 0;
+/** Each from an address of its own, unless a test says otherwise. */
+async function post(body: unknown, headers: Record<string, string> = {}) {
+  clients += 1;
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-forwarded-for": `10.0.${clients >> 8}.${clients & 255}`,
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+}
+
+const call = (params: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method: "tools/call", params });
+const find = (args: object = {}) => call({ name: "find_intents", arguments: args });
+
+describe("a message", () => {
+  it("is one: a batch is rejected as a whole, and costs one request", async () => {
+    reached.length = 0;
+    expect((await post(Array.from({ length: 50 }, () => find()))).status).toBe(400);
+    expect((await post([])).status).toBe(400);
+    expect(reached).toEqual([]);
+  });
+
+  it("has a limit of depth, of size, and of keys", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const inArguments = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_intents","arguments":{"status":${deep}}}}`;
+    const inPayment = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_intents","_meta":{"x402/payment":{"a":${deep}}}}}`;
+    const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [String(i), 1]));
+    for (const body of [inArguments, inPayment, find(keys)]) expect((await post(body)).status).toBe(400);
+    expect((await post(find({ status: "x".repeat(70_000) }))).status).toBe(413);
+  });
+
+  it("has arguments that its tool declares, and no others", async () => {
+    reached.length = 0;
+    expect((await post(find(JSON.parse('{"__proto__":{"limit":1}}') as object))).status).toBe(400);
+    for (const args of [{ constructor: 1 }, { limit: -1 }, { status: ["open"] }, { status: "../health" }]) {
+      const { status, body } = await post(find(args));
+      expect([status, body.result?.isError], JSON.stringify(args)).toEqual([200, true]);
+    }
+    const paths = [
+      call({ name: "get_intent", arguments: { id: ".." } }),
+      call({ name: "get_intent", arguments: { id: "1/bids" } }),
+      call({ name: "get_account_policies", arguments: { address: "%2e%2e" } }),
+    ];
+    for (const message of paths) expect((await post(message)).body.result.isError).toBe(true);
+    expect(reached).toEqual([]);
+  });
+
+  it("gets an error of the protocol for a method or a tool that there is not", async () => {
+    expect((await post(call({ name: "toString", arguments: {} }))).body).toMatchObject({
+      error: { code: -32602 },
+    });
+    expect((await post({ jsonrpc: "2.0", id: 1, method: "constructor" })).body).toMatchObject({ error: {} });
+    expect((await post({ jsonrpc: "2.0", id: 1, method: "resources/list" })).body).toMatchObject({
+      error: { code: -32601 },
+    });
+  });
+});
+
+describe("a session", () => {
+  it("does not exist: ten thousand would cost nothing", async () => {
+    const initialize = {
+      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    };
+    const { status, headers } = await post(initialize);
+    expect([status, headers.get("mcp-session-id")]).toEqual([200, null]);
+    for (const method of ["GET", "DELETE"]) {
+      expect((await fetch(`${url}/mcp`, { method, headers: { "mcp-session-id": "1" } })).status).toBe(405);
+    }
+  });
+
+  it("cannot be held open by a subscription", async () => {
+    const { status, body } = await post(
+      {
+        ...{ jsonrpc: "2.0", id: 1, method: "subscriptions/listen" },
+        params: {
+          notifications: { toolsListChanged: true },
+          _meta: {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+          },
+        },
+      },
+      { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" },
+    );
+    expect([status, body]).toMatchObject([200, { error: {} }]);
+  });
+});
+
+describe("a client", () => {
+  it("cannot name another one that its requests count for", async () => {
+    reached.length = 0;
+    await post(find(), { "x-client": "10.9.9.9", "x-forwarded-for": "10.1.2.3" });
+    expect(reached).toEqual(["10.1.2.3"]);
+    reached.length = 0;
+    await post(find(), { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" });
+    expect(reached).toEqual(["2001:db8:1:2"]);
+  });
+
+  it("has the limit of its requests for messages and for what they cause", async () => {
+    reached.length = 0;
+    const statuses: number[] = [];
+    for (let index = 0; index < PER_MINUTE; index += 1) {
+      const { status, body } = await post(find(), { "x-forwarded-for": "10.200.0.1" });
+      statuses.push(status === 200 && body.result.isError ? body.result.structuredContent.status : status);
+    }
+    // Each call is two requests: its message, and the one to its route.
+    expect(reached.length).toBeLessThanOrEqual(PER_MINUTE / 2);
+    expect(reached.length).toBeGreaterThan(0);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it("may be a page of any origin, since nothing depends on where a request comes from", async () => {
+    const { status, headers } = await post(find(), { origin: "https://anywhere.example" });
+    expect([status, headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+    const preflight = await fetch(`${url}/mcp`, {
+      method: "OPTIONS",
+      headers: {
+        ...{ origin: "https://anywhere.example", "access-control-request-method": "POST" },
+        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name",
+      },
+    });
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("*");
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+});
