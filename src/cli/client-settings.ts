@@ -25,6 +25,8 @@ type ClientOptions = {
 
 export type OpenClient = {
   readonly sextant: Sextant;
+  /** Of the services; null where none is configured. */
+  readonly urls: { readonly api: string | null; readonly portfolio: string | null };
   readonly guard: GuardOptions;
   /** Without one reads and quotes work, and nothing is signed. */
   readonly payer: Hex | null;
@@ -91,7 +93,7 @@ export function openClient(environment: Environment, options: ClientOptions): Op
     guard,
   });
   return {
-    ...{ sextant, guard, journalFile },
+    ...{ sextant, guard, journalFile, urls: { api, portfolio } },
     payer: payer?.address ?? null,
     close: async () => journal?.close(),
   };

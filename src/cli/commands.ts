@@ -281,4 +281,15 @@ export const COMMANDS: readonly Command[] = [
     },
     load: async () => (await import("./commands/audit.ts")).auditCommand,
   },
+  {
+    name: "mcp",
+    summary: "offer the tools of both services to an agent on this machine",
+    description:
+      "Speaks the Model Context Protocol over standard input and output: an agent's client starts it. Reads the services\n" +
+      "in SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL, or those of a local run. With SEXTANT_PAYER_KEY or\n" +
+      "SEXTANT_PAYER_KEY_FILE it pays for snapshots within the limits in SEXTANT_GUARD_*, and writes every payment to\n" +
+      "SEXTANT_JOURNAL. Without one, the agent's client gets the terms and pays itself.",
+    options: {},
+    load: async () => (await import("./commands/mcp.ts")).mcpCommand,
+  },
 ];

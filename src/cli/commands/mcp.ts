@@ -1,0 +1,90 @@
+// `sextant mcp`: the tools of both services over standard input and output, for an agent on this machine.
+import type { McpServerFactory } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { API_INSTRUCTIONS, describeApiTools } from "../../api/tools.ts";
+import { readVersion } from "../../config/settings.ts";
+import { Fault } from "../../lib/fault.ts";
+import { waitForAbort } from "../../lib/shutdown.ts";
+import { createServerFactory, type SendRequest } from "../../mcp/server.ts";
+import type { Tool, ToolPrice } from "../../mcp/tool.ts";
+import { CALLER_PAYS, describeSnapshotTool, PORTFOLIO_INSTRUCTIONS } from "../../portfolio/http/tools.ts";
+import { type OpenClient, openClient } from "../client-settings.ts";
+import type { RunCommand } from "../command.ts";
+import { createToolSender, PURCHASE_MS } from "../tool-sender.ts";
+
+// Far above any call; without a limit a message without end fills the memory.
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+
+export const mcpCommand: RunCommand = async ({ environment, log, stop }) => {
+  const client = openClient(environment, { needs: [] });
+  try {
+    const factory = createToolServerFactory(client, createToolSender(client));
+    const transport = new WatchedTransport(process.stdin, process.stdout, {
+      maxBufferSize: MESSAGE_BYTES_MAX,
+    });
+    const server = serveStdio(factory, {
+      transport,
+      maxSubscriptions: 0,
+      onerror: (err) => log.warn({ component: "cli", event: "mcp_failed", err }, "MCP message failed"),
+    });
+    await waitForAbort(AbortSignal.any([stop, transport.closed]));
+    await server.close();
+  } finally {
+    await client.close();
+  }
+  return 0;
+};
+
+/** Says when it has closed: the agent has gone, or sent a message without end. What is being paid stays in the journal. */
+class WatchedTransport extends StdioServerTransport {
+  readonly #closing = new AbortController();
+  readonly closed = this.#closing.signal;
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#closing.abort();
+  }
+}
+
+/** The tools of the services that are configured. */
+export function createToolServerFactory(
+  { urls, payer, guard }: Pick<OpenClient, "urls" | "payer" | "guard">,
+  sendRequest: SendRequest,
+): McpServerFactory {
+  const services: readonly { readonly tools: readonly Tool[]; readonly instructions: string }[] = [
+    ...(urls.api === null ? [] : [{ tools: describeApiTools(), instructions: API_INSTRUCTIONS }]),
+    ...(urls.portfolio === null
+      ? []
+      : [
+          {
+            tools: [describeSnapshotTool(describePrice(payer, guard))],
+            instructions: PORTFOLIO_INSTRUCTIONS,
+          },
+        ]),
+  ];
+  if (services.length === 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "There is no local run: start one with npm start, or set SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL.",
+    );
+  }
+  return createServerFactory({
+    name: "sextant",
+    version: readVersion(),
+    instructions: services.map(({ instructions }) => instructions).join(" "),
+    tools: services.flatMap(({ tools }) => tools),
+    createSender: () => sendRequest,
+  });
+}
+
+/** The price itself is the service's; this process only knows who pays, and how much at most. */
+function describePrice(payer: OpenClient["payer"], { perPayment }: OpenClient["guard"]): ToolPrice {
+  if (payer === null)
+    return { sentence: `A call costs money. ${CALLER_PAYS}`, terms: {}, isPaidByCaller: true };
+  const max = String(perPayment);
+  return {
+    sentence: `A call costs money, which this server pays with x402: at most $${max}, within the limits that its user has set. The same call within ${PURCHASE_MS / 60_000} minutes returns the same snapshot and is free.`,
+    terms: { priceUsdMax: max, payer },
+    isPaidByCaller: false,
+  };
+}

@@ -1,0 +1,145 @@
+// Sends the requests of tools to the services through the client, and pays for snapshots with its guard and journal.
+import { SextantError } from "@sextant/client/errors";
+import { OPERATIONS } from "@sextant/client/generated/operations";
+import { type Call, send, sendForDocument } from "@sextant/client/http/call";
+import { createTransport, type Transport } from "@sextant/client/http/transport";
+import type { Operation } from "@sextant/client/operation";
+import type { Sextant } from "@sextant/client/sextant";
+import type { CallOptions, SendRequest } from "../mcp/server.ts";
+import type { ServiceRequest } from "../mcp/tool.ts";
+import { encodePayment, type ServiceResponse } from "../mcp/tool-result.ts";
+import type { OpenClient } from "./client-settings.ts";
+
+/**
+ * The same call within this time is the same purchase: a caller that lost the response calls again, and nobody can tell
+ * that from a wish for news. Callers give up after a minute or few; a snapshot is minutes old in any case when it is read.
+ */
+export const PURCHASE_MS = 10 * 60_000;
+
+// Agents wait for a minute, and can call again themselves.
+const ATTEMPTS_MAX = 2;
+
+type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & {
+  readonly fetch?: typeof fetch;
+  readonly now?: () => number;
+};
+
+export function createToolSender(options: ToolSenderOptions): SendRequest {
+  const { urls, payer, now = Date.now } = options;
+  const transport = createTransport({ fetch: options.fetch });
+  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX };
+  return async (request, { payment, signal }) => {
+    const operation = findOperation(request.operation);
+    const call = toCall(request, operation, signal);
+    try {
+      if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
+      if (operation.kind !== "paid") return toResponse(JSON.stringify(await send(calls, call)));
+      const url = `${urls.portfolio ?? ""}${request.url}`;
+      if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
+      const purchase = await findPurchase(options.sextant, { url, payer }, now());
+      return await buySnapshot(options.sextant, request, { purchase, signal });
+    } catch (error) {
+      if (!(error instanceof SextantError)) throw error;
+      return toFailure(error, operation.kind === "paid");
+    }
+  };
+}
+
+function findOperation(id: string): Operation {
+  const operations: Readonly<Record<string, Operation>> = OPERATIONS;
+  const found = operations[id];
+  if (found === undefined) throw new TypeError(`The client has no operation ${id}.`);
+  return found;
+}
+
+function toCall(
+  { operation: id, parameters, body }: ServiceRequest,
+  operation: Operation,
+  signal: AbortSignal,
+): Call {
+  const { block, min_block: minBlock } = parameters;
+  return {
+    id,
+    operation,
+    parameters,
+    body,
+    block: block === undefined ? null : BigInt(block),
+    minBlock: minBlock === undefined ? undefined : BigInt(minBlock),
+    signal,
+  };
+}
+
+/** Without a payer the caller pays: terms and payment pass through, as over HTTP. */
+async function passOn(
+  transport: Transport,
+  { method, url }: ServiceRequest,
+  { payment, signal }: CallOptions,
+): Promise<ServiceResponse> {
+  const headers: Record<string, string> =
+    payment === null ? {} : { "payment-signature": encodePayment(payment) };
+  try {
+    const response = await transport.send({ method, url, headers, signal });
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: response.text };
+  } catch (error) {
+    if (payment === null || !(error instanceof SextantError)) throw error;
+    throw error.forPayment("", "unknown", "same-signature");
+  }
+}
+
+async function buySnapshot(
+  sextant: Sextant,
+  { parameters }: ServiceRequest,
+  options: { readonly purchase: string; readonly signal: AbortSignal },
+): Promise<ServiceResponse> {
+  const query = parameters as Parameters<Sextant["getPortfolio"]>[0];
+  const { data, receipt } = await sextant.getPortfolio(query, options);
+  if (receipt === null) return toResponse(JSON.stringify(data));
+  const settled = { success: true, ...receipt, amount: receipt.amount.toString() };
+  return toResponse(JSON.stringify(data), { "payment-response": encodePayment(settled) });
+}
+
+/** The name of the purchase that this call repeats, or one that all processes choose which make it at the same time. */
+async function findPurchase(
+  sextant: Sextant,
+  { url, payer }: { readonly url: string; readonly payer: string },
+  nowMs: number,
+): Promise<string> {
+  const payments = await sextant.payments.list();
+  const last = payments
+    .filter((each) => each.url === url && each.payer === payer.toLowerCase())
+    .findLast(({ purchase }) => purchase?.startsWith(PREFIX));
+  const isOpen = last?.state === "signed";
+  const isRecent = last?.state === "paid" && nowMs - last.at < PURCHASE_MS;
+  if (last?.purchase && (isOpen || isRecent)) return last.purchase;
+  return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}`;
+}
+
+const PREFIX = "mcp-";
+
+function toResponse(body: string, headers: ServiceResponse["headers"] = {}): ServiceResponse {
+  return { status: 200, headers, body };
+}
+
+function toFailure(error: SextantError, isPaid: boolean): ServiceResponse {
+  const { code, status, retryAfterMs, message, charged, retry } = error;
+  const retryAfter = retryAfterMs === null ? undefined : String(Math.ceil(retryAfterMs / 1_000));
+  return {
+    // Without a response there is no status; a service that cannot be reached has this one.
+    status: status === null || status < 400 ? 503 : status,
+    headers: { "x-error-code": code, "retry-after": retryAfter },
+    body: JSON.stringify({ error: message }),
+    ...(isPaid ? { payment: { charged, advice: `${CHARGED[charged]} ${ADVICE[retry]}` } } : {}),
+  };
+}
+
+const CHARGED: Readonly<Record<SextantError["charged"], string>> = {
+  no: "Nothing was charged.",
+  once: "It was charged once.",
+  unknown: "Whether it was charged is not known yet.",
+};
+
+const ADVICE: Readonly<Record<SextantError["retry"], string>> = {
+  "same-signature": "Call again in the same way: the same payment is sent, and it is never charged twice.",
+  "sign-again": "Call again in the same way: a new payment is made.",
+  never: "Do not call again in the same way; tell the user.",
+};
