@@ -11,8 +11,8 @@ import { encodePayment, type ServiceResponse } from "../mcp/tool-result.ts";
 import type { OpenClient } from "./client-settings.ts";
 
 /**
- * The same call within this time is the same purchase: a caller that lost the response calls again, and nobody can tell
- * that from a wish for news. Callers give up after a minute or few; a snapshot is minutes old in any case when it is read.
+ * The same call within this time is the same purchase: a caller that lost the response calls again, which looks
+ * exactly like a wish for news. Callers give up after a minute or few; a snapshot is minutes old in any case when it is read.
  */
 export const PURCHASE_MS = 10 * 60_000;
 

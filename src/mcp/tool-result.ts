@@ -13,7 +13,7 @@ export type ServiceResponse = {
 /** What a model reads. The same as text is at most as long as the limit. */
 type Shortened = { readonly data: unknown; readonly truncated: boolean; readonly cursor: string | null };
 
-/** How a client wants to be told that a call costs something. */
+/** How a client wants to get the terms of a payment. */
 export type PaymentBinding = "tool-result" | "extension";
 
 /** Keys under which x402 travels in the metadata of a call and of its result. */
@@ -149,7 +149,7 @@ function cutInside(value: unknown, listMax: number, textMax: number): unknown {
   );
 }
 
-/** Marked, so that nobody takes a part of calldata or of an address for the whole. */
+/** Marked, so that no reader takes a part of calldata for the whole. */
 function cutString(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, endOfCharacter(text, lengthMax))}…`;
 }

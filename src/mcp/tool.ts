@@ -26,7 +26,7 @@ export type ToolDeclaration = {
 export type ToolPrice = {
   readonly sentence: string;
   readonly terms: Readonly<Record<string, unknown>>;
-  /** Whether a call without a payment is answered with the terms, rather than paid by the server itself. */
+  /** Whether a call without a payment returns the terms, rather than being paid by the server itself. */
   readonly isPaidByCaller: boolean;
 };
 

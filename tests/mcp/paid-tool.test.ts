@@ -110,7 +110,7 @@ describe("a client that understands terms as a result of their own", () => {
     await client.close();
   });
 
-  it("is told by the server, before it calls", async () => {
+  it("learns from the server that it understands them too, before it calls", async () => {
     const message = (version: string) => ({
       ...{ jsonrpc: "2.0", id: 1, method: "server/discover" },
       params: {

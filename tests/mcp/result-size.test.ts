@@ -50,7 +50,7 @@ const outputOf = (tool: Tool) => {
   return ((json?.properties ?? {}) as Record<string, JsonSchema>).data;
 };
 
-/** A page has as many records as it is asked for, and goes on for ever. */
+/** A page has as many records as it is asked for, and goes on forever. */
 function respond(tool: Tool, { parameters }: ServiceRequest): string {
   if (tool.isText) return LONG.repeat(20);
   const schema = outputOf(tool);

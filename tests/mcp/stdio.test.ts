@@ -14,6 +14,7 @@ import { createToolSender } from "../../src/cli/tool-sender.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { type ClientStage, openClientStage, walletAt } from "../client/client-stage.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
+import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { signRequirements, TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
@@ -147,6 +148,14 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       cursor = structuredContent.cursor;
     } while (cursor !== null);
     expect(read).toBe(text);
+
+    const liar = await startLoopbackServer((_, response) => response.end('{"name":"Another"}'));
+    closing.push(liar.stop);
+    const deceived = await open(environmentOf({ SEXTANT_API_URL: liar.url }));
+    expect(await deceived.call("get_document", { kind: "catalog", hash })).toMatchObject({
+      isError: true,
+      structuredContent: { code: "HASH_MISMATCH" },
+    });
   });
 
   it("buys a snapshot once, however often and from wherever the same call is repeated", async () => {
@@ -176,7 +185,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(2);
   });
 
-  it("is told that the outcome is unknown when the response is lost, and is charged once", async () => {
+  it("learns that the outcome is unknown when the response is lost, and is charged once", async () => {
     const { environment, paid } = await payerEnvironment();
     const client = await open(environment);
     const args = { address: walletOf(3), spam: "include" };
@@ -193,19 +202,19 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(1);
   });
 
-  it("pays nobody and nothing that its user has not allowed", async () => {
+  it("pays only whom and what its user has allowed", async () => {
     const { environment, paid } = await payerEnvironment();
-    const refusals: [Record<string, string>, string][] = [
+    const rejections: [Record<string, string>, string][] = [
       [{ SEXTANT_GUARD_PAYEES: walletAt(9) }, "TERMS_REJECTED"],
       [{ SEXTANT_GUARD_PER_PAYMENT: "0.001" }, "TERMS_REJECTED"],
       [{ SEXTANT_GUARD_ASSET: walletAt(8) }, "TERMS_REJECTED"],
       [{ SEXTANT_GUARD_PER_HOUR: "0.005" }, "LIMIT_EXCEEDED"],
     ];
-    for (const [limits, code] of refusals) {
+    for (const [limits, code] of rejections) {
       const client = await open({ ...environment, ...limits });
-      const refused = await client.call("wallet_snapshot", { address: walletOf(4) });
-      expect(refused).toMatchObject({ isError: true, structuredContent: { code, charged: "no" } });
-      expect(textOf(refused)).toMatch(
+      const rejected = await client.call("wallet_snapshot", { address: walletOf(4) });
+      expect(rejected).toMatchObject({ isError: true, structuredContent: { code, charged: "no" } });
+      expect(textOf(rejected)).toMatch(
         /Nothing was charged\. Do not call again in the same way; tell the user\.$/,
       );
     }
@@ -255,6 +264,27 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(failed).toMatchObject({ isError: true, structuredContent: { code: "UNREACHABLE" } });
     expect(textOf(failed)).toContain("http://127.0.0.1:1");
   });
+});
+
+it("returns terms as a result of their own to a caller that declares to understand it", async () => {
+  const client = openClient(environmentOf(), { needs: [] });
+  const [connection, transport] = InMemoryTransport.createLinkedPair();
+  const sent: unknown[] = [];
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    sent.push(message);
+    return send(message, options);
+  };
+  const server = serveStdio(createToolServerFactory(client, createToolSender(client)), { transport });
+  const connect = TOOL_CLIENTS[1]?.[1];
+  const caller = await connect?.({ connection }, { extensions: { "org.x402/payment": {} } });
+  await expect(caller?.call("wallet_snapshot", { address: walletAt(7) })).rejects.toThrow("payment_required");
+  expect(sent.at(-1)).toMatchObject({
+    result: { resultType: "payment_required", paymentRequired: { x402Version: 2 } },
+  });
+  await caller?.close();
+  await server.close();
+  await client.close();
 });
 
 describe("the process", () => {

@@ -17,7 +17,7 @@ export type ToolResult = {
   readonly _meta?: Readonly<Record<string, unknown>>;
 };
 
-export type ListedTool = {
+type ListedTool = {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema: { readonly properties?: Readonly<Record<string, unknown>> };
