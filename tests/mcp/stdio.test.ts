@@ -4,12 +4,13 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openClient } from "../../src/cli/client-settings.ts";
-import { createToolServerFactory } from "../../src/cli/commands/mcp.ts";
+import { createToolServerFactory, serveStreams } from "../../src/cli/commands/mcp.ts";
 import { createToolSender } from "../../src/cli/tool-sender.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { type ClientStage, openClientStage, walletAt } from "../client/client-stage.ts";
@@ -18,6 +19,7 @@ import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { signRequirements, TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
+import { silentLog } from "../support/quiet-log.ts";
 import { TOOL_CLIENTS, type ToolResult, type ToolServer } from "./tool-clients.ts";
 
 let api: ReadStage;
@@ -288,63 +290,47 @@ it("returns terms as a result of their own to a caller that declares to understa
 });
 
 describe("the process", () => {
-  /** What it wrote, and how it ended. */
-  async function run(input: string, environment = environmentOf()) {
+  it("writes nothing but messages to standard output, and ends with its input", async () => {
     const child = spawn(process.execPath, [COMMAND, "mcp"], {
-      env: { PATH: process.env.PATH ?? "", ...environment },
+      env: { PATH: process.env.PATH ?? "", ...environmentOf({ SEXTANT_LOG_LEVEL: "trace" }) },
+      stdio: ["pipe", "pipe", "ignore"],
     });
+    const ended = once(child, "close");
+    onTestFinished(() => void child.kill());
+    const clientInfo = { name: "test", version: "1" };
+    const initialize = {
+      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
+    };
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nothing", arguments: {} } };
+    const junk = ["no message", "[]", '{"jsonrpc":"1"}', ""];
+    child.stdin.write([JSON.stringify(initialize), ...junk, JSON.stringify(call), ""].join("\n"));
     let out = "";
-    let err = "";
     child.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString();
+      if (out.includes('"id":2')) child.stdin.end();
     });
-    child.stderr.on("data", (chunk: Buffer) => {
-      err += chunk.toString();
-    });
-    child.stdin.on("error", () => undefined);
-    child.stdin.write(input);
-    const until = async (isSeen: () => boolean) => {
-      while (!isSeen() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
-    };
-    return {
-      until: (text: string) => until(() => out.includes(text)),
-      async end() {
-        if (child.exitCode === null) {
-          child.stdin.end();
-          await once(child, "close");
-        }
-        return { code: child.exitCode, out, err };
-      },
-    };
-  }
-
-  const initialize = JSON.stringify({
-    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
-  });
-
-  it("writes nothing but messages to standard output, and ends with its input", async () => {
-    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nothing", arguments: {} } };
-    const started = await run(`${initialize}\nno message\n[]\n{"jsonrpc":"1"}\n${JSON.stringify(call)}\n`, {
-      ...environmentOf(),
-      SEXTANT_LOG_LEVEL: "trace",
-    });
-    await started.until('"id":2');
-    const { code, out } = await started.end();
-    expect(code).toBe(0);
-    const lines = out.trimEnd().split("\n");
-    expect(
-      lines.map((line) => JSON.parse(line) as { jsonrpc: string; id: number }).map(({ id }) => id),
-    ).toEqual([1, 2]);
+    expect(await ended).toEqual([0, null]);
+    const messages = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(messages.map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
+      ["2.0", 1],
+      ["2.0", 2],
+    ]);
   });
 
   it("ends instead of keeping a message without end", async () => {
-    const endless = await run(`{"jsonrpc":"2.0","id":"${"x".repeat(1_200_000)}`);
-    // Its input stays open.
-    await endless.until("never");
-    const { code, out, err } = await endless.end();
-    expect([code, out]).toEqual([0, ""]);
-    expect(err).toContain("mcp_failed");
+    const client = openClient(environmentOf(), { needs: [] });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const factory = createToolServerFactory(client, createToolSender(client));
+    const stop = new AbortController().signal;
+    const served = serveStreams(factory, { input, output, log: silentLog, stop });
+    for (let written = 0; written < 1_200_000; written += 100_000) input.write("x".repeat(100_000));
+    await served;
+    expect([output.read(), input.writableEnded]).toEqual([null, false]);
+    await client.close();
   });
 
   it("says what to configure where it finds no service", async () => {

@@ -1,9 +1,11 @@
 // `sextant mcp`: the tools of both services over standard input and output, for an agent on this machine.
+import type { Readable, Writable } from "node:stream";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { API_INSTRUCTIONS, describeApiTools } from "../../api/tools.ts";
 import { readVersion } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { createServerFactory, type SendRequest } from "../../mcp/server.ts";
 import type { Tool, ToolPrice } from "../../mcp/tool.ts";
@@ -19,21 +21,34 @@ export const mcpCommand: RunCommand = async ({ environment, log, stop }) => {
   const client = openClient(environment, { needs: [] });
   try {
     const factory = createToolServerFactory(client, createToolSender(client));
-    const transport = new WatchedTransport(process.stdin, process.stdout, {
-      maxBufferSize: MESSAGE_BYTES_MAX,
-    });
-    const server = serveStdio(factory, {
-      transport,
-      maxSubscriptions: 0,
-      onerror: (err) => log.warn({ component: "cli", event: "mcp_failed", err }, "MCP message failed"),
-    });
-    await waitForAbort(AbortSignal.any([stop, transport.closed]));
-    await server.close();
+    await serveStreams(factory, { input: process.stdin, output: process.stdout, log, stop });
   } finally {
     await client.close();
   }
   return 0;
 };
+
+type Streams = {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+};
+
+/** Serves one agent, until its input ends or `stop` aborts. */
+export async function serveStreams(
+  factory: McpServerFactory,
+  { input, output, log, stop }: Streams,
+): Promise<void> {
+  const transport = new WatchedTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX });
+  const server = serveStdio(factory, {
+    transport,
+    maxSubscriptions: 0,
+    onerror: (err) => log.warn({ component: "cli", event: "mcp_failed", err }, "MCP message failed"),
+  });
+  await waitForAbort(AbortSignal.any([stop, transport.closed]));
+  await server.close();
+}
 
 /** Says when it has closed: the agent has gone, or sent a message without end. What is being paid stays in the journal. */
 class WatchedTransport extends StdioServerTransport {
