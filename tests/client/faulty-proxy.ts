@@ -17,10 +17,14 @@ export type FaultyProxy = {
   stop(): Promise<void>;
 };
 
-export async function startFaultyProxy(upstream: string): Promise<FaultyProxy> {
+/** Paid requests are those with a signature, unless a test knows better. */
+export async function startFaultyProxy(
+  upstream: string,
+  isPaidRequest = (incoming: IncomingMessage) => incoming.headers["payment-signature"] !== undefined,
+): Promise<FaultyProxy> {
   const target = new URL(upstream);
   const server = await startLoopbackServer((incoming, outgoing) => {
-    const isPaid = incoming.headers["payment-signature"] !== undefined;
+    const isPaid = isPaidRequest(incoming);
     const fault = isPaid ? proxy.plan() : "none";
     if (fault === "lose-request") return incoming.socket.destroy();
     if (fault === "unavailable") return outgoing.writeHead(503, { "retry-after": "0" }).end("busy");

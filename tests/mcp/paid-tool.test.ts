@@ -1,5 +1,6 @@
 // The paid tool: terms without a payment, a snapshot with one, and nothing twice.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startFaultyProxy } from "../client/faulty-proxy.ts";
 import { openServiceStage, type PortfolioService, type ServiceStage } from "../portfolio/service-stage.ts";
 import { signRequirements } from "../support/payments/paid-client.ts";
 import { TOOL_CLIENTS, type ToolClient } from "./tool-clients.ts";
@@ -45,9 +46,30 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(paid.isError ?? false).toBe(false);
     expect(paid._meta).toMatchObject({ "x402/payment-response": { success: true } });
     expect(paid.structuredContent).toMatchObject({ data: { address: payer.address.toLowerCase() } });
-    // The response was lost: the same call again.
     expect((await pay()).structuredContent).toEqual(paid.structuredContent);
     expect(before - (await balanceOf(payer.address))).toBe(10_000n);
+  });
+
+  it("is not charged again for the same call when the response to its payment was lost", async () => {
+    const proxy = await startFaultyProxy(service.url, () => true);
+    const through = await connect(`${proxy.url}/mcp`);
+    const payer = await stage.paid.payer();
+    const args = { address: payer.address, chains: "base" };
+    const { structuredContent: terms } = await through.call("wallet_snapshot", args);
+    const payment = await signRequirements(terms, payer, stage.paid.asset);
+    const before = await balanceOf(payer.address);
+    const pay = () => through.call("wallet_snapshot", args, { "x402/payment": payment });
+    proxy.plan = () => "lose-response";
+    await expect(pay()).rejects.toThrow();
+    expect(before - (await balanceOf(payer.address))).toBe(10_000n);
+    proxy.plan = () => "none";
+    expect(await pay()).toMatchObject({
+      structuredContent: { data: { address: payer.address.toLowerCase() } },
+      _meta: { "x402/payment-response": { success: true } },
+    });
+    expect(before - (await balanceOf(payer.address))).toBe(10_000n);
+    await through.close();
+    await proxy.stop();
   });
 
   it("learns what is wrong with its call before it pays", async () => {
