@@ -80,7 +80,7 @@ export function createSextant(options: SextantOptions): Sextant {
     journal: options.journal ?? createMemoryJournal(),
     guard: createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid"),
     payer: options.payer ?? null,
-    now: Date.now,
+    now: () => Date.now(),
   };
   const quote = (...given: readonly unknown[]): Promise<Quote> => {
     const { call } = readCall("getPortfolio", OPERATIONS.getPortfolio, given, null);

@@ -21,7 +21,7 @@ export const CLIENT_CODES = {
   SIGNING_FAILED: false,
   /** The journal cannot be written or locked; nothing was signed. */
   JOURNAL_UNAVAILABLE: true,
-  /** The journal has a line that the client did not write; nothing was signed. */
+  /** The journal has a line that the client did not write, or its file was moved; nothing was signed. */
   JOURNAL_INVALID: false,
   /** The client is not configured for this action. */
   NOT_CONFIGURED: false,

@@ -4,9 +4,15 @@ import { startLoopbackServer } from "../support/http/loopback-server.ts";
 
 /**
  * What happens to a paid request: passed on; lost before the service sees it; the response is lost after the service
- * has settled; its body is cut; the proxy responds in its place.
+ * has settled; its body is cut; the proxy responds in its place; it claims that a payment that has settled is rejected.
  */
-export type ProxyFault = "none" | "lose-request" | "lose-response" | "cut-body" | "unavailable";
+export type ProxyFault =
+  | "none"
+  | "lose-request"
+  | "lose-response"
+  | "cut-body"
+  | "unavailable"
+  | "claim-rejection";
 
 export type FaultyProxy = {
   readonly url: string;
@@ -53,6 +59,7 @@ export async function startFaultyProxy(
     const body = Buffer.concat(chunks);
     if (fault !== null && response.statusCode === 200) proxy.onSettled();
     if (fault === "lose-response") return incoming.socket.destroy();
+    if (fault === "claim-rejection") return outgoing.writeHead(402).end("{}");
     outgoing.writeHead(response.statusCode ?? 502, response.headers);
     if (fault !== "cut-body") return outgoing.end(body);
     outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => incoming.socket.destroy());

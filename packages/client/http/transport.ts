@@ -62,8 +62,10 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 function rejectRedirect(response: Response, url: string): void {
-  const isRedirect = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-  if (!isRedirect || response.status === 304) return;
+  const { type, status, redirected } = response;
+  // The fetch of a caller may have followed one although it was asked not to.
+  const isRedirect = redirected || type === "opaqueredirect" || (status >= 300 && status < 400);
+  if (!isRedirect || status === 304) return;
   response.body?.cancel().catch(() => undefined);
   const target = response.headers.get("location");
   const where = target === null ? "another address" : shorten(target);

@@ -6,8 +6,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -101,6 +103,20 @@ describe("a journal file", () => {
     await write(journal, "a");
     writeFileSync(file, "");
     await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+  });
+
+  it.each(["moved", "deleted", "replaced"])("signs nothing more when its file was %s", async (what) => {
+    const journal = open();
+    await write(journal, "a");
+    if (what === "deleted") unlinkSync(file);
+    else renameSync(file, `${file}.old`);
+    if (what === "replaced") writeFileSync(file, "");
+    let acted = false;
+    const attempt = journal.exclusive(async () => {
+      acted = true;
+    });
+    await expect(attempt).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+    expect(acted).toBe(false);
   });
 
   it("takes the lock of a dead process over, and waits for a living one", async () => {

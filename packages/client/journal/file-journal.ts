@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -51,7 +52,9 @@ export function openFileJournal(path: string, options: FileJournalOptions = {}):
       enqueue(async () => {
         const lock = await acquireFileLock(lockOf(file.path), waitMs).catch(rethrow);
         try {
+          file.assertInPlace();
           file.removeTornLine();
+          await file.syncForeign();
           return await act(file.readOn(), (record, { durable }) => file.append(record, durable, lock));
         } finally {
           lock.release();
@@ -67,6 +70,8 @@ class JournalFile {
   readonly #book = new PaymentBook();
   /** Bytes that are in the book. */
   #offset = 0;
+  /** Bytes up to which every signature is known to be on disk. */
+  #syncedTo = 0;
 
   constructor(path: string, descriptor: number) {
     this.path = path;
@@ -77,9 +82,9 @@ class JournalFile {
   readOn(): PaymentBook {
     const bytes = this.#readNew();
     const end = bytes.lastIndexOf(NEWLINE) + 1;
-    for (const line of bytes.toString("utf8", 0, end).split("\n")) {
-      if (line !== "") this.#book.apply(parseRecord(line));
-    }
+    const lines = bytes.toString("utf8", 0, end).split("\n");
+    // All are read before the first counts, so that none counts twice after a damaged one.
+    for (const record of lines.filter(Boolean).map(parseRecord)) this.#book.apply(record);
     this.#offset += end;
     return this.#book;
   }
@@ -89,6 +94,21 @@ class JournalFile {
     const bytes = this.#readNew();
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     if (end < bytes.length) ftruncateSync(this.#descriptor, this.#offset + end);
+  }
+
+  /** For the holder of the lock: what is written to a file that was moved or deleted, no other process would ever read. */
+  assertInPlace(): void {
+    const opened = fstatSync(this.#descriptor, { bigint: true });
+    const named = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    if (named !== undefined && opened.ino === named.ino && opened.dev === named.dev) return;
+    throw new SextantError("JOURNAL_INVALID", `${this.path} was moved or deleted while it was in use.`);
+  }
+
+  /** For the holder of the lock: a process that died after its write and before its fsync left a line in memory only. */
+  async syncForeign(): Promise<void> {
+    this.readOn();
+    if (this.#offset > this.#syncedTo) await syncFile(this.#descriptor).catch(rethrow);
+    this.#syncedTo = this.#offset;
   }
 
   async append(record: JournalRecord, durable: boolean, lock: FileLock): Promise<void> {
@@ -102,6 +122,8 @@ class JournalFile {
       rethrow(cause);
     }
     this.readOn();
+    // What is not durable is an outcome, which may be lost.
+    this.#syncedTo = this.#offset;
   }
 
   close(): void {

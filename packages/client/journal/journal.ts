@@ -6,9 +6,12 @@ import type { JournalRecord } from "./records.ts";
 type Append = (record: JournalRecord, options: { readonly durable: boolean }) => Promise<void>;
 
 export interface Journal {
-  /** All payments so far, those of other processes included. */
+  /** All payments so far, those of other processes included. What was just signed may not be on disk yet. */
   read(): Promise<PaymentBook>;
-  /** Runs one function at a time among all users of the journal, so that no two decide on the same budget. */
+  /**
+   * Runs one function at a time among all users of the journal, so that no two decide on the same budget. Every signature
+   * in the book that it gets is on disk.
+   */
   exclusive<T>(act: (book: PaymentBook, append: Append) => Promise<T>): Promise<T>;
 }
 

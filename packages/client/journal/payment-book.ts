@@ -19,8 +19,6 @@ export type Spent = { readonly hour: bigint; readonly day: bigint; readonly tota
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-// Clocks of this machine and of the chain differ by seconds; blocks are a few seconds apart.
-const EXPIRY_MARGIN_MS = 60_000;
 
 export class PaymentBook {
   readonly #entries: PaymentEntry[] = [];
@@ -41,8 +39,8 @@ export class PaymentBook {
     if (entry === undefined) {
       throw new SextantError("JOURNAL_INVALID", "The journal has an outcome without its payment.");
     }
-    // Two processes may finish the same payment. What was paid stays paid.
-    if (entry.state === "paid") return;
+    // Two processes may finish the same payment. What was paid stays paid, and what is proven stays so.
+    if (entry.state === "paid" || entry.state === "released") return;
     entry.state = record.type;
     entry.transaction = record.transaction;
     entry.code = record.code;
@@ -50,23 +48,26 @@ export class PaymentBook {
 
   /**
    * The payment whose signature must be sent for this request instead of a new one: it is open, or the purchase has a
-   * name and its response is still stored by the service.
+   * name, was or may have been charged, and its response is still stored by the service.
    */
   findReusable(request: string, nowMs: number): PaymentEntry | null {
     const entry = this.#byRequest.get(request);
     if (entry === undefined) return null;
     if (entry.state === "signed") return entry;
-    const isStored = entry.state === "paid" && nowMs - entry.at < DAY_MS;
-    return entry.purchase !== null && isStored ? entry : null;
+    const mayBeCharged = entry.state === "paid" || entry.state === "conflict";
+    return entry.purchase !== null && mayBeCharged && nowMs - entry.at < DAY_MS ? entry : null;
   }
 
-  /** Signed amounts that were charged or still can be: in the last hour, in the last day, and in all. */
+  /**
+   * Signed amounts in the last hour, in the last day, and in all. A rejection is only the service's word, and one that
+   * lies could charge what it rejects: an amount is released when the chain shows that it was not charged.
+   */
   spent({ network, asset }: SpendScope, nowMs: number): Spent {
     const sums = { hour: 0n, day: 0n, total: 0n };
     for (const entry of this.#entries) {
       const { requirements, at } = entry;
       if (requirements.network !== network || requirements.asset !== asset) continue;
-      if (!countsAsSpent(entry, nowMs)) continue;
+      if (entry.state === "released") continue;
       const amount = BigInt(requirements.amount);
       sums.total += amount;
       if (at > nowMs - DAY_MS) sums.day += amount;
@@ -90,12 +91,4 @@ export class PaymentBook {
   list(): readonly PaymentEntry[] {
     return this.#entries;
   }
-}
-
-/**
- * A rejection is the service's word. Until the signature has expired, the amount stays reserved: any holder of the
- * signature could still charge it.
- */
-function countsAsSpent({ state, validBefore }: PaymentEntry, nowMs: number): boolean {
-  return state !== "rejected" || nowMs < validBefore * 1_000 + EXPIRY_MARGIN_MS;
 }

@@ -28,9 +28,12 @@ export type SignedRecord = {
   readonly signature: string;
 };
 
-/** Of a payment: paid and delivered, rejected without a charge, or claimed by another request. */
+/**
+ * Of a payment: paid and delivered, rejected by the word of the service, claimed by another request, or released because
+ * the chain shows that it was not charged and never will be.
+ */
 export type OutcomeRecord = {
-  readonly type: "paid" | "rejected" | "conflict";
+  readonly type: "paid" | "rejected" | "conflict" | "released";
   readonly id: string;
   readonly at: number;
   /** Of the transfer, as the receipt names it. */
@@ -83,7 +86,7 @@ function isSigned(record: Fields): boolean {
 }
 
 function isOutcomeType(type: unknown): boolean {
-  return type === "paid" || type === "rejected" || type === "conflict";
+  return type === "paid" || type === "rejected" || type === "conflict" || type === "released";
 }
 
 function isText(value: unknown): boolean {

@@ -34,4 +34,22 @@ describe("an amount", () => {
       total: 50_000_000n,
     });
   });
+
+  it.each([
+    ["windowSecondsMax", Number.NaN],
+    ["windowSecondsMax", 0],
+    ["windowSecondsMax", "300"],
+    ["decimals", 6.5],
+    ["decimals", -1],
+    ["network", "8453"],
+    ["asset", "USDC"],
+    ["payees", "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"],
+    ["payees", ["0x1234"]],
+    ["origin", "portfolio.example"],
+    ["node", "base"],
+  ])("is not guarded by %s %j, which would switch a rule off", (name, value) => {
+    const create = () => createGuard({ [name]: value }, "https://a.example");
+    expect(create).toThrow(expect.objectContaining({ name: "SextantError", code: "NOT_CONFIGURED" }));
+    expect(create).toThrow(`guard.${name}`);
+  });
 });

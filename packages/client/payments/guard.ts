@@ -29,6 +29,11 @@ export interface GuardOptions {
   readonly total?: Amount;
   /** The longest time for which a signature is valid. Default: 300. */
   readonly windowSecondsMax?: number;
+  /**
+   * URL of a node of the network. With it `payments.recover()` frees the amounts of expired signatures that the chain
+   * shows unused; without one they count as spent, because a rejection is only the word of the service.
+   */
+  readonly node?: string;
 }
 
 export type Guard = {
@@ -36,6 +41,7 @@ export type Guard = {
   readonly asset: string;
   readonly decimals: number;
   readonly limits: SpendLimits;
+  readonly node: string | null;
   /** Throws unless signatures may be sent there. */
   assertOrigin(url: string): void;
   /** The first of the terms that may be signed; throws what is wrong with the nearest. */
@@ -62,13 +68,27 @@ const DECIMALS = 6;
 const LIMITS = { perPayment: "0.05", perHour: "1", perDay: "5", total: "50" } as const;
 // A minute is usual. A signature that is valid for long can be charged long after it was forgotten.
 const WINDOW_SECONDS_MAX = 300;
+const NETWORK = /^eip155:[1-9][0-9]{0,15}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+// No token has more, and text with more digits would be a mistake.
+const DECIMALS_MAX = 36;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export function createGuard(options: GuardOptions, portfolio: string): Guard {
   const network = options.network ?? BASE;
+  if (!NETWORK.test(network)) throw misconfigured("guard.network must be like eip155:8453.");
   const asset = (options.asset ?? USDC[network] ?? "").toLowerCase();
-  if (asset === "") throw new SextantError("NOT_CONFIGURED", `Name the token of ${network} in guard.asset.`);
-  const decimals = options.decimals ?? DECIMALS;
+  if (asset === "") throw misconfigured(`Name the token of ${network} in guard.asset.`);
+  const { decimals = DECIMALS, windowSecondsMax = WINDOW_SECONDS_MAX, node = null } = options;
+  const payees = normalizePayees(options.payees ?? []);
+  const source = options.origin ?? portfolio;
+  // A value that no comparison is true for would switch a rule off.
+  if (!ADDRESS.test(asset)) throw misconfigured("guard.asset must be an address.");
+  if (!isCount(decimals, 0, DECIMALS_MAX))
+    throw misconfigured("guard.decimals must be a small whole number.");
+  if (!isCount(windowSecondsMax, 1)) throw misconfigured("guard.windowSecondsMax must be a whole number.");
+  if (!URL.canParse(source)) throw misconfigured("guard.origin must be a URL.");
+  if (node !== null && !URL.canParse(node)) throw misconfigured("guard.node must be a URL.");
   const units = (name: keyof SpendLimits) => toUnits(options[name] ?? LIMITS[name], decimals, name);
   const limits: SpendLimits = {
     perPayment: units("perPayment"),
@@ -76,14 +96,10 @@ export function createGuard(options: GuardOptions, portfolio: string): Guard {
     perDay: units("perDay"),
     total: units("total"),
   };
-  const origin = new URL(options.origin ?? portfolio).origin;
-  const rules: Rules = {
-    ...{ network, asset, decimals, limits },
-    payees: normalizePayees(options.payees ?? []),
-    windowSecondsMax: options.windowSecondsMax ?? WINDOW_SECONDS_MAX,
-  };
+  const { origin } = new URL(source);
+  const rules: Rules = { network, asset, decimals, limits, payees, windowSecondsMax };
   return {
-    ...{ network, asset, decimals, limits },
+    ...{ network, asset, decimals, limits, node },
     assertOrigin: (url) => assertOrigin(new URL(url), origin),
     choose: (terms, book) => choose(rules, terms, book),
     assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),
@@ -100,7 +116,14 @@ type Rules = {
 };
 
 function normalizePayees(payees: readonly string[] | "first"): readonly string[] | "first" {
-  return payees === "first" ? payees : payees.map((each) => each.toLowerCase());
+  if (payees === "first") return payees;
+  const addresses = Array.isArray(payees) ? payees.map((each) => String(each).toLowerCase()) : [""];
+  if (addresses.every((each) => ADDRESS.test(each))) return addresses;
+  throw misconfigured('guard.payees must be addresses, or "first".');
+}
+
+function isCount(value: number, min: number, max = Number.MAX_SAFE_INTEGER): boolean {
+  return Number.isSafeInteger(value) && value >= min && value <= max;
 }
 
 function assertOrigin(url: URL, origin: string): void {
@@ -161,6 +184,10 @@ function assertWithinLimits(rules: Rules, terms: PaymentTerms, book: PaymentBook
       `The price ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,
     );
   }
+}
+
+function misconfigured(problem: string): SextantError {
+  return new SextantError("NOT_CONFIGURED", problem);
 }
 
 function rejected(problem: string): SextantError {

@@ -164,6 +164,18 @@ describe("a hostile server", () => {
     expect(payer.signed).toBe(0);
   });
 
+  it("gets no signature by a redirect that the caller's own fetch has followed", async () => {
+    const other = await startScriptedService();
+    service.onUnpaid = (request, response) =>
+      response.writeHead(302, { location: `${other.url}${request.url}` }).end();
+    const payer = createCountingPayer();
+    const following: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "follow" });
+    const sextant = createSextant({ portfolio: service.url, payer, guard: GUARD, fetch: following });
+    await expect(sextant.getPortfolio({ address: ADDRESS })).rejects.toMatchObject({ code: "REDIRECTED" });
+    expect([payer.signed, other.received.length]).toEqual([0, 0]);
+    await other.stop();
+  });
+
   it("cannot change the payee after the first payment", async () => {
     const payer = createCountingPayer();
     const guard = { ...GUARD, payees: "first" } as const;

@@ -3,7 +3,8 @@ import { SextantError } from "../errors.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { Paid } from "../operation.ts";
 import { formatUnits } from "./amount.ts";
-import { finish, type PurchaseContext, toPaid } from "./purchase.ts";
+import { isProvenUncharged } from "./charge-proof.ts";
+import { type PurchaseContext, resume, toPaid } from "./purchase.ts";
 
 /** A payment without its signature. */
 export interface Payment {
@@ -18,8 +19,11 @@ export interface Payment {
   readonly payTo: string;
   /** Smallest units. */
   readonly amount: bigint;
-  /** `signed` is open: the outcome is not known, and `recover` finds it out. */
-  readonly state: "signed" | "paid" | "rejected" | "conflict";
+  /**
+   * `signed` is open: the outcome is not known, and `recover` finds it out. `rejected` is the word of the service, and
+   * counts as spent until it is `released`: the chain shows that nothing was charged.
+   */
+  readonly state: "signed" | "paid" | "rejected" | "conflict" | "released";
   readonly transaction: string | null;
 }
 
@@ -29,7 +33,7 @@ export interface Budget {
   readonly limits: { readonly hour: string; readonly day: string; readonly total: string };
 }
 
-/** What became of an open payment: what was bought, or why it is still open or over. */
+/** What became of a payment: what was bought, or why it is still open or over. Neither where its amount was released. */
 export interface Recovered {
   readonly payment: Payment;
   readonly result: Paid<unknown> | null;
@@ -56,7 +60,8 @@ export interface Payments {
    */
   budget(): Promise<Budget>;
   /**
-   * Sends the signature of every open payment again, such as after a crash. Nothing new is signed.
+   * Sends the signature of every open payment again, such as after a crash. Nothing new is signed. With `guard.node` it
+   * then releases the amounts of expired signatures that the chain shows unused.
    *
    * @example
    * ```ts
@@ -93,12 +98,12 @@ export function createPayments(context: PurchaseContext): Payments {
       const recovered: Recovered[] = [];
       // One after another: a service that is down is not asked by hundreds at once.
       for (const entry of open) recovered.push(await recoverOne(context, entry));
-      return recovered;
+      return [...recovered, ...(await releaseUncharged(context))];
     },
     async replay(id) {
       const entry = (await journal.read()).get(id);
       if (entry === null) throw new SextantError("NOT_FOUND", "The journal has no such payment.");
-      const verdict = await finish(context, entry);
+      const verdict = await resume(context, entry);
       if (verdict.kind === "paid") return toPaid(entry, verdict);
       throw verdict.error;
     },
@@ -107,18 +112,30 @@ export function createPayments(context: PurchaseContext): Payments {
 
 /** Never throws for one payment: the others are to be finished as well. */
 async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promise<Recovered> {
-  const verdict = await finish(context, entry).catch((error: unknown) => {
-    if (!(error instanceof SextantError)) throw error;
-    // Such as a payment to another service: its signature was not sent, and its outcome stays unknown.
-    return {
-      kind: "open",
-      error: error.payment === null ? error.forPayment(entry.id, "unknown", "never") : error,
-    } as const;
-  });
+  const verdict = await resume(context, entry);
   const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
   return verdict.kind === "paid"
     ? { payment, result: toPaid(entry, verdict), error: null }
     : { payment, result: null, error: verdict.error };
+}
+
+/** Asks the node about signatures that have expired and were not paid, one after another. */
+async function releaseUncharged(context: PurchaseContext): Promise<readonly Recovered[]> {
+  const { journal, guard, transport, now } = context;
+  const { node, network } = guard;
+  if (node === null) return [];
+  const released: Recovered[] = [];
+  for (const entry of (await journal.read()).list()) {
+    const { id, state, validBefore, requirements } = entry;
+    const isCandidate = state !== "paid" && state !== "released" && requirements.network === network;
+    if (!isCandidate || now() < validBefore * 1_000) continue;
+    if (!(await isProvenUncharged(transport, node, entry))) continue;
+    const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
+    // Not durable: if it is lost, it is proven once more.
+    await journal.exclusive((_, append) => append(record, { durable: false }));
+    released.push({ payment: toPayment(entry), result: null, error: null });
+  }
+  return released;
 }
 
 function toPayment(entry: PaymentEntry): Payment {

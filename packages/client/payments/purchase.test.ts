@@ -1,7 +1,8 @@
 // What each response to a signature means: whether it was charged, and which signature is sent next.
 import type { RequestListener } from "node:http";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSextant, type Sextant, type SextantOptions } from "../create-sextant.ts";
+import { SextantError } from "../errors.ts";
 import { createMemoryJournal, type Journal } from "../journal/journal.ts";
 import {
   createCountingPayer,
@@ -36,7 +37,10 @@ beforeEach(async () => {
   options = { portfolio: service.url, payer, guard: GUARD, journal, attemptsMax: 2 };
   sextant = createSextant(options);
 });
-afterEach(() => service.stop());
+afterEach(() => {
+  vi.useRealTimers();
+  return service.stop();
+});
 
 const errorOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -118,6 +122,9 @@ describe("a response to a signature", () => {
       });
     }
     expect(await errorOf(limited.getPortfolio(REQUEST))).toMatchObject({ code: "LIMIT_EXCEEDED" });
+    // A liar has charged them by now, and only waits until the client believes that it has not.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 48 * 3_600_000 });
+    expect(await errorOf(limited.getPortfolio(REQUEST))).toMatchObject({ code: "LIMIT_EXCEEDED" });
     expect(payer.signed).toBe(3);
   });
 
@@ -167,6 +174,51 @@ describe("a signature", () => {
     const written = ["locked", "signed durably", "unlocked"];
     expect(events).toEqual([...written, "received", "locked", "paid", "unlocked"]);
   });
+
+  it("is not sent by a second call while the first is still writing it to disk", async () => {
+    const events: string[] = [];
+    const inner = createMemoryJournal();
+    let onWritten = () => undefined as unknown;
+    const journal: Journal = {
+      read: () => inner.read(),
+      exclusive: (act) =>
+        inner.exclusive((book, append) =>
+          act(book, async (record, { durable }) => {
+            await append(record, { durable });
+            if (!durable) return;
+            onWritten();
+            await new Promise((resolve) => setTimeout(resolve, 300));
+            events.push("on disk");
+          }),
+        ),
+    };
+    service.onPaid = (request, response) => {
+      events.push("received");
+      deliver(request, response);
+    };
+    const slow = createSextant({ ...options, journal });
+    const second = new Promise<void>((resolve) => {
+      onWritten = () => resolve(slow.getPortfolio(REQUEST).then(() => undefined));
+    });
+    await Promise.all([slow.getPortfolio(REQUEST), second]);
+    expect([events.slice(0, 2), payer.signed]).toEqual([["on disk", "received"], 1]);
+  });
+
+  it("is not made for a caller who has left while it waited for the journal", async () => {
+    const controller = new AbortController();
+    const inner = createMemoryJournal();
+    const journal: Journal = {
+      read: () => inner.read(),
+      exclusive: (act) => {
+        controller.abort();
+        return inner.exclusive(act);
+      },
+    };
+    const leaving = createSextant({ ...options, journal });
+    const error = await errorOf(leaving.getPortfolio(REQUEST, { signal: controller.signal }));
+    expect(error).toMatchObject({ code: "ABORTED", charged: "no" });
+    expect(payer.signed).toBe(0);
+  });
 });
 
 describe("a named purchase", () => {
@@ -191,6 +243,17 @@ describe("a named purchase", () => {
     }
     expect(payer.signed).toBe(1);
   });
+
+  it("is not bought again after a conflict, which may have been charged", async () => {
+    for (const listener of [fail(409, "PAYMENT_CONFLICT"), fail(402, "PAYMENT_REQUIRED")]) {
+      service.onPaid = listener;
+      const error = await errorOf(sextant.getPortfolio(REQUEST, { purchase: "monday" }));
+      expect(error).toMatchObject({ charged: "unknown", retry: "never" });
+    }
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST, { purchase: "monday" });
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+  });
 });
 
 describe("payments", () => {
@@ -208,6 +271,50 @@ describe("payments", () => {
     expect(await sextant.payments.recover()).toEqual([]);
     expect((await sextant.payments.replay(recovered?.payment.id ?? "")).data).toEqual({ ok: true });
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+  });
+
+  it("of another service in the same journal stay open, are sent nowhere, and hold up no other", async () => {
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    await errorOf(sextant.getPortfolio(REQUEST));
+    const other = await startScriptedService();
+    try {
+      const elsewhere = createSextant({ ...options, portfolio: other.url });
+      other.onPaid = fail(503, "PAYMENT_PENDING");
+      await errorOf(elsewhere.getPortfolio(REQUEST));
+      const before = service.received.length;
+      other.onPaid = deliver;
+      expect(await elsewhere.payments.recover()).toMatchObject([
+        { result: null, error: { code: "TERMS_REJECTED", charged: "unknown", retry: "never" } },
+        { result: { data: { ok: true } }, error: null },
+      ]);
+      expect(service.received.length).toBe(before);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("say what was charged when the outcome cannot be written down", async () => {
+    const inner = createMemoryJournal();
+    const full = new SextantError("JOURNAL_UNAVAILABLE", "The disk is full.");
+    const journal: Journal = {
+      read: () => inner.read(),
+      exclusive: (act) =>
+        inner.exclusive((book, append) =>
+          act(book, (record, how) => (record.type === "signed" ? append(record, how) : Promise.reject(full))),
+        ),
+    };
+    const failing = createSextant({ ...options, journal });
+    for (const [listener, charged] of [
+      [deliver, "once"],
+      [fail(409, "PAYMENT_CONFLICT"), "unknown"],
+    ] as const) {
+      service.onPaid = listener;
+      expect(await errorOf(failing.getPortfolio(REQUEST))).toMatchObject({
+        ...{ code: "JOURNAL_UNAVAILABLE", charged, retry: "same-signature" },
+        payment: expect.stringMatching(/^0x/),
+      });
+    }
+    expect(payer.signed).toBe(1);
   });
 
   it("never show a signature, and no error does", async () => {

@@ -41,7 +41,7 @@ export async function buy(context: PurchaseContext, request: PaidRequest): Promi
   const digest = digestRequest(context, request);
   const known = (await context.journal.read()).findReusable(digest, context.now());
   if (known !== null) {
-    const finished = await finish(context, known, request.signal);
+    const finished = await resume(context, known, request.signal);
     if (finished.kind === "paid") return toPaid(known, finished);
     // The old signature is over and was not charged: this call may make a new one.
     if (finished.error.retry !== "sign-again") throw finished.error;
@@ -59,8 +59,21 @@ export async function buy(context: PurchaseContext, request: PaidRequest): Promi
   throw finished.error;
 }
 
+/**
+ * The same for a payment that was found in the journal. The call or process that signed it may still be waiting for the
+ * disk, and holds the lock until then: no signature leaves before it is written down for good.
+ */
+export async function resume(
+  context: PurchaseContext,
+  entry: PaymentEntry,
+  signal?: AbortSignal | undefined,
+): Promise<Verdict> {
+  if (entry.state === "signed") await context.journal.exclusive(async () => undefined);
+  return finish(context, entry, signal);
+}
+
 /** Sends a payment's signature until its outcome is known, or `attemptsMax` times. */
-export async function finish(
+async function finish(
   context: PurchaseContext,
   entry: PaymentEntry,
   signal?: AbortSignal | undefined,
@@ -103,6 +116,7 @@ function signOnce(
   return journal.exclusive(async (book, append) => {
     const other = book.findReusable(digest, now());
     if (other !== null) return other;
+    if (request.signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
     guard.assertWithinLimits(terms, book, now());
     const at = now();
@@ -137,15 +151,16 @@ async function sendSignature(
   entry: PaymentEntry,
   signal: AbortSignal | undefined,
 ): Promise<Verdict> {
-  // Also for what an earlier process wrote: the journal is a file that can be edited.
-  guard.assertOrigin(entry.url);
   try {
+    // Also for what an earlier process wrote: the journal may have payments of other services, and can be edited.
+    guard.assertOrigin(entry.url);
     const { method, url, signature } = entry;
     const headers = { "payment-signature": signature };
     return readVerdict(entry, await transport.send({ method, url, headers, signal }));
   } catch (error) {
     if (!(error instanceof SextantError)) throw error;
-    return { kind: "open", error: error.forPayment(entry.id, "unknown", "same-signature") };
+    const retry = error.code === "TERMS_REJECTED" ? "never" : "same-signature";
+    return { kind: "open", error: error.forPayment(entry.id, "unknown", retry) };
   }
 }
 
@@ -157,8 +172,11 @@ function readVerdict({ id, state }: PaymentEntry, response: HttpResponse): Verdi
   const error = toResponseError(response);
   const { status, code } = error;
   const isOver = status === 402 || code === "PAYMENT_CONFLICT";
-  // It was paid and delivered before; a new signature under the same name could pay twice.
-  if (state === "paid" && isOver) return { kind: "conflict", error: error.forPayment(id, "once", "never") };
+  // It was, or may have been, charged before; a new signature under the same name could pay twice.
+  if (isOver && (state === "paid" || state === "conflict")) {
+    const charged = state === "paid" ? "once" : "unknown";
+    return { kind: "conflict", error: error.forPayment(id, charged, "never") };
+  }
   if (status === 402) return { kind: "rejected", error: error.forPayment(id, "no", "sign-again") };
   if (isOver) return { kind: "conflict", error: error.forPayment(id, "unknown", "never") };
   const charged = NOT_CHARGED.has(code) ? "no" : "unknown";
@@ -169,7 +187,7 @@ function readVerdict({ id, state }: PaymentEntry, response: HttpResponse): Verdi
 
 /** Not durable: if it is lost, the same signature is sent once more and gets the same response. */
 async function recordOutcome(context: PurchaseContext, entry: PaymentEntry, verdict: Verdict): Promise<void> {
-  if (verdict.kind === "open" || entry.state === "paid") return;
+  if (verdict.kind === "open" || entry.state === "paid" || entry.state === verdict.kind) return;
   const record: OutcomeRecord = {
     type: verdict.kind,
     id: entry.id,
@@ -180,9 +198,10 @@ async function recordOutcome(context: PurchaseContext, entry: PaymentEntry, verd
   try {
     await context.journal.exclusive((_, append) => append(record, { durable: false }));
   } catch (error) {
-    if (!(error instanceof SextantError) || verdict.kind !== "paid") throw error;
-    // The response is not lost: the next call sends the same signature and gets it again.
-    throw error.forPayment(entry.id, "once", "same-signature");
+    if (!(error instanceof SextantError)) throw error;
+    const charged = verdict.kind === "paid" ? "once" : verdict.error.charged;
+    // Nothing is lost: the next call sends the same signature and gets the same response again.
+    throw error.forPayment(entry.id, charged, "same-signature");
   }
 }
 
