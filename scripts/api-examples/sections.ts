@@ -24,6 +24,16 @@ export function exampleSections(
   return parts.join("\n");
 }
 
+/** The routes whose summary or parameters a page shows otherwise than the document has them, or not at all. */
+export function findStaleApiSections({ paths }: OpenApiDocument, page: string): readonly string[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .map(([method, operation]) => ({ method: method.toUpperCase(), operation }))
+      .filter(({ method, operation }) => !page.includes(sectionHead(method, path, operation)))
+      .map(({ method }) => `${method} ${path}`),
+  );
+}
+
 function section(
   method: string,
   path: string,
@@ -33,19 +43,8 @@ function section(
 ): string {
   const sample = samples.find((each) => each.method === method && each.path === path);
   if (!sample) throw new Error(`no example for ${method} ${path}`);
-  const rows = operation.parameters.map(
-    ({ name, required, description, schema }) =>
-      `| \`${name}\` | ${formatSchemaType(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
-  );
-  const table =
-    rows.length === 0 ? [] : ["| parameter | type | required | meaning |", "|---|---|---|---|", ...rows, ""];
   return [
-    `### ${method} ${path}`,
-    "",
-    `${operation.summary}.`,
-    "",
-    ...table,
-    "```sh",
+    sectionHead(method, path, operation),
     command(sample, url),
     "```",
     "",
@@ -54,6 +53,17 @@ function section(
     ...shown(sample.response.body),
     "",
   ].join("\n");
+}
+
+/** Until the request. */
+function sectionHead(method: string, path: string, { summary, parameters }: OpenApiOperation): string {
+  const rows = parameters.map(
+    ({ name, required, description, schema }) =>
+      `| \`${name}\` | ${formatSchemaType(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
+  );
+  const table =
+    rows.length === 0 ? [] : ["| parameter | type | required | meaning |", "|---|---|---|---|", ...rows, ""];
+  return [`### ${method} ${path}`, "", `${summary}.`, "", ...table, "```sh"].join("\n");
 }
 
 function command({ method, target, body }: ApiExample, url: string): string {

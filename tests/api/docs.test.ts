@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findStaleApiSections } from "../../scripts/api-examples/sections.ts";
 import {
   type ApiClient,
   createResponseChecker,
@@ -75,6 +76,10 @@ describe("docs/api.md (written by npm run docs:api)", () => {
       ({ method, path }) => `${method.toUpperCase()} ${path}`,
     );
     expect(sections.map(({ title }) => title).sort()).toEqual(described.sort());
+  });
+
+  it("shows the summary and the parameters of every route; otherwise run `npm run docs:api`", () => {
+    expect(findStaleApiSections(client.document, readFileSync("docs/api.md", "utf8"))).toEqual([]);
   });
 
   it("shows valid requests and responses", () => {

@@ -1,0 +1,59 @@
+// What the examples need of `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
+import { readFileSync } from "node:fs";
+import { createSextant } from "@sextant/client/sextant";
+import { type Address, createWalletClient, defineChain, type Hex, http, publicActions } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+type LocalRun = {
+  readonly api: string;
+  readonly chains: readonly { readonly name: string; readonly rpcUrl: string }[];
+  readonly deployment: { readonly chainId: number; readonly contracts: Readonly<Record<string, Address>> };
+  /** The token of the local chain. */
+  readonly payment: { readonly asset: Address };
+  readonly accounts: readonly { readonly name: string; readonly privateKey: Hex }[];
+};
+
+// Written by `npm start`, and gone when it ends.
+const FILE = ".sextant/local.json";
+
+export type LocalWallet = ReturnType<ReturnType<typeof openLocalRun>["wallet"]>;
+
+export function openLocalRun() {
+  const run = JSON.parse(readFileSync(FILE, "utf8")) as LocalRun;
+  const chain = defineChain({
+    id: run.deployment.chainId,
+    name: "local",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [find(run.chains, "local").rpcUrl] } },
+  });
+  return {
+    sextant: createSextant({ api: run.api }),
+    contract: (name: string): Address => {
+      const address = run.deployment.contracts[name];
+      if (address === undefined) throw new Error(`${FILE} names no ${name}`);
+      return address;
+    },
+    token: run.payment.asset,
+    /** Signs and sends transactions, and reads the chain. */
+    wallet: (name: string) =>
+      createWalletClient({
+        account: privateKeyToAccount(find(run.accounts, name).privateKey),
+        chain,
+        transport: http(),
+        pollingInterval: 100,
+      }).extend(publicActions),
+  };
+}
+
+/** The block of a transaction, from which on the index can be read; throws if it failed. */
+export async function blockOf(wallet: LocalWallet, hash: Hex): Promise<bigint> {
+  const { status, blockNumber } = await wallet.waitForTransactionReceipt({ hash });
+  if (status !== "success") throw new Error(`the transaction ${hash} failed`);
+  return blockNumber;
+}
+
+function find<T extends { readonly name: string }>(list: readonly T[], name: string): T {
+  const found = list.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`${FILE} names no ${name}`);
+  return found;
+}
