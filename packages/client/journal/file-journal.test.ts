@@ -1,7 +1,7 @@
 // The journal file: torn lines, damage, and processes that write at once or die with the lock.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
+import fs, {
   appendFileSync,
   mkdtempSync,
   readdirSync,
@@ -13,11 +13,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FileJournal, openFileJournal } from "./file-journal.ts";
-import type { SignedRecord } from "./records.ts";
+import { formatRecord, type SignedRecord } from "./records.ts";
 
 let folder = "";
 let file = "";
@@ -103,6 +104,27 @@ describe("a journal file", () => {
     await write(journal, "a");
     writeFileSync(file, "");
     await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+  });
+
+  it("has on disk what a process left that died before its fsync, before anyone acts on it", async () => {
+    const journal = open();
+    await write(journal, "a");
+    appendFileSync(file, formatRecord(record("b")));
+    const events: string[] = [];
+    const { fsync } = fs;
+    fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
+      events.push("fsync");
+      fsync(descriptor, done);
+    }) as typeof fs.fsync;
+    syncBuiltinESMExports();
+    try {
+      for (const _ of [1, 2])
+        await journal.exclusive(async (book) => events.push(`acts on ${book.list().length}`));
+    } finally {
+      fs.fsync = fsync;
+      syncBuiltinESMExports();
+    }
+    expect(events).toEqual(["fsync", "acts on 2", "acts on 2"]);
   });
 
   it.each(["moved", "deleted", "replaced"])("signs nothing more when its file was %s", async (what) => {

@@ -30,7 +30,9 @@ type FileJournalOptions = {
 
 const LOCK_WAIT_MS = 60_000;
 const NEWLINE = 10;
-const syncFile = promisify(fsync);
+const syncFile = promisify((descriptor: number, done: (error: Error | null) => void) =>
+  fsync(descriptor, done),
+);
 
 /**
  * Opens or creates the journal. Keep one file per paying account, on a local disk, readable by its owner only: it holds
