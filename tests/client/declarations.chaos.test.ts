@@ -1,5 +1,5 @@
-// One changed declaration, in a copy of this checkout: it appears in OpenAPI, client, commands, tools and docs, or a check
-// fails. tests/client/generated.test.ts and tests/api/docs.test.ts are the fast part.
+// A changed declaration appears in OpenAPI, client, commands, tools and docs, or a check fails: in a copy of this checkout.
+// tests/client/generated.test.ts and tests/api/docs.test.ts are the fast part.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
