@@ -26,6 +26,11 @@ const offers = (accepts: unknown): RequestListener => {
   return (_, response) => requirePayment(response, accepts);
 };
 
+/** Valid terms with one more field. */
+function encodeTermsWith(json: string): string {
+  return encode(`{"x402Version":2,"accepts":[{"more":${json},${JSON.stringify(TERMS).slice(1)}]}`);
+}
+
 const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "another payee": changed({ payTo: OTHER }),
   "another token": changed({ asset: OTHER }),
@@ -72,6 +77,9 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "base64 of null": header(encode("null")),
   "base64 of bytes that are no text": header(Buffer.from([0xff, 0xfe, 0x7b]).toString("base64")),
   "deeply nested JSON": header(encode("[".repeat(5_000))),
+  // Can be read, but not written again: the signature would be made and never sent.
+  "terms that nest too deeply": header(encodeTermsWith(`${"[".repeat(5_500)}${"]".repeat(5_500)}`)),
+  "terms that are too long to be sent back": header(encodeTermsWith(JSON.stringify("x".repeat(11_000)))),
 };
 
 const RESPONSE_CORPUS: Readonly<Record<string, RequestListener>> = {
