@@ -31,7 +31,7 @@ function parse(text: string, name: string): unknown {
 }
 
 function invalid(name: string, problem: string, cause?: unknown): SextantError {
-  return new SextantError("RESPONSE_INVALID", `The header ${name} ${problem}; nothing was signed.`, {
-    cause,
-  });
+  // The other header comes after the signature.
+  const end = name === "PAYMENT-REQUIRED" ? "; nothing was signed." : ".";
+  return new SextantError("RESPONSE_INVALID", `The header ${name} ${problem}${end}`, { cause });
 }
