@@ -1,17 +1,25 @@
 // A changed declaration appears in OpenAPI, client, commands, tools and docs, or a check fails: in a copy of this checkout.
 // tests/client/generated.test.ts and tests/api/docs.test.ts are the fast part.
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
-import { startProgram } from "../support/process/sextant-process.ts";
+import { startProgram, startSextant } from "../support/process/sextant-process.ts";
 import { findTypeErrors } from "../support/process/type-check.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 import type { DeclaredParts } from "./declarations-child.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-const COPIED = ["src", "scripts", "packages/client", "docs/api.md", "package.json", "tsconfig.json"];
+const COPIED = ["bin", "src", "scripts", "packages/client", "docs/api.md", "package.json", "tsconfig.json"];
 const CHILD = "tests/client/declarations-child.ts";
 const DECLARATION = "src/protocol/reads/intents.ts";
 
@@ -93,6 +101,13 @@ function shownResponse(page: string, route: string): unknown {
   return JSON.parse(section.split("\n```json\n")[1]?.split("\n```")[0] ?? "");
 }
 
+/** Of the command that lists, where this checkout has it. */
+async function expectHelp(folder: string): Promise<void> {
+  if (!existsSync(join(folder, "src/cli/commands/list.ts"))) return;
+  const { code, out } = await startSextant(["list", "intents", "--help"], { checkout: folder }).ended;
+  expect([code, out]).toEqual([0, expect.stringMatching(/--region\b.*/)]);
+}
+
 it("reaches every place that is built from it, and fails the checks of those that are written", async () => {
   const folder = await copyCheckout();
   const before = await readParts(folder);
@@ -129,6 +144,7 @@ it("reaches every place that is built from it, and fails the checks of those tha
     expect(text).toMatch(text.includes("listIntents") ? /\bregion\b/ : /\bslippage_limit\b/);
     writeFileSync(join(folder, path), text);
   }
+  await expectHelp(folder);
   expect(typeErrorsOf(folder, BEFORE)).toContain("slippage_bps");
   expect(typeErrorsOf(folder, AFTER)).toBeNull();
 }, 120_000);

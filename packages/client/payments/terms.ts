@@ -32,8 +32,6 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 // 2^256 has 78 digits.
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 const NAME_LENGTH_MAX = 64;
-// They are sent back with the signature, in a header of at most 16 KiB with all others. Ours have 400 characters.
-const TERMS_LENGTH_MAX = 4_096;
 
 /** Every acceptable way to pay, in the server's order; the first problem where there is none. */
 export function parsePaymentRequired(header: string | null): readonly PaymentTerms[] {
@@ -54,7 +52,6 @@ export function parsePaymentRequired(header: string | null): readonly PaymentTer
 function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | string {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fieldsOf(value);
   const { name, version, assetTransferMethod } = fieldsOf(extra);
-  if (!isShort(value)) return `has terms of more than ${TERMS_LENGTH_MAX} characters`;
   if (scheme !== "exact") return "asks for another scheme than exact";
   // A Permit2 approval would let another contract move more than this payment.
   if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") {
@@ -85,15 +82,6 @@ export function fieldsOf(value: unknown): Fields {
 
 function matches(value: unknown, pattern: RegExp): value is string {
   return typeof value === "string" && pattern.test(value);
-}
-
-/** False also for what nests too deeply to be written again. */
-function isShort(value: unknown): boolean {
-  try {
-    return (JSON.stringify(value)?.length ?? 0) <= TERMS_LENGTH_MAX;
-  } catch {
-    return false;
-  }
 }
 
 function isName(value: unknown): value is string {
