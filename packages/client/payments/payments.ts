@@ -112,7 +112,8 @@ export function createPayments(context: PurchaseContext): Payments {
 
 /** Never throws for one payment: the others are to be finished as well. */
 async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promise<Recovered> {
-  const verdict = await resume(context, entry);
+  const verdict = await attempt(() => resume(context, entry));
+  if (verdict instanceof SextantError) return { payment: toPayment(entry), result: null, error: verdict };
   const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
   return verdict.kind === "paid"
     ? { payment, result: toPaid(entry, verdict), error: null }
@@ -129,13 +130,29 @@ async function releaseUncharged(context: PurchaseContext): Promise<readonly Reco
     const { id, state, validBefore, requirements } = entry;
     const isCandidate = state !== "paid" && state !== "released" && requirements.network === network;
     if (!isCandidate || now() < validBefore * 1_000) continue;
-    if (!(await isProvenUncharged(transport, node, entry))) continue;
+    const proof = await attempt(() => isProvenUncharged(transport, node, entry));
+    // What the node fails for once, it fails for all.
+    if (proof instanceof SextantError) {
+      const error = proof.forPayment(id, "unknown", proof.retry);
+      return [...released, { payment: toPayment(entry), result: null, error }];
+    }
+    if (!proof) continue;
     const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
     // Not durable: if it is lost, it is proven once more.
     await journal.exclusive((_, append) => append(record, { durable: false }));
     released.push({ payment: toPayment(entry), result: null, error: null });
   }
   return released;
+}
+
+/** A failure of ours as a value: what was recovered before must not be lost for it. */
+async function attempt<T>(act: () => Promise<T>): Promise<T | SextantError> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof SextantError) return error;
+    throw error;
+  }
 }
 
 function toPayment(entry: PaymentEntry): Payment {

@@ -278,6 +278,21 @@ describe("payments", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
+  it("are recovered, and their responses returned, also when the node for releases fails", async () => {
+    service.onPaid = (_, response) => requirePayment(response);
+    const guard = { ...GUARD, node: "http://127.0.0.1:9" };
+    const failing = createSextant({ ...options, guard });
+    await errorOf(failing.getPortfolio(REQUEST));
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    await errorOf(failing.getPortfolio(REQUEST, { purchase: "open" }));
+    service.onPaid = deliver;
+    expect(await failing.payments.recover()).toMatchObject([
+      { payment: { state: "paid" }, result: { data: { ok: true } }, error: null },
+      { payment: { state: "rejected" }, result: null, error: { code: "UNREACHABLE", charged: "unknown" } },
+    ]);
+  });
+
   it("of another service in the same journal stay open, are sent nowhere, and hold up no other", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));
@@ -319,6 +334,11 @@ describe("payments", () => {
         payment: expect.stringMatching(/^0x/),
       });
     }
+    service.onPaid = deliver;
+    // One that fails does not take the responses of others along.
+    expect(await failing.payments.recover()).toMatchObject([
+      { result: null, error: { code: "JOURNAL_UNAVAILABLE", charged: "once" } },
+    ]);
     expect(payer.signed).toBe(1);
   });
 
