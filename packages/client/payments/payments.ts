@@ -130,17 +130,19 @@ async function releaseUncharged(context: PurchaseContext): Promise<readonly Reco
     const { id, state, validBefore, requirements } = entry;
     const isCandidate = state !== "paid" && state !== "released" && requirements.network === network;
     if (!isCandidate || now() < validBefore * 1_000) continue;
-    const proof = await attempt(() => isProvenUncharged(transport, node, entry));
-    // What the node fails for once, it fails for all.
-    if (proof instanceof SextantError) {
-      const error = proof.forPayment(id, "unknown", proof.retry);
+    const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
+    const isReleased = await attempt(async () => {
+      if (!(await isProvenUncharged(transport, node, entry))) return false;
+      // Not durable: if it is lost, it is proven once more.
+      await journal.exclusive((_, append) => append(record, { durable: false }));
+      return true;
+    });
+    // What node or journal fail for once, they fail for all.
+    if (isReleased instanceof SextantError) {
+      const error = isReleased.forPayment(id, "unknown", isReleased.retry);
       return [...released, { payment: toPayment(entry), result: null, error }];
     }
-    if (!proof) continue;
-    const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
-    // Not durable: if it is lost, it is proven once more.
-    await journal.exclusive((_, append) => append(record, { durable: false }));
-    released.push({ payment: toPayment(entry), result: null, error: null });
+    if (isReleased) released.push({ payment: toPayment(entry), result: null, error: null });
   }
   return released;
 }
