@@ -24,9 +24,14 @@ type PublishedArtifact = {
   };
 };
 
-/** `path` begins with the package; `libraries` are linked by name. Understands the files of Hardhat, Truffle and Foundry. */
+/** `path` begins with the package; `libraries` are linked by name. */
 export function readArtifact(path: string, libraries: Readonly<Record<string, Hex>> = {}): Artifact {
-  const published = JSON.parse(readFileSync(join(packages, path), "utf8")) as PublishedArtifact;
+  return readArtifactFile(join(packages, path), libraries);
+}
+
+/** Understands the files of Hardhat, Truffle and Foundry. */
+export function readArtifactFile(path: string, libraries: Readonly<Record<string, Hex>> = {}): Artifact {
+  const published = JSON.parse(readFileSync(path, "utf8")) as PublishedArtifact;
   const { compilerOutput } = published;
   const abi = compilerOutput?.abi ?? published.abi;
   const own = published.bytecode ?? compilerOutput?.evm.bytecode.object;

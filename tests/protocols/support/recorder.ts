@@ -1,0 +1,119 @@
+// Records what a protocol's own contracts, run on a local chain, return to our readers.
+//
+// For protocols whose contracts no npm package has. The recorder deploys what the protocol's own build left in a folder of
+// compiled contracts and builds nothing itself. What it writes are responses, amounts and the name of their source.
+
+import { readdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import type { Hex } from "viem";
+import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
+import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
+import type { Holding, ListedToken, PinnedChain, PositionReader } from "../../../src/portfolio/types.ts";
+import { createTestRpc } from "../../support/nodes/test-rpc.ts";
+import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
+import { type Artifact, readArtifactFile } from "./artifacts.ts";
+import { createDeployer, type DeployedContract, type Deployer } from "./deployer.ts";
+
+const CHAIN_ID = 31337;
+/** The suite of all readers asks for this one as well. */
+const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
+const signal = new AbortController().signal;
+
+/** What a reader is told about the wallet, and what the protocol itself says about it. */
+type Moment = {
+  readonly readers: readonly PositionReader[];
+  readonly holdings?: readonly Holding[];
+  readonly listed?: readonly Holding[];
+  /** From the protocol's views and payments; the expected values of the tests. */
+  readonly views: Readonly<Record<string, unknown>>;
+};
+
+export type Recorder = {
+  readonly chain: LocalChain;
+  /** Deploys and sends as the protocol's owner. */
+  readonly deployer: Deployer;
+  /** Lower-case, with the key to send as it. */
+  readonly wallet: Hex;
+  readonly asWallet: { readonly key: Hex };
+  /** A compiled contract of the folder, by its name. */
+  artifact(name: string, libraries?: Readonly<Record<string, Hex>>): Artifact;
+  /** The wallet's balance with the contract's own symbol and name. */
+  holdingOf(token: DeployedContract): Promise<Holding>;
+  /** Records what the readers ask in the newest block, for the wallet and for one that never used the protocol. */
+  record(name: string, moment: Moment): Promise<void>;
+  /** Writes all that was recorded, with what else a test needs, such as addresses. */
+  write(file: string, facts: Readonly<Record<string, unknown>>): void;
+};
+
+/** `source` names the repository, its commit and the date of that. */
+export async function startRecorder(folder: string, source: string): Promise<Recorder> {
+  const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE });
+  const { owner, payer } = chain.accounts;
+  const deployer = createDeployer(chain, owner.privateKey);
+  const wallet = payer.address.toLowerCase() as Hex;
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const cases: Record<string, object> = {};
+  return {
+    ...{ chain, deployer, wallet, asWallet: { key: payer.privateKey } },
+    artifact(name, libraries) {
+      const file = files.find((path) => basename(path) === `${name}.json`);
+      if (file === undefined) throw new Error(`${name} is not in ${folder}`);
+      return readArtifactFile(join(folder, file), libraries);
+    },
+    holdingOf: (token) => readHolding(deployer, token, wallet),
+    async record(name, { readers, holdings = [], listed = [], views }) {
+      const at = await pin(chain, listed);
+      const responses: Record<string, Hex | null> = {};
+      for (const reader of readers) {
+        await reader.read({ at: keepResponses(at, responses), wallet, holdings }, signal);
+        await reader.read({ at: keepResponses(at, responses), wallet: EMPTY_WALLET, holdings: [] }, signal);
+      }
+      cases[name] = { block: at.block, holdings, listed, views, responses };
+    },
+    write(file, facts) {
+      const recordedOn = new Date().toISOString().slice(0, 10);
+      const recording = { source, recordedOn, wallet, ...facts, cases };
+      writeFileSync(file, `${JSON.stringify(recording, writeExactly, 2)}\n`);
+    },
+  };
+}
+
+async function readHolding(deployer: Deployer, token: DeployedContract, wallet: Hex): Promise<Holding> {
+  const view = <T>(name: string, args: readonly unknown[] = []) => deployer.call<T>(token, name, args);
+  return {
+    contract: token.address,
+    symbol: await view<string>("symbol"),
+    name: await view<string>("name"),
+    decimals: Number(await view<number>("decimals")),
+    logo: null,
+    rawBalance: await view<bigint>("balanceOf", [wallet]),
+  };
+}
+
+async function pin(chain: LocalChain, listed: readonly Holding[]): Promise<PinnedChain> {
+  const { rpc } = createTestRpc([chain.rpcUrl], { limits: { requestTimeoutMs: 60_000 } });
+  const tokens = listed.map(({ rawBalance: _, ...token }) => token as ListedToken);
+  return createChainAccess(rpc, makeChainConfig("local", CHAIN_ID, tokens)).pin(signal);
+}
+
+/** Reads as a chain without Multicall3, so that every single response is kept. */
+function keepResponses(at: PinnedChain, responses: Record<string, Hex | null>): PinnedChain {
+  return {
+    ...at,
+    read: async (calls, stop) => {
+      const single = calls.filter(({ to }) => to !== MULTICALL3);
+      const results = await at.read(single, stop);
+      for (const [index, { to, data }] of single.entries()) {
+        responses[`${to} ${data}`] = results[index] ?? null;
+      }
+      return calls.map(({ to, data }) => (to === MULTICALL3 ? null : (responses[`${to} ${data}`] ?? null)));
+    },
+  };
+}
+
+/** A float would round. */
+function writeExactly(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
