@@ -13,13 +13,20 @@ import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type { Holding, ListedToken, PinnedChain, PositionReader } from "../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../support/nodes/test-rpc.ts";
 import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
-import { type Artifact, readArtifactFile } from "./artifacts.ts";
+import { type Artifact, compileSources, readArtifact, readArtifactFile } from "./artifacts.ts";
 import { createDeployer, type DeployedContract, type Deployer } from "./deployer.ts";
 
 const CHAIN_ID = 31337;
 /** The suite of all readers asks for this one as well. */
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
 const signal = new AbortController().signal;
+const TOKEN = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
+const PROXY_SOURCE = `pragma solidity ^0.8.20;
+import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
+contract PlainProxy is ERC1967Proxy {
+  constructor(address implementation) ERC1967Proxy(implementation, "") {}
+  receive() external payable { _fallback(); }
+}`;
 
 /** What a reader is told about the wallet, and what the protocol itself says about it. */
 type Moment = {
@@ -39,6 +46,10 @@ export type Recorder = {
   readonly asWallet: { readonly key: Hex };
   /** A compiled contract of the folder, by its name. */
   artifact(name: string, libraries?: Readonly<Record<string, Hex>>): Artifact;
+  /** The same behind a proxy, as most protocols deploy. */
+  deployProxied(name: string, args?: readonly unknown[]): Promise<DeployedContract>;
+  /** A token that the owner can mint. */
+  deployToken(symbol: string, decimals: number): Promise<DeployedContract>;
   /** The wallet's balance with the contract's own symbol and name. */
   holdingOf(token: DeployedContract): Promise<Holding>;
   /** Records what the readers ask in the newest block, for the wallet and for one that never used the protocol. */
@@ -55,13 +66,19 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
   const wallet = payer.address.toLowerCase() as Hex;
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const cases: Record<string, object> = {};
+  const artifact = (name: string, libraries: Readonly<Record<string, Hex>> = {}) => {
+    const file = files.find((path) => basename(path) === `${name}.json`);
+    if (file === undefined) throw new Error(`${name} is not in ${folder}`);
+    return readArtifactFile(join(folder, file), libraries);
+  };
+  const { PlainProxy: proxy } = await compileSources({ "proxy.sol": PROXY_SOURCE });
   return {
-    ...{ chain, deployer, wallet, asWallet: { key: payer.privateKey } },
-    artifact(name, libraries) {
-      const file = files.find((path) => basename(path) === `${name}.json`);
-      if (file === undefined) throw new Error(`${name} is not in ${folder}`);
-      return readArtifactFile(join(folder, file), libraries);
+    ...{ chain, deployer, wallet, asWallet: { key: payer.privateKey }, artifact },
+    async deployProxied(name, args = []) {
+      const { address, abi } = await deployer.deploy(artifact(name), args);
+      return { ...(await deployer.deploy(proxy as Artifact, [address])), abi };
     },
+    deployToken: (symbol, decimals) => deployer.deploy(readArtifact(TOKEN), [symbol, symbol, decimals]),
     holdingOf: (token) => readHolding(deployer, token, wallet),
     async record(name, { readers, holdings = [], listed = [], views }) {
       const at = await pin(chain, listed);
@@ -74,7 +91,8 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
     },
     write(file, facts) {
       const recordedOn = new Date().toISOString().slice(0, 10);
-      const recording = { source, recordedOn, wallet, ...facts, cases };
+      const recordedBy = "tests/protocols/recordings/run.ts";
+      const recording = { source, recordedBy, recordedOn, wallet, ...facts, cases };
       writeFileSync(file, `${JSON.stringify(recording, writeExactly, 2)}\n`);
     },
   };

@@ -5,7 +5,14 @@ import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult,
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
-import type { ChainConfig, ContractRead, PinnedBlock, PinnedChain } from "../../../src/portfolio/types.ts";
+import type {
+  ChainConfig,
+  ContractRead,
+  Holding,
+  ListedToken,
+  PinnedBlock,
+  PinnedChain,
+} from "../../../src/portfolio/types.ts";
 import { makeChainConfig } from "../portfolio/portfolio-parts.ts";
 
 /** In JSON whole numbers are written as text, because a float would round them. */
@@ -25,6 +32,33 @@ export function listRecordedCalls(responses: Readonly<Record<string, string | nu
     const [to, data] = key.split(" ") as [Hex, Hex];
     return returnData === null ? [] : [{ to, data, returnData: returnData as Hex }];
   });
+}
+
+type RecordedHolding = Omit<Holding, "contract" | "rawBalance"> & {
+  readonly contract: string;
+  readonly rawBalance: string;
+};
+/** As the recorder of the protocol tests writes it. */
+type RecordedMoment = {
+  readonly block: Omit<PinnedBlock, "hash"> & { readonly hash: string };
+  readonly holdings: readonly RecordedHolding[];
+  readonly listed: readonly RecordedHolding[];
+  readonly responses: Readonly<Record<string, string | null>>;
+};
+
+/** What a reader is given at one moment of a recording. */
+export function openRecordedMoment({ block, holdings, listed, responses }: RecordedMoment) {
+  const revive = (holding: RecordedHolding) => ({
+    ...{ ...holding, contract: holding.contract as Hex },
+    rawBalance: BigInt(holding.rawBalance),
+  });
+  const tokens = listed.map(({ rawBalance: _, ...token }) => token as ListedToken);
+  return {
+    chain: makeChainConfig("local", 31337, tokens),
+    block: { ...block, hash: block.hash as Hex },
+    holdings: holdings.map(revive),
+    calls: listRecordedCalls(responses),
+  };
 }
 
 export type ChainRecord = {

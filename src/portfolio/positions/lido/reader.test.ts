@@ -1,106 +1,101 @@
-// wstETH as staked ether, and withdrawals: the shared suite for each, and wallets or results without a position.
+// Lido on what its own contracts returned: the shared suite, and each state of a stake and a withdrawal.
 import { describe, expect, it } from "vitest";
-import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import type { Holding } from "../../types.ts";
-import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
-import {
-  CLAIMABLE_AMOUNT,
-  noWithdrawalCalls,
-  ST_ETH_ADDRESS,
-  ST_ETH_AMOUNT,
-  WAITING_AMOUNT,
-  WITHDRAWAL_QUEUE,
-  WST_ETH_ADDRESS,
-  WST_ETH_BALANCE,
-  withdrawalCalls,
-  wstEthCalls,
-} from "./fixture.ts";
-import { LIDO_MARKETS } from "./markets.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import type { LidoMarket } from "./markets.ts";
 import { createLidoReader } from "./reader.ts";
+import recording from "./recording.json" with { type: "json" };
 
-const wstEth = fixtureToken(WST_ETH_ADDRESS, "wstETH", 18, "Wrapped liquid staked Ether 2.0");
-const chain = fixtureChainConfig(1, "Ethereum", [wstEth]);
-const wallet = FIXTURE_WALLET;
-const held: Holding = { ...wstEth, rawBalance: WST_ETH_BALANCE };
+const market = recording.market as LidoMarket;
+const wallet = recording.wallet as Hex;
+const reader = createLidoReader(new Map([[31337, market]]));
 const signal = new AbortController().signal;
-const reader = createLidoReader(LIDO_MARKETS);
+const { staked, requested, slashed, paused, emptied } = recording.cases;
+
 const stEth = {
-  contract: ST_ETH_ADDRESS,
-  symbol: "stETH",
-  name: "Liquid staked Ether 2.0",
-  decimals: 18,
-  logo: null,
+  ...{ contract: market.stEth, symbol: "stETH", name: "Liquid staked Ether 2.0", decimals: 18, logo: null },
 };
-const OTHER_WALLET = `0x${"5e".repeat(20)}` as const;
+const ether = { contract: null, symbol: "ETH", name: "Ether", decimals: 18, logo: null };
+const common = { protocol: "lido", kind: "staked" } as const;
+const wrapped = (unwrapped: string) => ({
+  ...{ ...common, name: "Wrapped staked ether", contract: market.wstEth, receiptTokens: [market.wstEth] },
+  assets: [{ ...stEth, rawBalance: BigInt(unwrapped) }],
+});
+const toClaim = (claimed: string) => ({
+  ...{ ...common, name: "Lido: ether to claim", contract: market.withdrawalQueue, receiptTokens: [] },
+  assets: [{ ...ether, rawBalance: BigInt(claimed) }],
+});
+const waiting = (amount: string) => ({
+  ...{ ...common, name: "Lido: withdrawal requested", contract: market.withdrawalQueue, receiptTokens: [] },
+  assets: [{ ...stEth, rawBalance: BigInt(amount) }],
+});
+
+type Moment = Parameters<typeof openRecordedMoment>[0];
+const read = async (moment: Moment, spoil?: (data: Hex, result: Hex | null) => Hex | null) => {
+  const { holdings, ...record } = openRecordedMoment(moment);
+  const at = openRecordedChain({
+    ...record,
+    ...(spoil ? { spoil: ({ data }, result) => spoil(data, result) } : {}),
+  });
+  return reader.read({ at, wallet, holdings }, signal);
+};
 
 describe("wstETH", () => {
+  const moment = openRecordedMoment(staked);
   describePositionReader({
-    reader,
-    chain,
-    wallet,
-    holdings: [held],
-    calls: [...wstEthCalls, ...noWithdrawalCalls(wallet)],
-    emptyCalls: noWithdrawalCalls(OTHER_WALLET),
-    expected: [
-      {
-        protocol: "lido",
-        kind: "staked",
-        name: "Wrapped staked ether",
-        contract: WST_ETH_ADDRESS,
-        assets: [
-          {
-            contract: ST_ETH_ADDRESS,
-            symbol: "stETH",
-            name: "Liquid staked Ether 2.0",
-            decimals: 18,
-            logo: null,
-            rawBalance: ST_ETH_AMOUNT,
-          },
-        ],
-        receiptTokens: [WST_ETH_ADDRESS],
-      },
-    ],
+    ...{ reader, wallet, ...moment, emptyCalls: moment.calls },
+    expected: [wrapped(staked.views.unwrapped)],
     roundsMax: 1,
-    requestsMax: 5,
+    requestsMax: 6,
   });
 
   it("rejects more stETH than its total supply", async () => {
-    const supply = "totalSupply() view returns (uint256)";
-    const calls = [...wstEthCalls, ...noWithdrawalCalls(wallet)].map((call) =>
-      call.function === supply ? { ...call, result: ST_ETH_AMOUNT - 1n } : call,
+    const totalSupply = "0x18160ddd";
+    const one: Hex = `0x${"1".padStart(64, "0")}`;
+    const { positions, warnings } = await read(staked, (data, result) =>
+      data === totalSupply ? one : result,
     );
-    const result = await reader.read(
-      { at: openRecordedChain({ chain, calls }), wallet, holdings: [held] },
-      signal,
-    );
-    expect(result.positions).toEqual([]);
-    expect(result.warnings).toEqual([
-      "The rate of wstETH on Ethereum could not be read; it is shown as a token.",
-    ]);
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual(["The rate of wstETH on Local could not be read; it is shown as a token."]);
   });
 });
 
 describe("withdrawals from Lido", () => {
-  const waiting = (name: string, asset: Holding) => ({
-    ...{ protocol: "lido", kind: "staked" as const, name, contract: WITHDRAWAL_QUEUE },
-    ...{ assets: [asset], receiptTokens: [] },
-  });
+  const moment = openRecordedMoment(slashed);
   describePositionReader({
-    reader,
-    chain,
-    wallet,
-    holdings: [],
-    calls: [...wstEthCalls, ...withdrawalCalls(wallet)],
-    emptyCalls: noWithdrawalCalls(OTHER_WALLET),
+    ...{ reader, wallet, ...moment, emptyCalls: moment.calls },
     expected: [
-      waiting("Lido: ether to claim", {
-        ...{ contract: null, symbol: "ETH", name: "Ether", decimals: 18, logo: null },
-        rawBalance: CLAIMABLE_AMOUNT,
-      }),
-      waiting("Lido: withdrawal requested", { ...stEth, rawBalance: WAITING_AMOUNT }),
+      wrapped(slashed.views.unwrapped),
+      toClaim(slashed.views.claimed),
+      waiting(slashed.views.waiting),
     ],
     roundsMax: 3,
-    requestsMax: 7,
+    requestsMax: 10,
+  });
+
+  it("count with what was requested as long as nothing was lost, also several that wait", async () => {
+    const { unwrapped, waiting: amount } = requested.views;
+    expect(await read(requested)).toEqual({ positions: [wrapped(unwrapped), waiting(amount)], warnings: [] });
+    // The queue's own rounding, a unit for each request.
+    expect(20n * 10n ** 18n - BigInt(amount)).toBeLessThanOrEqual(2n);
+  });
+
+  it("count with less after a slashing, final or not", () => {
+    const { claimed, claimRequested, waiting: amount, waitingRequested } = slashed.views;
+    expect(BigInt(claimed)).toBeLessThan(BigInt(claimRequested));
+    expect(BigInt(amount)).toBeLessThan(BigInt(waitingRequested));
+  });
+
+  it("count while Lido is stopped", async () => {
+    const { unwrapped, claimed, waiting: amount } = paused.views;
+    expect(await read(paused)).toEqual({
+      positions: [wrapped(unwrapped), toClaim(claimed), waiting(amount)],
+      warnings: [],
+    });
+  });
+
+  it("are gone when they are claimed", async () => {
+    expect(await read(emptied)).toEqual({ positions: [], warnings: [] });
   });
 });

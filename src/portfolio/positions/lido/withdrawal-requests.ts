@@ -1,6 +1,12 @@
 // Lido's withdrawal queue: staked ether that waits for its turn, and ether that can be claimed.
 
-import { decodeWord, decodeWordArray, decodeWords, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
+import {
+  decodeTokenAmount,
+  decodeWord,
+  decodeWordArray,
+  decodeWords,
+  TOKEN_AMOUNT_MAX,
+} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
 import type { PositionQuery, ProtocolPosition } from "../../types.ts";
@@ -15,13 +21,22 @@ const LIST_GAS_MAX = 5_000_000;
 const LIST_MAX = 2_000;
 /** Amount, shares, owner, time, whether it is final, whether it is claimed. */
 const STATUS_WORDS = 6;
+const SHARES_WORD = 1;
 const FINAL_WORD = 4;
 const CLAIMED_WORD = 5;
+/** The queue counts ether per share with this many decimals. */
+const RATE_SCALE = 10n ** 27n;
 
 const getWithdrawalRequests = createCallEncoder(
   "function getWithdrawalRequests(address) view returns (uint256[])",
 );
 const getLastCheckpointIndex = createCallEncoder("function getLastCheckpointIndex() view returns (uint256)");
+const getLastFinalizedRequestId = createCallEncoder(
+  "function getLastFinalizedRequestId() view returns (uint256)",
+);
+const getPooledEthByShares = createCallEncoder(
+  "function getPooledEthByShares(uint256) view returns (uint256)",
+);
 const getWithdrawalStatus = createCallEncoder("function getWithdrawalStatus(uint256[])");
 const findCheckpointHints = createCallEncoder(
   "function findCheckpointHints(uint256[], uint256, uint256) view returns (uint256[])",
@@ -35,37 +50,41 @@ export type LidoOutcome = {
   readonly warnings: readonly string[];
 };
 
-/** One step for a wallet without requests; two more for one with. */
+/** One step for a wallet without requests, one more for one with, and a third when some are final. */
 export function* readWithdrawalRequests(
   query: PositionQuery,
   { withdrawalQueue, stEth }: LidoMarket,
 ): CallRoutine<LidoOutcome> {
   const chain = query.at.chain.name;
   const missing = [`Withdrawals from Lido on ${chain} could not be read and are missing.`];
-  const [listResult, lastResult] = yield [
+  const [listResult, lastResult, finalResult] = yield [
     getWithdrawalRequests(withdrawalQueue, [query.wallet], LIST_GAS_MAX),
     getLastCheckpointIndex(withdrawalQueue),
+    getLastFinalizedRequestId(withdrawalQueue),
   ];
   const listed = decodeWordArray(listResult, LIST_MAX);
   const last = decodeWord(lastResult);
-  if (listed === null || last === null) return { positions: [], warnings: missing };
+  const lastFinal = decodeWord(finalResult);
+  if (listed === null || last === null || lastFinal === null) return { positions: [], warnings: missing };
   if (listed.length === 0) return { positions: [], warnings: [] };
   // In ascending order, as the search for hints requires.
   const ids = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).slice(-REQUESTS_MAX);
+  // The search reverts when it meets two requests that are not final.
+  const final = ids.filter((id) => id <= lastFinal);
 
   const lookup = prepareAssetLookup(query, [stEth]);
-  const [statusResult, hintsResult, ...metadata] = yield [
+  const [statusResult, rateResult, hintsResult, ...metadata] = yield [
     getWithdrawalStatus(withdrawalQueue, [ids]),
-    findCheckpointHints(withdrawalQueue, [ids, 1n, last]),
+    getPooledEthByShares(stEth, [RATE_SCALE]),
+    findCheckpointHints(withdrawalQueue, [final, 1n, last]),
     ...lookup.calls,
   ];
-  const waiting = sumWaiting(decodeWords(statusResult, 2 + STATUS_WORDS * ids.length)?.slice(2));
+  const statuses = decodeWords(statusResult, 2 + STATUS_WORDS * ids.length)?.slice(2);
+  const waiting = sumWaiting(statuses, decodeTokenAmount(rateResult));
   const hints = decodeWordArray(hintsResult, REQUESTS_MAX);
-  if (waiting === null || hints?.length !== ids.length) return { positions: [], warnings: missing };
+  if (waiting === null || hints?.length !== final.length) return { positions: [], warnings: missing };
 
-  // Not the requested amount: after a slashing the queue pays less.
-  const [claimableResult] = yield [getClaimableEther(withdrawalQueue, [ids, hints])];
-  const claimable = sumAmounts(decodeWordArray(claimableResult, REQUESTS_MAX));
+  const claimable = yield* readClaimable(withdrawalQueue, final, hints);
   if (claimable === null) return { positions: [], warnings: missing };
   const warnings =
     ids.length < listed.length
@@ -78,16 +97,32 @@ export function* readWithdrawalRequests(
   };
 }
 
-/** Staked ether in requests that are not final; null when a word is none of a status. */
-function sumWaiting(words: readonly bigint[] | undefined): bigint | null {
-  if (words === undefined) return null;
+/** Not the requested amount: after a slashing the queue pays less. */
+function* readClaimable(
+  withdrawalQueue: Hex,
+  final: readonly bigint[],
+  hints: readonly bigint[],
+): CallRoutine<bigint | null> {
+  if (final.length === 0) return 0n;
+  const [result] = yield [getClaimableEther(withdrawalQueue, [final, hints])];
+  return sumAmounts(decodeWordArray(result, REQUESTS_MAX));
+}
+
+/**
+ * Staked ether in requests that are not final: what was requested, or what their shares stand for where a slashing made
+ * that less. Null when a word is none of a status.
+ */
+function sumWaiting(words: readonly bigint[] | undefined, rate: bigint | null): bigint | null {
+  if (words === undefined || !rate) return null;
   let sum = 0n;
   for (let start = 0; start < words.length; start += STATUS_WORDS) {
     const amount = words[start] ?? 0n;
+    const shares = words[start + SHARES_WORD] ?? 0n;
     const isFinal = words[start + FINAL_WORD] ?? 0n;
     const isClaimed = words[start + CLAIMED_WORD] ?? 0n;
     if (amount > TOKEN_AMOUNT_MAX || isFinal > 1n || isClaimed > 1n) return null;
-    if (isFinal === 0n) sum += amount;
+    const worth = (shares * rate) / RATE_SCALE;
+    if (isFinal === 0n) sum += worth < amount ? worth : amount;
   }
   return sum;
 }

@@ -1,52 +1,76 @@
-// rETH keeps its own price, with Rocket Pool's rate behind it: the shared suite, and wallets without it.
+// rETH on what Rocket Pool's own contracts returned: it keeps its own price, with the protocol's rate behind it.
 import { describe, expect, it } from "vitest";
-import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
-import { createRateReader } from "../rate-reader.ts";
-import { RETH, RETH_BALANCE, RETH_RATE, rocketPoolCalls, rocketPoolChainConfig } from "./fixture.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { createRateReader, type RatedToken } from "../rate-reader.ts";
 import { ROCKET_POOL_TOKENS } from "./markets.ts";
+import recording from "./recording.json" with { type: "json" };
 
-const reader = createRateReader("rocket-pool", ROCKET_POOL_TOKENS);
-const held = { ...RETH, rawBalance: RETH_BALANCE };
+const wallet = recording.wallet as Hex;
+const token = recording.token as Hex;
+const [shipped] = ROCKET_POOL_TOKENS.get(1) as readonly [RatedToken];
+const rated = { ...shipped, token, rate: { ...shipped.rate, contract: token } };
+const reader = createRateReader("rocket-pool", new Map([[31337, [rated]]]));
+const signal = new AbortController().signal;
+const { cases } = recording;
 const ether = { contract: null, symbol: "ETH", name: "Ether", decimals: 18, logo: null };
 
+type Moment = Parameters<typeof openRecordedMoment>[0];
+const read = async (moment: Moment) => {
+  const { holdings, ...record } = openRecordedMoment(moment);
+  return reader.read({ at: openRecordedChain(record), wallet, holdings }, signal);
+};
+
 describe("Rocket Pool", () => {
+  const moment = openRecordedMoment(cases.rewarded);
+  const [held] = moment.holdings;
+  if (!held) throw new Error("the recording has no rETH");
   describePositionReader({
-    reader,
-    chain: rocketPoolChainConfig,
-    wallet: FIXTURE_WALLET,
-    holdings: [held],
-    calls: rocketPoolCalls,
+    ...{ reader, wallet, ...moment },
     expected: [
       {
-        protocol: "rocket-pool",
-        kind: "staked",
-        name: "Rocket Pool rETH",
-        contract: RETH.contract,
+        ...{ protocol: "rocket-pool", kind: "staked", name: "Rocket Pool rETH", contract: token },
         assets: [
           {
             ...held,
             marketRate: {
-              per: ether,
-              rate: { units: RETH_RATE, scale: 18 },
-              source: "rocket-pool",
-              contract: RETH.contract,
-              timestamp: null,
+              ...{ per: ether, source: "rocket-pool", contract: token, timestamp: null },
+              rate: { units: 1_148765432109876543n, scale: 18 },
             },
           },
         ],
-        receiptTokens: [RETH.contract],
+        receiptTokens: [token],
       },
     ],
     roundsMax: 1,
     requestsMax: 1,
   });
 
+  it.each(["before the first report", "rewarded", "slashed"] as const)(
+    "is worth the ether that Rocket Pool says: %s",
+    async (name) => {
+      const { positions, warnings } = await read(cases[name]);
+      expect(warnings).toEqual([]);
+      const asset = positions[0]?.assets[0];
+      const rate = asset?.marketRate?.rate;
+      const ethers = ((asset?.rawBalance ?? 0n) * (rate?.units ?? 0n)) / 10n ** BigInt(rate?.scale ?? 0);
+      // The rate is rounded for one whole token, the view for the whole balance.
+      const difference = BigInt(cases[name].views.ether) - ethers;
+      expect(difference).toBeGreaterThanOrEqual(0n);
+      expect(difference).toBeLessThanOrEqual((asset?.rawBalance ?? 0n) / 10n ** 18n + 1n);
+    },
+  );
+
+  it("is a token of its own when the rate says nothing", async () => {
+    const { positions, warnings } = await read(cases.worthless);
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual([`The rate of ${token} on Local could not be read; it is shown as a token.`]);
+  });
+
   it("sends no request when the wallet has none", async () => {
-    const at = openRecordedChain({ chain: rocketPoolChainConfig, calls: [] });
-    const query = { at, wallet: FIXTURE_WALLET, holdings: [] };
-    expect(await reader.read(query, new AbortController().signal)).toEqual({ positions: [], warnings: [] });
+    const at = openRecordedChain({ chain: moment.chain, calls: [] });
+    expect(await reader.read({ at, wallet, holdings: [] }, signal)).toEqual({ positions: [], warnings: [] });
     expect(at.rounds).toEqual([]);
   });
 });

@@ -1,42 +1,48 @@
-// sUSDS where it is no vault: the shared suite.
-import { describe } from "vitest";
+// sUSDS where it is no vault, on what the oracle's own contract returned: the shared suite, and the rate's growth.
+import { describe, expect, it } from "vitest";
+import { openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
-import { createRateReader } from "../rate-reader.ts";
-import { SSR_ORACLE, SSR_RATE, SUSDS, skyCalls, skyChainConfig, USDS } from "./fixture.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { createRateReader, type RatedToken } from "../rate-reader.ts";
 import { SKY_TOKENS } from "./markets.ts";
+import recording from "./recording.json" with { type: "json" };
 
-const held = { ...SUSDS, rawBalance: 1_234_567890123456789012n };
+const wallet = recording.wallet as Hex;
+const [token, usds, oracle] = [recording.token as Hex, recording.usds as Hex, recording.oracle as Hex];
+const [shipped] = SKY_TOKENS.get(8453) as readonly [RatedToken];
+const rated = { ...shipped, token, asset: usds, rate: { ...shipped.rate, contract: oracle } };
+const late = recording.cases["half a year after the last message"];
+const rate = BigInt(late.views.rate);
 
 describe("Sky savings", () => {
+  const moment = openRecordedMoment(late);
+  const [held] = moment.holdings;
+  if (!held) throw new Error("the recording has no sUSDS");
   describePositionReader({
-    reader: createRateReader("sky", SKY_TOKENS),
-    chain: skyChainConfig,
-    wallet: FIXTURE_WALLET,
-    holdings: [held],
-    calls: skyCalls,
+    ...{ reader: createRateReader("sky", new Map([[31337, [rated]]])), wallet, ...moment },
     expected: [
       {
-        protocol: "sky",
-        kind: "vault",
-        name: "Sky sUSDS",
-        contract: SUSDS.contract,
+        ...{ protocol: "sky", kind: "vault", name: "Sky sUSDS", contract: token, receiptTokens: [token] },
         assets: [
           {
             ...held,
             marketRate: {
-              per: USDS,
-              rate: { units: SSR_RATE, scale: 27 },
-              source: "sky",
-              contract: SSR_ORACLE,
-              timestamp: null,
+              per: { contract: usds, symbol: "USDS", name: "USDS Stablecoin", decimals: 18, logo: null },
+              rate: { units: rate, scale: 27 },
+              ...{ source: "sky", contract: oracle, timestamp: null },
             },
           },
         ],
-        receiptTokens: [SUSDS.contract],
       },
     ],
     roundsMax: 1,
     requestsMax: 4,
+  });
+
+  it("has a rate that grew since the last message from Ethereum", () => {
+    // Eight percent a year for half a year, and the oracle's approximation of it.
+    expect(rate).toBeGreaterThan((BigInt(late.views.stored) * 1_039n) / 1_000n);
+    expect(rate).toBeLessThan((BigInt(late.views.stored) * 1_040n) / 1_000n);
+    expect(rate - BigInt(late.views.approximate)).toBeLessThan(rate / 1_000_000n);
   });
 });

@@ -1,0 +1,152 @@
+// Euler: vaults that lend, with and without a governor that Euler vouches for, on Euler's own contracts.
+import { concat, type Hex, zeroAddress } from "viem";
+import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
+import type { DeployedContract } from "../support/deployer.ts";
+import type { Recorder } from "../support/recorder.ts";
+
+const USDC = 10n ** 6n;
+const UNIT = 10n ** 18n;
+const YEAR = 365n * 86_400n;
+const MODULES = [
+  ...["initialize", "token", "vault", "borrowing", "liquidation", "riskManager", "balanceForwarder"],
+  "governance",
+] as const;
+/** Of the operations that a vault can disable. */
+const WITHDRAW_AND_REDEEM = 4 + 8;
+
+type Euler = {
+  readonly connector: DeployedContract;
+  readonly factory: DeployedContract;
+  readonly governed: DeployedContract;
+  readonly escrow: DeployedContract;
+  /** An open vault of the asset; every operation is allowed. */
+  createVault(asset: DeployedContract, oracle?: Hex, unit?: Hex): Promise<DeployedContract>;
+};
+
+async function deployEuler({ deployer, chain, artifact }: Recorder): Promise<Euler> {
+  const { deploy, send, call } = deployer;
+  const owner = chain.accounts.owner.address;
+  const connector = await deploy(artifact("EthereumVaultConnector"));
+  const integrations = {
+    evc: connector.address,
+    protocolConfig: (await deploy(artifact("ProtocolConfig"), [owner, owner])).address,
+    sequenceRegistry: (await deploy(artifact("SequenceRegistry"))).address,
+    ...{ balanceTracker: zeroAddress, permit2: zeroAddress },
+  };
+  const modules: Record<string, Hex> = {};
+  for (const name of MODULES) {
+    const contract = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+    modules[name] = (await deploy(artifact(contract), [integrations])).address;
+  }
+  const implementation = await deploy(artifact("EVault"), [integrations, modules]);
+  const factory = await deploy(artifact("GenericFactory"), [owner]);
+  await send(factory, "setImplementation", [implementation.address]);
+  return {
+    ...{ connector, factory },
+    governed: await deploy(artifact("GovernedPerspective"), [connector.address, owner]),
+    escrow: await deploy(artifact("EscrowedCollateralPerspective"), [factory.address]),
+    async createVault(asset, oracle = zeroAddress, unit = zeroAddress) {
+      const args = [zeroAddress, true, concat([asset.address, oracle, unit])];
+      const address = (await call<Hex>(factory, "createProxy", args, { from: owner })).toLowerCase() as Hex;
+      await send(factory, "createProxy", args);
+      const vault = { address, abi: implementation.abi };
+      await send(vault, "setHookConfig", [zeroAddress, 0]);
+      return vault;
+    },
+  };
+}
+
+export async function recordEuler(recorder: Recorder, file: string): Promise<void> {
+  const { deployer, chain, wallet, asWallet, artifact, deployToken, holdingOf, record } = recorder;
+  const { deploy, send, call } = deployer;
+  const owner = chain.accounts.owner.address;
+  const euler = await deployEuler(recorder);
+  const usdc = await deployToken("USDC", 6);
+  const weth = await deployToken("WETH", 18);
+  const oracle = await deploy(artifact("MockPriceOracle"));
+  await send(oracle, "setPrice", [usdc.address, weth.address, UNIT]);
+  await send(oracle, "setPrice", [weth.address, weth.address, 3_000n * USDC]);
+
+  const lending = await euler.createVault(usdc, oracle.address, weth.address);
+  const escrowed = await euler.createVault(weth);
+  const nested = await euler.createVault(lending);
+  const proofs = [
+    { kind: "eulerFactory" as const, registry: euler.factory.address },
+    { kind: "eulerGoverned" as const, registry: euler.governed.address },
+    { kind: "eulerEscrow" as const, registry: euler.escrow.address },
+  ];
+  const readers = [createErc4626Reader(new Map([[chain.chainId, { proofs, vaults: new Set<Hex>() }]]))];
+  const recordMoment = async (name: string, vault: DeployedContract) => {
+    const holding = await holdingOf(vault);
+    const assets = await call<bigint>(vault, "convertToAssets", [holding.rawBalance]);
+    await record(name, {
+      ...{ readers, listed: [await holdingOf(usdc), await holdingOf(weth)] },
+      holdings: holding.rawBalance === 0n ? [] : [holding],
+      views: {
+        ...{ assets, redeemable: await call(vault, "previewRedeem", [holding.rawBalance]) },
+        payable: await call(vault, "maxWithdraw", [wallet]),
+        inner: vault === nested ? await call(lending, "convertToAssets", [assets]) : null,
+      },
+    });
+  };
+  const deposit = async (vault: DeployedContract, asset: DeployedContract, amount: bigint) => {
+    await send(asset, "approve", [vault.address, amount], asWallet);
+    await send(vault, "deposit", [amount, wallet], asWallet);
+  };
+
+  await send(usdc, "mint", [wallet, 5_000n * USDC]);
+  await send(weth, "mint", [wallet, 20n * UNIT]);
+  await send(weth, "mint", [owner, 20n * UNIT]);
+  await deposit(lending, usdc, 1_000n * USDC);
+  await deposit(escrowed, weth, 3n * UNIT);
+  await recordMoment("not lent out", lending);
+
+  await lendOut(recorder, euler, { lending, escrowed, weth });
+  await recordMoment("lent out", lending);
+  await send(euler.governed, "perspectiveVerify", [lending.address, true]);
+  await recordMoment("lent out and governed", lending);
+  await send(usdc, "mint", [lending.address, 500n * USDC]);
+  await recordMoment("donated", lending);
+  await deposit(nested, lending, 400n * USDC);
+  await recordMoment("nested", nested);
+  await send(euler.governed, "perspectiveVerify", [nested.address, true]);
+  await recordMoment("nested and governed", nested);
+
+  await send(lending, "setHookConfig", [zeroAddress, WITHDRAW_AND_REDEEM]);
+  await recordMoment("disabled and governed", lending);
+  await send(euler.governed, "perspectiveUnverify", [lending.address]);
+  await recordMoment("disabled", lending);
+  await send(lending, "setHookConfig", [zeroAddress, 0]);
+
+  await send(escrowed, "setGovernorAdmin", [zeroAddress]);
+  await send(euler.escrow, "perspectiveVerify", [escrowed.address, true]);
+  await recordMoment("escrow", escrowed);
+  await send(escrowed, "redeem", [3n * UNIT, wallet, wallet], asWallet);
+  await recordMoment("emptied", escrowed);
+  recorder.write(file, {
+    ...{ proofs, usdc: usdc.address, weth: weth.address },
+    ...{ lending: lending.address, escrowed: escrowed.address, nested: nested.address },
+  });
+}
+
+/** The owner borrows seven tenths of the vault and pays interest for a year, of which the vault keeps a fee. */
+async function lendOut(
+  { deployer, chain, artifact }: Recorder,
+  { connector }: Euler,
+  { lending, escrowed, weth }: Readonly<Record<"lending" | "escrowed" | "weth", DeployedContract>>,
+): Promise<void> {
+  const { deploy, send } = deployer;
+  const owner = chain.accounts.owner.address;
+  // Ten percent a year or so, per second in units of 27 decimals.
+  const rates = await deploy(artifact("IRMLinearKink"), [3_170979198376458650n, 0n, 0n, 2 ** 31]);
+  await send(lending, "setInterestRateModel", [rates.address]);
+  await send(lending, "setInterestFee", [2_000]);
+  await send(lending, "setLTV", [escrowed.address, 8_000, 9_000, 0]);
+  await send(weth, "approve", [escrowed.address, 10n * UNIT]);
+  await send(escrowed, "deposit", [10n * UNIT, owner]);
+  await send(connector, "enableCollateral", [owner, escrowed.address]);
+  await send(connector, "enableController", [owner, lending.address]);
+  await send(lending, "borrow", [700n * USDC, owner]);
+  await chain.increaseTime(YEAR);
+  await chain.mine();
+}

@@ -1,0 +1,42 @@
+// Runs the contracts of one protocol once and records what they return to its reader:
+//
+//   npx tsx tests/protocols/recordings/run.ts <recording> <folder> "<source>"
+//
+// The folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`, as
+// Foundry and Hardhat write. The source is what they were built from, such as "lidofinance/core at 372b02e of 2026-06-23".
+// The recording replaces the file beside the reader.
+
+import { startRecorder } from "../support/recorder.ts";
+import { recordAaveStaking, recordStata } from "./aave-staking.ts";
+import { recordEthena } from "./ethena.ts";
+import { recordEtherFi } from "./ether-fi.ts";
+import { recordEuler } from "./euler.ts";
+import { recordFluid } from "./fluid.ts";
+import { recordLido } from "./lido.ts";
+import { recordRocketPool } from "./rocket-pool.ts";
+import { recordSavings, recordSavingsRate } from "./sky.ts";
+import { recordYearn } from "./yearn.ts";
+
+const POSITIONS = "src/portfolio/positions";
+const RECORDINGS = {
+  "aave-staking": { run: recordAaveStaking, file: `${POSITIONS}/aave-staking/recording.json` },
+  "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi/recording.json` },
+  ethena: { run: recordEthena, file: `${POSITIONS}/ethena/recording.json` },
+  euler: { run: recordEuler, file: `${POSITIONS}/erc4626/euler.json` },
+  fluid: { run: recordFluid, file: `${POSITIONS}/erc4626/fluid.json` },
+  lido: { run: recordLido, file: `${POSITIONS}/lido/recording.json` },
+  "rocket-pool": { run: recordRocketPool, file: `${POSITIONS}/rocket-pool/recording.json` },
+  "sky-savings": { run: recordSavings, file: `${POSITIONS}/erc4626/sky.json` },
+  "sky-savings-rate": { run: recordSavingsRate, file: `${POSITIONS}/sky/recording.json` },
+  stata: { run: recordStata, file: `${POSITIONS}/erc4626/stata.json` },
+  yearn: { run: recordYearn, file: `${POSITIONS}/erc4626/yearn.json` },
+} as const;
+
+const [name = "", folder = "", source = ""] = process.argv.slice(2);
+const recording = RECORDINGS[name as keyof typeof RECORDINGS];
+if (recording === undefined || folder === "" || source === "") {
+  throw new Error(`Name one of ${Object.keys(RECORDINGS).join(", ")}, a folder and a source.`);
+}
+const recorder = await startRecorder(folder, source);
+await recording.run(recorder, recording.file);
+await recorder.chain.stop();
