@@ -118,6 +118,15 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
   await recordMoment("disabled", lending);
   await send(lending, "setHookConfig", [zeroAddress, 0]);
 
+  // Three ether secure a loan of the wallet.
+  await send(euler.connector, "enableCollateral", [wallet, escrowed.address], asWallet);
+  await send(euler.connector, "enableController", [wallet, lending.address], asWallet);
+  await send(lending, "borrow", [50n * USDC, wallet], asWallet);
+  await recordMoment("with a loan", escrowed);
+  await send(usdc, "approve", [lending.address, 100n * USDC], asWallet);
+  await send(lending, "repay", [2n ** 256n - 1n, wallet], asWallet);
+  await send(lending, "disableController", [], asWallet);
+
   await send(escrowed, "setGovernorAdmin", [zeroAddress]);
   await send(euler.escrow, "perspectiveVerify", [escrowed.address, true]);
   await recordMoment("escrow", escrowed);

@@ -1,4 +1,4 @@
-// A wallet with shares of a listed vault beside other listed tokens, with results in the shape of ERC-4626.
+// A wallet with shares of a listed vault, written by hand: the tests change its results into those of dishonest vaults.
 import type { Hex } from "../../../lib/hex.ts";
 import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 

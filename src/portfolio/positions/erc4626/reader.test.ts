@@ -1,4 +1,4 @@
-// ERC-4626 vaults: the shared suite, dishonest vaults, recorded ones, and a real vault on a real EVM.
+// ERC-4626 vaults: the shared suite on recorded sDAI, dishonest vaults, MetaMorpho's, and a real vault on a real EVM.
 import { readFileSync } from "node:fs";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
@@ -6,6 +6,7 @@ import { startEvm } from "@sextant/contracts/test/evm";
 import { describe, expect, it } from "vitest";
 import {
   openRecordedChain,
+  openRecordedMoment,
   type RecordedCall,
   readChainRecord,
 } from "../../../../tests/support/chain/recorded-chain.ts";
@@ -16,6 +17,7 @@ import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-cha
 import * as fixture from "./fixture.ts";
 import { VAULT_REGISTRIES } from "./markets.ts";
 import { createErc4626Reader, erc4626Reader } from "./reader.ts";
+import sky from "./sky.json" with { type: "json" };
 
 const {
   DAI,
@@ -39,20 +41,26 @@ const holdings: readonly Holding[] = [
 ];
 
 describe("ERC-4626", () => {
+  const {
+    chain,
+    holdings: recordedHoldings,
+    calls,
+  } = openRecordedMoment(sky.cases["sDAI before the rate was collected"]);
   describePositionReader({
-    reader: erc4626Reader,
-    chain: vaultChainConfig,
-    wallet,
-    holdings,
-    calls: fixture.erc4626Calls,
+    ...{ reader: erc4626Reader, chain, wallet: sky.wallet as Hex, holdings: recordedHoldings, calls },
     expected: [
       {
         protocol: "erc-4626",
         kind: "vault",
         name: "Savings Dai",
-        contract: SAVINGS_DAI.contract,
-        assets: [{ ...DAI, rawBalance: ASSETS }],
-        receiptTokens: [SAVINGS_DAI.contract],
+        contract: sky.sDai as Hex,
+        assets: [
+          {
+            ...{ contract: sky.dai as Hex, symbol: "DAI", name: "Dai Stablecoin", decimals: 18, logo: null },
+            rawBalance: BigInt(sky.cases["sDAI before the rate was collected"].views.redeemed),
+          },
+        ],
+        receiptTokens: [sky.sDai as Hex],
       },
     ],
     emptyResult: "absence",

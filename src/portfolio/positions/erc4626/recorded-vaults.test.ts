@@ -87,6 +87,15 @@ describe("Euler", () => {
     expect(warnings).toEqual([unpayable(lending)]);
   });
 
+  it("does not count what may secure a loan in a vault of anyone's making, as the vault promises nothing then", async () => {
+    const { views } = cases["with a loan"];
+    expect(views.payable).toBe("0");
+    expect(BigInt(views.assets)).toBe(3n * 10n ** 18n);
+    const { positions, warnings } = await read(euler, cases["with a loan"]);
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual([unpayable(escrowed)]);
+  });
+
   it("counts an escrow, and nothing once it is empty", async () => {
     const { positions } = await read(euler, cases.escrow);
     expect(positions).toMatchObject([position(escrowed, weth, cases.escrow.views.redeemable)]);
