@@ -12,7 +12,7 @@ const USDC = 10n ** 6n;
 const RAY = 10n ** 27n;
 const DAY = 86_400n;
 
-/** Stands for controllers of rewards, which are told about every transfer; and for a view that Aave's npm package lacks. */
+/** Stands for controllers of rewards, which hear of every transfer; and for a view that Aave's npm package lacks. */
 const STAND_IN_SOURCE = `pragma solidity ^0.8.20;
 contract Rewards {
   function getRewardsByAsset(address) external pure returns (address[] memory) {}
@@ -59,7 +59,7 @@ type Stata = {
   readonly market: AaveV3Market;
 };
 
-/** Aave's market has USDC of the wallet and of a borrower, so that deposits earn. */
+/** With a market in which the owner has collateral to borrow USDC, so that deposits earn. */
 async function deployStata(recorder: Recorder, usdc: DeployedContract): Promise<Stata> {
   const { deployer, chain, artifact, deployToken } = recorder;
   const { deploy, send, call } = deployer;
@@ -86,89 +86,100 @@ async function deployStata(recorder: Recorder, usdc: DeployedContract): Promise<
   return { factory, market, token: { address, abi: implementation.abi } };
 }
 
-export async function recordAaveStaking(recorder: Recorder, file: string): Promise<void> {
-  const { deployer, chain, wallet, asWallet, deployToken, holdingOf, record } = recorder;
-  const { send, call } = deployer;
-  const aave = await deployToken("AAVE", 18);
-  const gho = await deployToken("GHO", 18);
-  const usdc = await deployToken("USDC", 6);
+type Stakes = Readonly<
+  Record<"aave" | "gho" | "usdc" | "safetyModule" | "overToken" | "overVault", DeployedContract>
+> & { readonly stata: Stata };
+
+/** The wallet stakes all its AAVE, GHO and USDC, the last by way of the static token. */
+async function stakeAll(recorder: Recorder): Promise<Stakes> {
+  const { deployer, chain, wallet, asWallet, deployToken, holdingOf } = recorder;
+  const { send } = deployer;
+  const [aave, gho, usdc] = [
+    ...[await deployToken("AAVE", 18), await deployToken("GHO", 18), await deployToken("USDC", 6)],
+  ] as const;
   const safetyModule = await deploySafetyModule(recorder, aave);
   const stata = await deployStata(recorder, usdc);
   const overToken = await deployUmbrella(recorder, gho, "stkGHO.v1");
   const overVault = await deployUmbrella(recorder, stata.token, "stkwaUSDC.v1");
+  const approve = (asset: DeployedContract, { address }: DeployedContract, amount: bigint) =>
+    send(asset, "approve", [address, amount], asWallet);
+  const deposit = async (vault: DeployedContract, asset: DeployedContract, amount: bigint) => {
+    await approve(asset, vault, amount);
+    await send(vault, "deposit", [amount, wallet], asWallet);
+  };
+  await send(aave, "mint", [wallet, 10n * UNIT]);
+  await approve(aave, safetyModule, 10n * UNIT);
+  await send(safetyModule, "stake", [wallet, 10n * UNIT], asWallet);
+  await send(gho, "mint", [wallet, 2_000n * UNIT]);
+  await deposit(overToken, gho, 2_000n * UNIT);
+  await send(usdc, "mint", [wallet, 3_000n * USDC]);
+  await deposit(stata.token, usdc, 3_000n * USDC);
+  await send(stata.market.pool, "borrow", [usdc.address, 1_500n * USDC, 2n, 0, chain.accounts.owner.address]);
+  await deposit(overVault, stata.token, (await holdingOf(stata.token)).rawBalance);
+  await chain.increaseTime(100n * DAY);
+  await chain.mine();
+  return { aave, gho, usdc, safetyModule, stata, overToken, overVault };
+}
+
+/** After the cooldown. */
+async function redeemAll({ deployer, chain, wallet, asWallet }: Recorder, stakes: Stakes): Promise<void> {
+  const { send, call } = deployer;
+  const { safetyModule, overToken, overVault } = stakes;
+  const balance = (token: DeployedContract) => call<bigint>(token, "balanceOf", [wallet]);
+  await chain.increaseTime(20n * DAY + 60n);
+  await send(safetyModule, "redeem", [wallet, await balance(safetyModule)], asWallet);
+  for (const token of [overToken, overVault])
+    await send(token, "redeem", [await balance(token), wallet, wallet], asWallet);
+}
+
+async function setPaused({ deployer }: Recorder, stakes: Stakes, paused: boolean): Promise<void> {
+  const { overToken, overVault, stata } = stakes;
+  for (const token of [overToken, overVault]) await deployer.send(token, paused ? "pause" : "unpause");
+  await deployer.send(stata.token, "setPaused", [paused]);
+}
+
+export async function recordAaveStaking(recorder: Recorder, file: string): Promise<void> {
+  const { deployer, chain, wallet, asWallet, holdingOf, record } = recorder;
+  const { send, call } = deployer;
+  const stakes = await stakeAll(recorder);
+  const { aave, gho, usdc, safetyModule, overToken, overVault, stata } = stakes;
   const tokens = [
     { name: "stkAAVE", token: safetyModule.address, kind: "safety-module" as const },
     { name: "Umbrella GHO", token: overToken.address, kind: "vault" as const },
     { name: "Umbrella USDC", token: overVault.address, kind: "vault-of-vault" as const },
   ];
   const readers = [createAaveStakingReader(new Map([[chain.chainId, tokens]]))];
-  const balance = (token: DeployedContract) => call<bigint>(token, "balanceOf", [wallet]);
-  const setPaused = async (paused: boolean) => {
-    for (const token of [overToken, overVault]) await send(token, paused ? "pause" : "unpause");
-    await send(stata.token, "setPaused", [paused]);
+  const beginCooldown = async () => {
+    for (const token of [safetyModule, overToken, overVault]) await send(token, "cooldown", [], asWallet);
   };
-  /** Paid after the cooldown, found by waiting for it; the last in shares of the static token, which grow meanwhile. */
-  const redeemAll = async (name: string) => {
-    const snapshot = await chain.request("evm_snapshot");
-    if (name === "paused") await setPaused(false);
-    for (const token of name === "staked" ? [safetyModule, overToken, overVault] : [])
-      await send(token, "cooldown", [], asWallet);
-    await chain.increaseTime(20n * DAY + 60n);
-    await send(safetyModule, "redeem", [wallet, await balance(safetyModule)], asWallet);
-    for (const token of [overToken, overVault])
-      await send(token, "redeem", [await balance(token), wallet, wallet], asWallet);
-    const paid = { aave: await balance(aave), gho: await balance(gho), shares: await balance(stata.token) };
-    await chain.request("evm_revert", [snapshot]);
-    return paid;
-  };
-  const recordMoment = async (name: string) => {
+  /** Expects what the wallet is paid in the end, found by waiting for it. */
+  const recordMoment = async (name: string, prepare = async () => {}) => {
     const listed = await Promise.all([aave, gho, usdc].map(holdingOf));
-    const { shares, ...paid } = await redeemAll(name);
+    const balance = (token: DeployedContract) => call<bigint>(token, "balanceOf", [wallet]);
+    const snapshot = await chain.request("evm_snapshot");
+    await prepare();
+    await redeemAll(recorder, stakes);
+    const paid = { aave: await balance(aave), gho: await balance(gho) };
+    const shares = await balance(stata.token);
+    await chain.request("evm_revert", [snapshot]);
+    // Shares of the static token grow while one waits, so they count at today's income.
     const income = await call<bigint>(stata.market.pool, "getReserveNormalizedIncome", [usdc.address]);
     await record(name, { readers, listed, views: { ...paid, usdc: (shares * income) / RAY } });
   };
-  const stake = async (token: DeployedContract, asset: DeployedContract, amount: bigint) => {
-    await send(asset, "approve", [token.address, amount], asWallet);
-    const isModule = token === safetyModule;
-    await send(
-      token,
-      isModule ? "stake" : "deposit",
-      isModule ? [wallet, amount] : [amount, wallet],
-      asWallet,
-    );
-  };
 
-  for (const [token, amount] of [
-    [aave, 10n * UNIT],
-    [gho, 2_000n * UNIT],
-    [usdc, 3_000n * USDC],
-  ] as const)
-    await send(token, "mint", [wallet, amount]);
-  await stake(safetyModule, aave, 10n * UNIT);
-  await stake(overToken, gho, 2_000n * UNIT);
-  await stake(stata.token, usdc, 3_000n * USDC);
-  await send(stata.market.pool, "borrow", [usdc.address, 1_500n * USDC, 2n, 0, chain.accounts.owner.address]);
-  await stake(overVault, stata.token, await balance(stata.token));
-  await chain.increaseTime(100n * DAY);
-  await chain.mine();
-  await recordMoment("staked");
-
-  for (const token of [safetyModule, overToken, overVault]) await send(token, "cooldown", [], asWallet);
+  await recordMoment("staked", beginCooldown);
+  await beginCooldown();
   await recordMoment("in cooldown");
   const owner = chain.accounts.owner.address;
   await send(safetyModule, "slash", [owner, (29n * UNIT) / 10n]);
   await send(overToken, "slash", [owner, 333n * UNIT]);
   await send(overVault, "slash", [owner, 444n * USDC]);
   await recordMoment("slashed");
-  await setPaused(true);
-  await recordMoment("paused");
-  await setPaused(false);
-
+  await setPaused(recorder, stakes, true);
+  await recordMoment("paused", () => setPaused(recorder, stakes, false));
+  await setPaused(recorder, stakes, false);
   await send(safetyModule, "settleSlashing");
-  await chain.increaseTime(20n * DAY + 60n);
-  await send(safetyModule, "redeem", [wallet, await balance(safetyModule)], asWallet);
-  for (const token of [overToken, overVault])
-    await send(token, "redeem", [await balance(token), wallet, wallet], asWallet);
+  await redeemAll(recorder, stakes);
   await record("emptied", { readers, views: {} });
   recorder.write(file, { tokens, aave: aave.address, gho: gho.address, usdc: usdc.address });
 }
@@ -197,7 +208,7 @@ export async function recordStata(recorder: Recorder, file: string): Promise<voi
   await send(market.pool, "borrow", [usdc.address, 2_000n * USDC, 2n, 0, chain.accounts.owner.address]);
   await chain.increaseTime(200n * DAY);
   await chain.mine();
-  await recordMoment("lent out");
+  await recordMoment("in use");
   const { aTokenAddress } = await call<{ aTokenAddress: Hex }>(market.pool, "getReserveData", [usdc.address]);
   await send(usdc, "mint", [aTokenAddress, 5_000n * USDC]);
   await recordMoment("donated");

@@ -56,20 +56,30 @@ async function deployEuler({ deployer, chain, artifact }: Recorder): Promise<Eul
   };
 }
 
-export async function recordEuler(recorder: Recorder, file: string): Promise<void> {
-  const { deployer, chain, wallet, asWallet, artifact, deployToken, holdingOf, record } = recorder;
-  const { deploy, send, call } = deployer;
-  const owner = chain.accounts.owner.address;
-  const euler = await deployEuler(recorder);
+type Vaults = Readonly<Record<"lending" | "escrowed" | "nested" | "usdc" | "weth", DeployedContract>>;
+
+/** One vault that lends USDC against the shares of one with WETH, and one of the shares of the first. */
+async function createVaults(recorder: Recorder, { createVault }: Euler): Promise<Vaults> {
+  const { deployer, chain, wallet, artifact, deployToken } = recorder;
+  const { deploy, send } = deployer;
   const usdc = await deployToken("USDC", 6);
   const weth = await deployToken("WETH", 18);
   const oracle = await deploy(artifact("MockPriceOracle"));
   await send(oracle, "setPrice", [usdc.address, weth.address, UNIT]);
   await send(oracle, "setPrice", [weth.address, weth.address, 3_000n * USDC]);
+  await send(usdc, "mint", [wallet, 5_000n * USDC]);
+  for (const account of [wallet, chain.accounts.owner.address])
+    await send(weth, "mint", [account, 20n * UNIT]);
+  const lending = await createVault(usdc, oracle.address, weth.address);
+  return { usdc, weth, lending, escrowed: await createVault(weth), nested: await createVault(lending) };
+}
 
-  const lending = await euler.createVault(usdc, oracle.address, weth.address);
-  const escrowed = await euler.createVault(weth);
-  const nested = await euler.createVault(lending);
+export async function recordEuler(recorder: Recorder, file: string): Promise<void> {
+  const { deployer, chain, wallet, asWallet, holdingOf, record } = recorder;
+  const { send, call } = deployer;
+  const euler = await deployEuler(recorder);
+  const vaults = await createVaults(recorder, euler);
+  const { lending, escrowed, nested, usdc, weth } = vaults;
   const proofs = [
     { kind: "eulerFactory" as const, registry: euler.factory.address },
     { kind: "eulerGoverned" as const, registry: euler.governed.address },
@@ -94,55 +104,57 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
     await send(vault, "deposit", [amount, wallet], asWallet);
   };
 
-  await send(usdc, "mint", [wallet, 5_000n * USDC]);
-  await send(weth, "mint", [wallet, 20n * UNIT]);
-  await send(weth, "mint", [owner, 20n * UNIT]);
   await deposit(lending, usdc, 1_000n * USDC);
   await deposit(escrowed, weth, 3n * UNIT);
-  await recordMoment("not lent out", lending);
-
-  await lendOut(recorder, euler, { lending, escrowed, weth });
-  await recordMoment("lent out", lending);
+  await recordMoment("idle", lending);
+  await borrowMost(recorder, euler, vaults);
+  await recordMoment("in use", lending);
   await send(euler.governed, "perspectiveVerify", [lending.address, true]);
-  await recordMoment("lent out and governed", lending);
+  await recordMoment("in use and governed", lending);
   await send(usdc, "mint", [lending.address, 500n * USDC]);
   await recordMoment("donated", lending);
   await deposit(nested, lending, 400n * USDC);
   await recordMoment("nested", nested);
   await send(euler.governed, "perspectiveVerify", [nested.address, true]);
   await recordMoment("nested and governed", nested);
-
   await send(lending, "setHookConfig", [zeroAddress, WITHDRAW_AND_REDEEM]);
   await recordMoment("disabled and governed", lending);
   await send(euler.governed, "perspectiveUnverify", [lending.address]);
   await recordMoment("disabled", lending);
   await send(lending, "setHookConfig", [zeroAddress, 0]);
+  await recordCollateral(recorder, euler, vaults, (name) => recordMoment(name, escrowed));
+  const addresses = Object.entries(vaults).map(([name, { address }]) => [name, address]);
+  recorder.write(file, { proofs, ...Object.fromEntries(addresses) });
+}
 
-  // Three ether secure a loan of the wallet.
-  await send(euler.connector, "enableCollateral", [wallet, escrowed.address], asWallet);
-  await send(euler.connector, "enableController", [wallet, lending.address], asWallet);
+/** The vault with WETH: while it secures a loan of the wallet, as an escrow that Euler verified, and empty. */
+async function recordCollateral(
+  { deployer, wallet, asWallet }: Recorder,
+  { connector, escrow }: Euler,
+  { lending, escrowed, usdc }: Vaults,
+  recordMoment: (name: string) => Promise<void>,
+): Promise<void> {
+  const { send } = deployer;
+  await send(connector, "enableCollateral", [wallet, escrowed.address], asWallet);
+  await send(connector, "enableController", [wallet, lending.address], asWallet);
   await send(lending, "borrow", [50n * USDC, wallet], asWallet);
-  await recordMoment("with a loan", escrowed);
+  await recordMoment("with a loan");
   await send(usdc, "approve", [lending.address, 100n * USDC], asWallet);
   await send(lending, "repay", [2n ** 256n - 1n, wallet], asWallet);
   await send(lending, "disableController", [], asWallet);
 
   await send(escrowed, "setGovernorAdmin", [zeroAddress]);
-  await send(euler.escrow, "perspectiveVerify", [escrowed.address, true]);
-  await recordMoment("escrow", escrowed);
+  await send(escrow, "perspectiveVerify", [escrowed.address, true]);
+  await recordMoment("escrow");
   await send(escrowed, "redeem", [3n * UNIT, wallet, wallet], asWallet);
-  await recordMoment("emptied", escrowed);
-  recorder.write(file, {
-    ...{ proofs, usdc: usdc.address, weth: weth.address },
-    ...{ lending: lending.address, escrowed: escrowed.address, nested: nested.address },
-  });
+  await recordMoment("emptied");
 }
 
 /** The owner borrows seven tenths of the vault and pays interest for a year, of which the vault keeps a fee. */
-async function lendOut(
+async function borrowMost(
   { deployer, chain, artifact }: Recorder,
   { connector }: Euler,
-  { lending, escrowed, weth }: Readonly<Record<"lending" | "escrowed" | "weth", DeployedContract>>,
+  { lending, escrowed, weth }: Vaults,
 ): Promise<void> {
   const { deploy, send } = deployer;
   const owner = chain.accounts.owner.address;

@@ -1,4 +1,4 @@
-// Fluid: fTokens over its liquidity layer, lent out in part, paused and emptied, on Fluid's own contracts.
+// Fluid: fTokens over its liquidity layer, in use in part, paused and emptied, on Fluid's own contracts.
 import { type Hex, toFunctionSelector } from "viem";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
@@ -13,7 +13,7 @@ const INTEREST_MODE = 1;
 /** Fluid lends to contracts only. */
 const BORROWER_SOURCE = `pragma solidity ^0.8.20;
 interface Liquidity { function operate(address, int256, int256, address, address, bytes calldata) external; }
-contract Borrower {
+contract Debtor {
   function borrow(Liquidity liquidity, address token, int256 amount) external {
     liquidity.operate(token, 0, amount, address(0), msg.sender, "");
   }
@@ -23,7 +23,7 @@ type Fluid = {
   readonly liquidity: DeployedContract;
   readonly factory: DeployedContract;
   readonly fToken: DeployedContract;
-  readonly borrower: DeployedContract;
+  readonly debtor: DeployedContract;
 };
 
 async function deployFluid({ deployer, chain, artifact }: Recorder, usdc: DeployedContract): Promise<Fluid> {
@@ -61,15 +61,15 @@ async function deployFluid({ deployer, chain, artifact }: Recorder, usdc: Deploy
   await send(factory, "setFTokenCreationCode", [TYPE, bytecode]);
   await send(factory, "createToken", [token, TYPE, false]);
   const address = (await call<Hex>(factory, "computeToken", [token, TYPE])).toLowerCase() as Hex;
-  const { Borrower } = await compileSources({ "borrower.sol": BORROWER_SOURCE });
-  const borrower = await deploy(Borrower as Artifact);
+  const { Debtor } = await compileSources({ "debtor.sol": BORROWER_SOURCE });
+  const debtor = await deploy(Debtor as Artifact);
   const limits = { token, mode: INTEREST_MODE, expandPercent: 2_500n, expandDuration: DAY };
   await send(liquidity, "updateUserSupplyConfigs", [
     [{ ...limits, user: address, baseWithdrawalLimit: 10_000n * USDC }],
   ]);
   const ceilings = { baseDebtCeiling: 10_000n * USDC, maxDebtCeiling: 20_000n * USDC };
-  await send(liquidity, "updateUserBorrowConfigs", [[{ ...limits, user: borrower.address, ...ceilings }]]);
-  return { liquidity, factory, borrower, fToken: { address, abi } };
+  await send(liquidity, "updateUserBorrowConfigs", [[{ ...limits, user: debtor.address, ...ceilings }]]);
+  return { liquidity, factory, debtor, fToken: { address, abi } };
 }
 
 export async function recordFluid(recorder: Recorder, file: string): Promise<void> {
@@ -79,7 +79,7 @@ export async function recordFluid(recorder: Recorder, file: string): Promise<voi
   // A vault that owes more than the supply of its asset is not believed.
   await send(usdc, "mint", [chain.accounts.owner.address, 1_000_000n * USDC]);
   await send(usdc, "mint", [wallet, 5_000n * USDC]);
-  const { liquidity, factory, fToken, borrower } = await deployFluid(recorder, usdc);
+  const { liquidity, factory, fToken, debtor } = await deployFluid(recorder, usdc);
   const proofs = [
     { kind: "fluidLending" as const, registry: factory.address },
     { kind: "fluidLendingNative" as const, registry: factory.address },
@@ -99,11 +99,11 @@ export async function recordFluid(recorder: Recorder, file: string): Promise<voi
 
   await send(usdc, "approve", [fToken.address, 5_000n * USDC], asWallet);
   await send(fToken, "deposit", [5_000n * USDC, wallet], asWallet);
-  await recordMoment("not lent out");
-  await send(borrower, "borrow", [liquidity.address, usdc.address, 3_900n * USDC]);
+  await recordMoment("idle");
+  await send(debtor, "borrow", [liquidity.address, usdc.address, 3_900n * USDC]);
   await chain.increaseTime(300n * DAY);
   await chain.mine();
-  await recordMoment("lent out");
+  await recordMoment("in use");
   await send(usdc, "mint", [liquidity.address, 2_000n * USDC]);
   await recordMoment("donated");
   await send(liquidity, "pauseUser", [fToken.address, [usdc.address], []]);

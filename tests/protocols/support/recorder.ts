@@ -28,7 +28,7 @@ contract PlainProxy is ERC1967Proxy {
   receive() external payable { _fallback(); }
 }`;
 
-/** What a reader is told about the wallet, and what the protocol itself says about it. */
+/** What a reader is given about the wallet, and what the protocol itself says about it. */
 type Moment = {
   readonly readers: readonly PositionReader[];
   readonly holdings?: readonly Holding[];

@@ -34,22 +34,22 @@ describe("Euler", () => {
   const { cases, lending, nested, escrowed, usdc, weth } = euler;
 
   it("counts a vault of anyone's making with all that it owes while it has that", async () => {
-    const { views } = cases["not lent out"];
-    const { positions, warnings, provenTokens } = await read(euler, cases["not lent out"]);
+    const { views } = cases.idle;
+    const { positions, warnings, provenTokens } = await read(euler, cases.idle);
     expect(positions).toMatchObject([position(lending, usdc, views.assets)]);
     expect(warnings).toEqual([]);
     expect(provenTokens).toEqual(new Set([lending]));
   });
 
-  it("counts it with its cash once more is lent out", async () => {
-    const { views } = cases["lent out"];
-    const { positions, warnings } = await read(euler, cases["lent out"]);
+  it("counts it with its cash once more is borrowed", async () => {
+    const { views } = cases["in use"];
+    const { positions, warnings } = await read(euler, cases["in use"]);
     expect(positions).toMatchObject([position(lending, usdc, views.payable)]);
     expect(BigInt(views.payable)).toBeLessThan(BigInt(views.assets));
     expect(warnings).toEqual([unpayable(lending)]);
   });
 
-  it.each(["lent out and governed", "donated", "disabled and governed"] as const)(
+  it.each(["in use and governed", "donated", "disabled and governed"] as const)(
     "counts one that Euler governs with all that it owes: %s",
     async (name) => {
       const { views } = cases[name];
@@ -60,13 +60,13 @@ describe("Euler", () => {
   );
 
   it("deducts the fee on interest, and ignores a donation as the vault does", () => {
-    const [lent, donated] = [cases["lent out and governed"], cases.donated].map(({ views }) =>
+    const [used, donated] = [cases["in use and governed"], cases.donated].map(({ views }) =>
       BigInt(views.assets),
     ) as [bigint, bigint];
     // Ten percent on seven tenths, less a fifth.
-    expect(lent).toBeGreaterThan(1_055_000000n);
-    expect(lent).toBeLessThan(1_060_000000n);
-    expect(donated - lent).toBeLessThan(1_000n);
+    expect(used).toBeGreaterThan(1_055_000000n);
+    expect(used).toBeLessThan(1_060_000000n);
+    expect(donated - used).toBeLessThan(1_000n);
   });
 
   it("follows a vault of a vault that Euler governs, and does not value one of anyone's making", async () => {
@@ -105,7 +105,7 @@ describe("Euler", () => {
 
 describe("Fluid", () => {
   const { cases, fToken, usdc } = fluid;
-  it.each(["not lent out", "lent out", "donated", "paused"] as const)(
+  it.each(["idle", "in use", "donated", "paused"] as const)(
     "counts an fToken with what its shares stand for: %s",
     async (name) => {
       const { positions, warnings, provenTokens } = await read(fluid, cases[name]);
@@ -116,8 +116,8 @@ describe("Fluid", () => {
   );
 
   it("earned interest, of which only a part can be withdrawn at once", () => {
-    const { assets, payable } = cases["lent out"].views;
-    expect(BigInt(assets)).toBeGreaterThan(BigInt(cases["not lent out"].views.assets));
+    const { assets, payable } = cases["in use"].views;
+    expect(BigInt(assets)).toBeGreaterThan(BigInt(cases.idle.views.assets));
     expect(BigInt(payable)).toBeLessThan(BigInt(assets));
   });
 
@@ -183,7 +183,7 @@ describe("Sky savings", () => {
 
 describe("Aave's static tokens", () => {
   const { cases, stata: token, usdc } = stata;
-  it.each(["lent out", "donated", "paused"] as const)(
+  it.each(["in use", "donated", "paused"] as const)(
     "count with what the market owes their shares: %s",
     async (name) => {
       const { positions, warnings, provenTokens } = await read(stata, cases[name]);
