@@ -229,12 +229,14 @@ export type PositionResult = {
   readonly provenTokens?: ReadonlySet<Hex>;
   /** Tokens that behave like shares, which markets rarely trade: their lack of a price says nothing about them. */
   readonly unmarketedTokens?: ReadonlySet<Hex>;
+  /** Nothing of a lending market could be read, so that a debt may be missing among the positions. */
+  readonly hasUnreadDebt?: true;
   readonly warnings: readonly string[];
 };
 
 export type PositionReader = {
   readonly protocol: string;
-  /** The protocol lends: each part that its reader fails to read, and warns about, may hide a debt. */
+  /** The protocol lends: while it is not read, a debt may be unseen. */
   readonly readsDebt?: boolean;
   /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */
   read(query: PositionQuery, signal: AbortSignal): Promise<PositionResult>;

@@ -40,7 +40,7 @@ describe("collectPositions", () => {
   it.each([
     ["fails", () => Promise.reject(new Error("down"))],
     ["hangs", () => new Promise<never>(() => {})],
-    ["could not read a part", async () => ({ positions: [], warnings: ["A part."] })],
+    ["could not read a market", async () => ({ positions: [], warnings: [], hasUnreadDebt: true as const })],
   ])("names a lending protocol whose reader %s: a debt may be missing", async (_, read) => {
     const readers = [
       { protocol: "Lend", readsDebt: true, read },

@@ -3,7 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } from "../types.ts";
 
-type CollectedPositions = Required<PositionResult> & {
+type CollectedPositions = Required<Omit<PositionResult, "hasUnreadDebt">> & {
   /** Lending protocols in which a debt of the wallet may be missing. */
   readonly unreadDebts: ReadonlySet<string>;
 };
@@ -37,7 +37,7 @@ export async function collectPositions(
     }
     const { value: result } = outcome;
     warnings.push(...result.warnings);
-    if (reader.readsDebt && result.warnings.length > 0) unreadDebts.add(reader.protocol);
+    if (result.hasUnreadDebt) unreadDebts.add(reader.protocol);
     for (const token of result.provenTokens ?? []) provenTokens.add(token);
     for (const token of result.unmarketedTokens ?? []) unmarketedTokens.add(token);
     for (const position of result.positions) {

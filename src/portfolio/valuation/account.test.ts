@@ -48,7 +48,7 @@ describe("an account with debt", () => {
     expect(summary.chains.map(({ totalValueUsd }) => totalValueUsd)).toEqual([null, "5"]);
     expect(positions.map(({ valueUsd }) => valueUsd)).toEqual(["-699930", null]);
     expect(summary.warnings).toContain(
-      "The total value on Base is unknown: the wallet owes in Test, and not everything that it holds or owes there has a known value.",
+      "The total value on Base is unknown: the wallet owes in Test, or may, and not everything that it holds or owes there has a known value.",
     );
   });
 
@@ -70,6 +70,11 @@ describe("an account with debt", () => {
   it("makes the totals unknown when a part of it could not be read", () => {
     const { summary } = onBase({ positions: [{ ...debt, incomplete: true }], prices: dollar });
     expect(summary.totalValueUsd).toBeNull();
+    // What could not be read may be a debt.
+    const collateral = supplied(makeHolding(usdc, million));
+    expect(onBase({ positions: [collateral], prices: dollar }).summary.totalValueUsd).toBe("1000000");
+    const part = onBase({ positions: [{ ...collateral, incomplete: true }], prices: dollar });
+    expect(part.summary.totalValueUsd).toBeNull();
   });
 
   it("makes the totals unknown when it could not be read at all, whatever else is known", () => {

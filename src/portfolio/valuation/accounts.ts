@@ -7,13 +7,15 @@ export type AccountPart = {
   /** Null for a position that secures nothing: it is an account of its own. */
   readonly market: string | null;
   readonly isDebt: boolean;
+  /** All of its account was read. */
+  readonly isRead: boolean;
   /** All of it was read, and each asset has a value that no limit cuts. */
   readonly isExact: boolean;
 };
 
 /**
- * The protocols of accounts that owe something and whose value is not known in full. Leaving out what has no price would
- * count the debt without its collateral, or the collateral without its debt.
+ * The protocols of accounts that owe something, or may because a part could not be read, and whose value is not known in
+ * full. Leaving out what has no price would count the debt without its collateral, or the collateral without its debt.
  */
 export function findUnknownAccounts(parts: readonly AccountPart[]): ReadonlySet<string> {
   const accounts = new Map<unknown, AccountPart[]>();
@@ -22,7 +24,8 @@ export function findUnknownAccounts(parts: readonly AccountPart[]): ReadonlySet<
     accounts.set(key, [...(accounts.get(key) ?? []), part]);
   }
   const unknown = [...accounts.values()].filter(
-    (account) => account.some(({ isDebt }) => isDebt) && !account.every(({ isExact }) => isExact),
+    (account) =>
+      account.some(({ isDebt, isRead }) => isDebt || !isRead) && !account.every(({ isExact }) => isExact),
   );
   return new Set(unknown.flatMap((account) => account.map(({ protocol }) => protocol)));
 }

@@ -134,6 +134,7 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
     stablecoinValues: isDebt ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
     account: {
       ...{ protocol, market: position.market ?? null, isDebt },
+      isRead: position.incomplete !== true,
       isExact:
         position.incomplete !== true &&
         assets.every((asset) => asset.value !== null && (isDebt || !asset.isLimited)),

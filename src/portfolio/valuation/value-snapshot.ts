@@ -167,7 +167,7 @@ function describeUnknown({
     ),
     ...[...unknownAccounts].map(
       (protocol) =>
-        `The total value on ${chain.name} is unknown: the wallet owes in ${protocol}, and not everything that it holds or owes there has a known value.`,
+        `The total value on ${chain.name} is unknown: the wallet owes in ${protocol}, or may, and not everything that it holds or owes there has a known value.`,
     ),
     ...(limitedAssets.size === 0
       ? []

@@ -139,9 +139,10 @@ export function describePositionReader(testCase: ReaderCase): void {
     it.each(Object.entries(GARBAGE))(
       "finds nothing and warns when all results are %s",
       async (_, garbage) => {
-        const { positions, warnings } = await read(openRecordedChain({ ...record, spoil: () => garbage }));
-        expect(positions).toEqual([]);
-        expect(warnings.length).toBeGreaterThan(0);
+        const result = await read(openRecordedChain({ ...record, spoil: () => garbage }));
+        expect(result.positions).toEqual([]);
+        expect(result.warnings.length).toBeGreaterThan(0);
+        expect(result.hasUnreadDebt).toBe(reader.readsDebt);
       },
     );
 

@@ -51,6 +51,8 @@ type ReadContext = AaveProtocol & {
   /** Collects what could not be read, and in which markets. */
   readonly warnings: string[];
   readonly incomplete: Set<AaveMarket>;
+  /** Markets of which a balance could be read. */
+  readonly readable: Set<AaveMarket>;
 };
 
 export function createAaveV3Reader(
@@ -69,14 +71,17 @@ export function createAaveReader(
   marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
 ): PositionReader {
   return createLendingReader(kind.protocol, marketsByChain, async (query, markets, signal) => {
-    const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
+    const context: ReadContext = {
+      ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
+    };
     const known = await readKnownReserves(context, markets);
     const added = await readUnreadReserves(context, known.balances, known.unread);
     const last = await readAddedBalances(context, added);
     const positions = [...known.balances, ...last.balances].map((balance) =>
       createPosition(context, balance, last),
     );
-    return { positions, warnings: context.warnings };
+    const isRead = markets.every((market) => context.readable.has(market));
+    return { positions, warnings: context.warnings, ...(isRead ? {} : { hasUnreadDebt: true }) };
   });
 }
 
@@ -221,7 +226,7 @@ function decodeBalances(
     if (amount === null) {
       unreadable += 1;
       context.incomplete.add(token.market);
-    }
+    } else context.readable.add(token.market);
     return amount ? [{ ...token, amount }] : [];
   });
   if (unreadable > 0) {

@@ -51,6 +51,8 @@ type ReadContext = CompoundV2Protocol & {
   /** Collects what could not be read, and in which pools. */
   readonly warnings: string[];
   readonly incomplete: Set<CompoundV2Pool>;
+  /** Pools of which the wallet's use of a market could be read. */
+  readonly readable: Set<CompoundV2Pool>;
 };
 
 export function createCompoundV2Reader(
@@ -58,13 +60,18 @@ export function createCompoundV2Reader(
   kind: CompoundV2Protocol = COMPOUND_V2,
 ): PositionReader {
   return createLendingReader(kind.protocol, poolsByChain, async (query, pools, signal) => {
-    const context: ReadContext = { ...kind, query, signal, warnings: [], incomplete: new Set() };
+    const context: ReadContext = {
+      ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
+    };
+    const { warnings, incomplete, readable } = context;
     const markets = await findMarkets(context, pools);
-    if (markets.length === 0) return { positions: [], warnings: context.warnings };
+    const isRead = [...incomplete].every((pool) => readable.has(pool));
+    const unread = isRead ? {} : ({ hasUnreadDebt: true } as const);
+    if (markets.length === 0) return { positions: [], warnings, ...unread };
     const { accounts, oracles } = await readAccounts(context, markets);
     const { assets, prices } = await readAssets(context, accounts, oracles);
     const positions = accounts.flatMap((account) => createPositions(context, account, assets, prices));
-    return { positions, warnings: context.warnings };
+    return { positions, warnings, ...unread };
   });
 }
 
@@ -89,6 +96,7 @@ async function findMarkets(
     if (lists.get(pool)?.includes(market) === false) return [];
     const isUsed = decodeUse(results[pools.length + index]);
     if (isUsed === null) warnUnreadable(context, pool, market);
+    else context.readable.add(pool);
     return isUsed ? [{ pool, market }] : [];
   });
   const added = pools.flatMap((pool) =>

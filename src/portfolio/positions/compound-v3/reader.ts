@@ -80,11 +80,13 @@ export function createCompoundV3Reader(
     const context: ReadContext = { query, signal, warnings: [], incomplete: new Set() };
     const { warnings } = context;
     const accounts = await readAccounts(context, markets);
-    if (accounts.length === 0) return { positions: [], warnings };
+    // So far only of markets of which the wallet's balances could not be read.
+    const unread = warnings.length === 0 ? {} : ({ hasUnreadDebt: true } as const);
+    if (accounts.length === 0) return { positions: [], warnings, ...unread };
     const accountAssets = await readAccountAssets(context, accounts);
     const { balances, assets, prices } = await readCollateralBalances(context, accountAssets);
     const positions = buildPositions(context, accountAssets.bases, balances, assets, prices);
-    return { positions, warnings };
+    return { positions, warnings, ...unread };
   });
 }
 

@@ -73,9 +73,11 @@ export function createMorphoBlueReader(
         `Morpho Blue markets on ${chain} that could not be read and are missing: ${unreadable}.`,
       );
     }
-    if (accounts.length === 0) return { positions: [], warnings: context.warnings };
     const open = await readMarkets(context, accounts);
-    return { positions: await readPositions(context, open), warnings: context.warnings };
+    const positions = await readPositions(context, open);
+    const { warnings } = context;
+    // Each is about markets of which nothing is shown.
+    return { positions, warnings, ...(warnings.length === 0 ? {} : { hasUnreadDebt: true }) };
   });
 }
 
