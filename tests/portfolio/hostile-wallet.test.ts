@@ -143,7 +143,7 @@ describe("a wallet with 10,000 hostile tokens", () => {
     const calls = node.requests.flat();
     const callCount = (method: string) => calls.filter((call) => call.method === method).length;
     expect(data.holdings.length).toBeGreaterThan(READ_MAX);
-    // 13 calls and 6 megabytes, most of them logs of the 10,000 transfers.
+    // 14 calls and 6 megabytes, most of them logs of the 10,000 transfers.
     expect(callCount("eth_call")).toBeLessThanOrEqual(20);
     expect(node.bytesSent).toBeLessThan(8_000_000);
   });
