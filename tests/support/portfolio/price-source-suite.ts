@@ -10,8 +10,8 @@ import {
   type PriceSource,
 } from "../../../src/portfolio/types.ts";
 
-/** recorded: valid prices. stale: the same prices, too old. failing: no node or vendor responds. */
-type PriceScenario = "recorded" | "stale" | "failing";
+/** valid: fresh prices. stale: the same prices, too old. failing: no node or vendor responds. */
+type PriceScenario = "valid" | "stale" | "failing";
 
 type OpenedSource = {
   readonly source: PriceSource;
@@ -43,32 +43,32 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
 
   describe(`${name}, as a price source`, () => {
     it("returns its own price", async () => {
-      expect(priceTexts(await read("recorded", [known.asset]))).toEqual({
+      expect(priceTexts(await read("valid", [known.asset]))).toEqual({
         [known.asset.contract]: known.price,
       });
     });
 
     it("keeps every digit", async () => {
       expect(Number(exact.price).toString()).not.toBe(exact.price);
-      expect(priceTexts(await read("recorded", [exact.asset]))).toEqual({
+      expect(priceTexts(await read("valid", [exact.asset]))).toEqual({
         [getAssetKey(exact.asset)]: exact.price,
       });
     });
 
     it("omits unknown assets and returns only requested ones", async () => {
-      const result = await read("recorded", [unknownAsset(1), known.asset, unknownAsset(2)]);
+      const result = await read("valid", [unknownAsset(1), known.asset, unknownAsset(2)]);
       expect([...result.prices.keys()]).toEqual([known.asset.contract]);
-      expect((await read("recorded", [unknownAsset(3)])).prices.size).toBe(0);
+      expect((await read("valid", [unknownAsset(3)])).prices.size).toBe(0);
     });
 
     it("distinguishes a known zero from an unknown price", async () => {
-      const price = priceTexts(await read("recorded", [zero.asset]))[getAssetKey(zero.asset)] ?? null;
+      const price = priceTexts(await read("valid", [zero.asset]))[getAssetKey(zero.asset)] ?? null;
       expect(price).toBe(zero.price);
     });
 
     it("accepts an address in any case and returns the price under the same text", async () => {
       const contract = `0x${known.asset.contract.slice(2).toUpperCase()}` as Hex;
-      const result = await read("recorded", [{ ...known.asset, contract }]);
+      const result = await read("valid", [{ ...known.asset, contract }]);
       expect(priceTexts(result)).toEqual({ [contract]: known.price });
     });
 
@@ -84,14 +84,14 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
     });
 
     it("returns no price on an unknown chain", async () => {
-      const { source: opened, at } = await source.open("recorded");
+      const { source: opened, at } = await source.open("valid");
       const elsewhere = { ...at, chain: { ...at.chain, chainId: 999_999 } };
       const query = { at: elsewhere, assets: [known.asset] };
       expect((await opened.read(query, new AbortController().signal)).prices.size).toBe(0);
     });
 
     it(`sends at most ${source.roundTripsMax} requests, and none without assets`, async () => {
-      const opened = await source.open("recorded");
+      const opened = await source.open("valid");
       const { signal } = new AbortController();
       await opened.source.read({ at: opened.at, assets: [] }, signal);
       expect(opened.roundTrips()).toBe(0);
@@ -102,7 +102,7 @@ export function describePriceSource(name: string, source: PriceSourceCase): void
     });
 
     it("rejects with the reason of an aborted signal", async () => {
-      const opened = await source.open("recorded");
+      const opened = await source.open("valid");
       const reason = new Error("enough");
       const query = { at: opened.at, assets: [known.asset] };
       await expect(opened.source.read(query, AbortSignal.abort(reason))).rejects.toBe(reason);
