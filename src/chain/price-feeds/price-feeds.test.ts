@@ -52,7 +52,7 @@ describe("the feed lists", () => {
     for (const [chainId, { directory }] of chains) {
       expect(directory?.commit).toMatch(/^[0-9a-f]{40}$/);
       const ageMs = Date.parse(committed) - Date.parse(directory?.date ?? "");
-      const why = `renew the feeds of chain ${chainId} with scripts/price-feeds.ts`;
+      const why = `renew the feeds of chain ${chainId} with npm run price-feeds`;
       expect(ageMs / (DAY_SECONDS * 1000), why).toBeLessThan(COPY_AGE_DAYS_MAX);
     }
   });
