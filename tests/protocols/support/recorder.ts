@@ -10,7 +10,13 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import type { Hex } from "viem";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
-import type { Holding, ListedToken, PinnedChain, PositionReader } from "../../../src/portfolio/types.ts";
+import type {
+  Holding,
+  ListedToken,
+  PinnedChain,
+  PositionReader,
+  TransferLog,
+} from "../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../support/nodes/test-rpc.ts";
 import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
 import { type Artifact, compileSources, readArtifact, readArtifactFile } from "./artifacts.ts";
@@ -19,6 +25,8 @@ import { createDeployer, type DeployedContract, type Deployer } from "./deployer
 const CHAIN_ID = 31337;
 /** The suite of all readers asks for this one as well. */
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
+/** Stands for the contract in the responses of our own code. */
+const OVERRIDE = "override";
 const signal = new AbortController().signal;
 const TOKEN = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
 const PROXY_SOURCE = `pragma solidity ^0.8.20;
@@ -33,6 +41,7 @@ type Moment = {
   readonly readers: readonly PositionReader[];
   readonly holdings?: readonly Holding[];
   readonly listed?: readonly Holding[];
+  readonly transfers?: readonly TransferLog[];
   /** From the protocol's views and payments; the expected values of the tests. */
   readonly views: Readonly<Record<string, unknown>>;
 };
@@ -80,14 +89,14 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
     },
     deployToken: (symbol, decimals) => deployer.deploy(readArtifact(TOKEN), [symbol, symbol, decimals]),
     holdingOf: (token) => readHolding(deployer, token, wallet),
-    async record(name, { readers, holdings = [], listed = [], views }) {
+    async record(name, { readers, holdings = [], listed = [], transfers = [], views }) {
       const at = await pin(chain, listed);
       const responses: Record<string, Hex | null> = {};
       for (const reader of readers) {
-        await reader.read({ at: keepResponses(at, responses), wallet, holdings }, signal);
+        await reader.read({ at: keepResponses(at, responses), wallet, holdings, transfers }, signal);
         await reader.read({ at: keepResponses(at, responses), wallet: EMPTY_WALLET, holdings: [] }, signal);
       }
-      cases[name] = { block: at.block, holdings, listed, views, responses };
+      cases[name] = { block: at.block, holdings, listed, transfers, views, responses };
     },
     write(file, facts) {
       const recordedOn = new Date().toISOString().slice(0, 10);
@@ -127,6 +136,11 @@ function keepResponses(at: PinnedChain, responses: Record<string, Hex | null>): 
         responses[`${to} ${data}`] = results[index] ?? null;
       }
       return calls.map(({ to, data }) => (to === MULTICALL3 ? null : (responses[`${to} ${data}`] ?? null)));
+    },
+    callWithOverride: async (call, stop) => {
+      const result = await at.callWithOverride(call, stop);
+      responses[`${OVERRIDE} ${call.data}`] = result;
+      return result;
     },
   };
 }

@@ -8,10 +8,10 @@ import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type {
   ChainConfig,
   ContractRead,
-  Holding,
   ListedToken,
   PinnedBlock,
   PinnedChain,
+  TransferLog,
 } from "../../../src/portfolio/types.ts";
 import { makeChainConfig } from "../portfolio/portfolio-parts.ts";
 
@@ -34,31 +34,53 @@ export function listRecordedCalls(responses: Readonly<Record<string, string | nu
   });
 }
 
-type RecordedHolding = Omit<Holding, "contract" | "rawBalance"> & {
-  readonly contract: string;
-  readonly rawBalance: string;
-};
-/** As the recorder of the protocol tests writes it. */
-type RecordedMoment = {
-  readonly block: Omit<PinnedBlock, "hash"> & { readonly hash: string };
+/** A moment of what `tests/protocols/recordings` wrote; whole numbers are text. */
+export type RecordedMoment<Views> = {
+  readonly block: { readonly number: number; readonly hash: string; readonly timestamp: number };
   readonly holdings: readonly RecordedHolding[];
   readonly listed: readonly RecordedHolding[];
+  readonly transfers: readonly RecordedTransfer[];
+  /** What the protocol itself says or pays. */
+  readonly views: Views;
   readonly responses: Readonly<Record<string, string | null>>;
 };
+type RecordedHolding = {
+  readonly contract: string | null;
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+  readonly rawBalance: string;
+};
+type RecordedTransfer = Omit<
+  TransferLog,
+  "contract" | "from" | "to" | "transactionHash" | "amount" | "tokenId"
+> & {
+  readonly contract: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: string | null;
+  readonly tokenId: string | null;
+};
 
-/** What a reader is given at one moment of a recording. */
-export function openRecordedMoment({ block, holdings, listed, responses }: RecordedMoment) {
-  const revive = (holding: RecordedHolding) => ({
-    ...{ ...holding, contract: holding.contract as Hex },
-    rawBalance: BigInt(holding.rawBalance),
+/** What a reader is asked about a moment, and the chain that responds as it did then. */
+export function readRecordedMoment(chainId: number, moment: RecordedMoment<unknown>) {
+  const toHolding = ({ rawBalance, contract, ...rest }: RecordedHolding) => ({
+    ...{ ...rest, contract: contract as Hex, logo: null, rawBalance: BigInt(rawBalance) },
   });
-  const tokens = listed.map(({ rawBalance: _, ...token }) => token as ListedToken);
-  return {
-    chain: makeChainConfig("local", 31337, tokens),
-    block: { ...block, hash: block.hash as Hex },
-    holdings: holdings.map(revive),
-    calls: listRecordedCalls(responses),
+  const listed = moment.listed.map(toHolding).map(({ rawBalance: _, ...token }) => token as ListedToken);
+  const chain = makeChainConfig("local", chainId, listed, { name: "Local chain" });
+  const record: ChainRecord = {
+    chain,
+    block: moment.block as PinnedBlock,
+    calls: listRecordedCalls(moment.responses),
+    runCode: (data) => (moment.responses[`override ${data}`] ?? null) as Hex | null,
   };
+  const transfers = moment.transfers.map((transfer) => ({
+    ...(transfer as unknown as TransferLog),
+    amount: transfer.amount === null ? null : BigInt(transfer.amount),
+    tokenId: transfer.tokenId === null ? null : BigInt(transfer.tokenId),
+  }));
+  return { record, chain, listed, holdings: moment.holdings.map(toHolding), transfers };
 }
 
 export type ChainRecord = {
@@ -68,6 +90,8 @@ export type ChainRecord = {
   /** For calls that were not recorded; null, a revert, where it is missing. */
   readonly otherwise?: Hex;
   readonly spoil?: (call: ContractRead, result: Hex | null) => Hex | null;
+  /** Results of our own code, by its call data: null as from a node that does not run it. A failing node without it. */
+  readonly runCode?: (data: Hex) => Hex | null;
   /** What stands where Multicall3 should, if that is not there. */
   readonly insteadOfMulticall?: Hex | null;
 };
@@ -90,7 +114,7 @@ export function readChainRecord(
 }
 
 export function openRecordedChain(record: ChainRecord): RecordedChain {
-  const { otherwise, spoil, insteadOfMulticall } = record;
+  const { otherwise, spoil, insteadOfMulticall, runCode } = record;
   const recorded = encodeAll(record.calls);
   const rounds: (readonly ContractRead[])[] = [];
   const requests: (readonly ContractRead[])[] = [];
@@ -105,6 +129,7 @@ export function openRecordedChain(record: ChainRecord): RecordedChain {
 
   return {
     ...openFailingChain(record),
+    ...(runCode ? { callWithOverride: async ({ data }) => runCode(data) } : {}),
     rounds,
     requests,
     read: async (calls, signal) => {

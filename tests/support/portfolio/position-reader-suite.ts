@@ -25,6 +25,8 @@ type ReaderCase = {
   /** Recorded results for this wallet, and the result of all other calls. */
   readonly calls: RecordedCalls;
   readonly otherwise?: Hex;
+  /** Results of our own code, where the reader runs some. */
+  readonly runCode?: ChainRecord["runCode"];
   readonly expected: readonly ProtocolPosition[];
   /** Tokens that a factory proves; absent for a reader that knows no factory. */
   readonly provenTokens?: ReadonlySet<Hex>;
@@ -56,6 +58,7 @@ export function describePositionReader(testCase: ReaderCase): void {
     chain,
     calls: testCase.calls,
     ...(testCase.otherwise ? { otherwise: testCase.otherwise } : {}),
+    ...(testCase.runCode ? { runCode: testCase.runCode } : {}),
     ...(testCase.block ? { block: testCase.block } : {}),
   };
   const read = (at = openRecordedChain(record), of = wallet, held = holdings): Promise<PositionResult> =>

@@ -3,6 +3,7 @@ import { decodeAddress, decodeWord } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { type CallResults, readByMulticall } from "../../multicall.ts";
 import type { ContractRead, Holding, PositionQuery } from "../../types.ts";
+import { describeGap, findStakedGauges } from "../staked-gauges.ts";
 import { factoryCalls, pairCalls, voterCalls } from "./contracts.ts";
 import type { PairMarket } from "./markets.ts";
 
@@ -11,6 +12,8 @@ const PROBE_GAS_MAX = 100_000;
 /** As many unlisted tokens as are looked at in all; a warning states how many were left out. */
 const PROBES_MAX = 300;
 /** Contracts that the wallet has sent tokens to, each with a call to the voter: two multicalls. */
+const DEPOSITS_MAX = 400;
+/** Anyone may stake a little for the wallet; a warning states how many gauges were left out. */
 const GAUGES_MAX = 400;
 
 /** The symbols of liquidity tokens: a list may have one, and listed tokens are otherwise not probed. */
@@ -34,8 +37,9 @@ type FoundPairs = {
 };
 type HeldToken = Holding & { readonly contract: Hex };
 type GaugeMarket = Extract<PairMarket, { readonly shape: "velodrome" }>;
+type Stake = { readonly market: GaugeMarket; readonly pair: Hex };
 /** A transfer of a pair's tokens to what may be its gauge. */
-type Deposit = { readonly market: GaugeMarket; readonly pair: Hex; readonly gauge: Hex };
+type Deposit = Stake & { readonly gauge: Hex };
 /** A pair before its factory has confirmed it; null tokens are still to be read. */
 type Claim = Omit<Pair, "token0" | "token1" | "gauge"> & { readonly tokens: readonly [Hex, Hex] | null };
 
@@ -55,7 +59,10 @@ export async function findPairs(
     ...encodeTokenCalls(contract),
   ]);
   const gaugeChecks = deposits.map(({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge]));
-  const results = await readByMulticall(query.at, [...probes, ...gaugeChecks], signal);
+  const [results, stakes] = await Promise.all([
+    readByMulticall(query.at, [...probes, ...gaugeChecks], signal),
+    findStakes(query, markets, signal, warnings),
+  ]);
 
   let unclear = 0;
   const byFactory = new Map(markets.map((market) => [market.factory, market]));
@@ -70,10 +77,13 @@ export async function findPairs(
     return market && tokens ? [{ market, pair: contract, tokens, held: rawBalance }] : [];
   });
   const isClaimed = new Set(claims.map(({ pair }) => pair));
-  const staked = deposits.flatMap(({ market, pair }, index): Claim[] => {
+  const deposited = deposits.filter(({ pair }, index) => {
     const isGauge = decodeProof(results[probes.length + index], pair);
     if (isGauge === null) unclear += 1;
-    if (isGauge !== true || isClaimed.has(pair)) return [];
+    return isGauge === true;
+  });
+  const staked = [...stakes, ...deposited].flatMap(({ market, pair }): Claim[] => {
+    if (isClaimed.has(pair)) return [];
     isClaimed.add(pair);
     return [{ market, pair, tokens: null, held: 0n }];
   });
@@ -97,7 +107,33 @@ function findCandidates({ at, holdings }: PositionQuery, warnings: string[]): re
   return candidates.slice(0, PROBES_MAX);
 }
 
-/** Staked tokens leave the wallet without a receipt: only a recent transfer shows the gauge. */
+/** Where the wallet has tokens in a gauge, by the word of the voter. */
+async function findStakes(
+  query: PositionQuery,
+  markets: readonly PairMarket[],
+  signal: AbortSignal,
+  warnings: string[],
+): Promise<readonly Stake[]> {
+  const { name: chain } = query.at.chain;
+  const stakes = await Promise.all(
+    markets.map(async (market): Promise<readonly Stake[]> => {
+      if (market.shape !== "velodrome") return [];
+      const scan = await findStakedGauges(query, market.voter, signal);
+      const gap = describeGap(scan, market.name, chain);
+      if (gap !== null) warnings.push(gap);
+      const held = (scan?.gauges ?? []).filter(({ holdsNfts }) => !holdsNfts);
+      if (held.length > GAUGES_MAX) {
+        warnings.push(
+          `Only ${GAUGES_MAX} of ${held.length} gauges of ${market.name} on ${chain} in which the wallet has something were looked at.`,
+        );
+      }
+      return held.slice(0, GAUGES_MAX).map(({ pool }) => ({ market, pair: pool }));
+    }),
+  );
+  return stakes.flat();
+}
+
+/** Where no node can search the gauges, a recent transfer shows one: staked tokens leave the wallet without a receipt. */
 function findDeposits(
   { wallet, transfers = [] }: PositionQuery,
   markets: readonly PairMarket[],
@@ -111,7 +147,7 @@ function findDeposits(
     }
   }
   // The newest are the last of the logs.
-  return [...deposits.values()].slice(-GAUGES_MAX);
+  return [...deposits.values()].slice(-DEPOSITS_MAX);
 }
 
 function encodeTokenCalls(pair: Hex): readonly ContractRead[] {

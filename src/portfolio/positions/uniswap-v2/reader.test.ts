@@ -1,4 +1,6 @@
 // Uniswap v2 and its forks: the shared suite, staked liquidity without a receipt, limits, and implausible results.
+import { gaugeScannerAbi } from "@sextant/contracts/generated/gauge-scanner";
+import { encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
@@ -14,6 +16,16 @@ const reader = createUniswapV2Reader(PAIR_MARKETS);
 const chain = fixture.pairChainConfig;
 const calls = [...fixture.uniswapPairCalls, ...fixture.aerodromePoolCalls];
 const signal = new AbortController().signal;
+type Stake = { readonly pool: Hex; readonly gauge: Hex; readonly holdsNfts: boolean };
+
+function encodeScan(stakes: readonly Stake[], length: bigint): Hex {
+  return encodeFunctionResult({
+    ...{ abi: gaugeScannerAbi, functionName: "scan", result: [stakes, length, length] },
+  });
+}
+
+/** The search of gauges finds nothing staked. */
+const runCode = () => encodeScan([], 0n);
 const UNIT = 10n ** 18n;
 
 const held = {
@@ -47,7 +59,7 @@ const gaugeOf = (pool: Hex): RecordedCall => ({
 });
 
 function readStaked(own: readonly RecordedCall[], transfers: readonly TransferLog[]) {
-  const at = openRecordedChain({ chain, calls: own });
+  const at = openRecordedChain({ chain, calls: own, runCode });
   return reader.read({ at, wallet: WALLET, holdings: [], transfers }, signal);
 }
 
@@ -73,6 +85,7 @@ describe("Uniswap v2 and its forks", () => {
       staked,
     ],
     provenTokens: new Set([fixture.UNISWAP_PAIR, POOL]),
+    runCode,
     emptyResult: "absence",
     roundsMax: 3,
     requestsMax: 8,
@@ -113,7 +126,7 @@ describe("Uniswap v2 and its forks", () => {
   it("believes no pair with less supply than the wallet has of it, and keeps its token", async () => {
     const [pairHolding] = fixture.pairHoldings;
     const holdings = [{ ...pairHolding, rawBalance: 101n * UNIT } as (typeof fixture.pairHoldings)[0]];
-    const at = openRecordedChain({ chain, calls });
+    const at = openRecordedChain({ chain, calls, runCode });
     const { positions, provenTokens, warnings } = await reader.read({ at, wallet: WALLET, holdings }, signal);
     expect(positions).toEqual([]);
     expect(provenTokens).toEqual(new Set([fixture.UNISWAP_PAIR]));
@@ -126,17 +139,38 @@ describe("Uniswap v2 and its forks", () => {
       contract: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
     }));
     const listed = { ...WETH, rawBalance: 1n };
-    const at = openRecordedChain({ chain, calls: [] });
+    const at = openRecordedChain({ chain, calls: [], runCode });
     const result = await reader.read({ at, wallet: WALLET, holdings: [listed, ...holdings] }, signal);
     expect(result).toEqual({
       positions: [],
       warnings: ["Only 300 of 310 unlisted tokens on Base were checked for being liquidity of a pair."],
     });
     expect(at.rounds.map(({ length }) => length)).toEqual([900]);
-    const asPair = openRecordedChain({ chain, calls: [] });
+    const asPair = openRecordedChain({ chain, calls: [], runCode });
     const pairLike = { ...listed, symbol: "UNI-V2" };
     await reader.read({ at: asPair, wallet: WALLET, holdings: [pairLike] }, signal);
     expect(asPair.rounds.map(({ length }) => length)).toEqual([3]);
+  });
+
+  it("looks at four hundred gauges at most, with a warning: anyone may stake a little for the wallet", async () => {
+    const stakes = Array.from({ length: 410 }, (_, index) => ({
+      pool: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
+      ...{ gauge: GAUGE, holdsNfts: false },
+    }));
+    let parts = [stakes];
+    const at = openRecordedChain({
+      ...{ chain, calls: [], otherwise: `0x${"00".repeat(32)}` },
+      runCode: () => {
+        const [part = [], ...rest] = parts;
+        parts = rest;
+        return encodeScan(part, 410n);
+      },
+    });
+    const { positions, warnings } = await reader.read({ at, wallet: WALLET, holdings: [] }, signal);
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual([
+      "Only 400 of 410 gauges of Aerodrome on Base in which the wallet has something were looked at.",
+    ]);
   });
 
   it("names every factory once per chain, in lower case", () => {

@@ -1,55 +1,74 @@
-// Velodrome pools as their own code responds, recorded: the reader shows what a burn and a claim of the fees paid.
-import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
+// Velodrome's pools by what its own contracts returned: pool tokens are worth what burning them and claiming the fees paid.
+import { describe, expect, it } from "vitest";
+import {
+  type ChainRecord,
+  openRecordedChain,
+  type RecordedMoment,
+  readRecordedMoment,
+} from "../../../../tests/support/chain/recorded-chain.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { Holding } from "../../types.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import type { ProtocolPosition } from "../../types.ts";
+import type { PairMarket } from "./markets.ts";
 import { createUniswapV2Reader } from "./reader.ts";
+import recording from "./velodrome.json" with { type: "json" };
 
-/** Whole numbers are text. */
-type Recording = {
-  readonly wallet: Hex;
-  readonly factory: Hex;
-  readonly tokens: readonly [Hex, Hex];
-  readonly holdings: readonly (Omit<Holding, "rawBalance"> & { readonly rawBalance: string })[];
-  readonly calls: readonly RecordedCall[];
-  /** What both would pay in the recorded block. */
-  readonly expected: readonly {
-    readonly claimFees: readonly [string, string];
-    readonly burn: readonly [string, string];
-  }[];
-};
+type Payout = { readonly held: readonly string[]; readonly staked: readonly string[] };
+type Views = { readonly payouts: readonly Payout[] };
+const cases = recording.cases as unknown as Readonly<Record<string, RecordedMoment<Views>>>;
+const wallet = recording.wallet as Hex;
+const pools = recording.pools as readonly Hex[];
+const CHAIN_ID = 31337;
+const reader = createUniswapV2Reader(new Map([[CHAIN_ID, [recording.market as PairMarket]]]));
+const signal = new AbortController().signal;
+const IN_WALLET = cases["in the wallet"] as RecordedMoment<Views>;
+const IN_GAUGES = cases["in gauges"] as RecordedMoment<Views>;
 
-const file = new URL("velodrome-recording.json", import.meta.url);
-const recording: Recording = JSON.parse(readFileSync(file, "utf8"));
-const VOTER: Hex = `0x${"70".repeat(20)}`;
-const [token0, token1] = recording.tokens;
-const chain = fixtureChainConfig(10, "Optimism", [
-  fixtureToken(token0, "AAA", 6),
-  fixtureToken(token1, "BBB", 18),
-]);
-const market = { protocol: "velodrome", name: "Velodrome", shape: "velodrome", voter: VOTER } as const;
-const reader = createUniswapV2Reader(new Map([[10, [{ ...market, factory: recording.factory }]]]));
+function read(moment: RecordedMoment<Views>, more: Partial<ChainRecord> = {}, withTransfers = false) {
+  const { record, holdings, transfers } = readRecordedMoment(CHAIN_ID, moment);
+  const at = openRecordedChain({ ...record, ...more });
+  return reader.read({ at, wallet, holdings, transfers: withTransfers ? transfers : [] }, signal);
+}
 
-it("shows what the pools paid for a volatile and a stable pool", async () => {
-  const holdings = recording.holdings.map((holding) => ({
-    ...holding,
-    rawBalance: BigInt(holding.rawBalance),
-  }));
-  // The voter was not part of the run: it knows no gauge.
-  const gauges = holdings.map(({ contract }) => ({
-    ...{ to: VOTER, function: "gauges(address) view returns (address)", args: [contract] },
-    result: `0x${"00".repeat(20)}`,
-  }));
-  const at = openRecordedChain({ chain, calls: [...recording.calls, ...gauges] });
-  const query = { at, wallet: recording.wallet, holdings };
-  const { positions, warnings } = await reader.read(query, new AbortController().signal);
-  expect(warnings).toEqual([]);
-  expect(positions.map(({ name }) => name)).toEqual(["Velodrome volatile pool", "Velodrome stable pool"]);
-  expect(positions.map(({ assets }) => assets.map(({ rawBalance }) => rawBalance))).toEqual(
-    recording.expected.map(({ claimFees, burn }) =>
-      burn.map((amount, index) => BigInt(amount) + BigInt(claimFees[index] ?? 0)),
-    ),
+/** By the name of the position and its pool, for both what is held and what is staked. */
+function listPayouts({ views }: RecordedMoment<Views>): Readonly<Record<string, readonly bigint[]>> {
+  const kinds = ["volatile", "stable"];
+  const entries = views.payouts.flatMap(({ held, staked }, index) => [
+    [`Velodrome ${kinds[index]} pool ${pools[index]}`, held.map(BigInt)] as const,
+    [`Velodrome ${kinds[index]} pool, staked ${pools[index]}`, staked.map(BigInt)] as const,
+  ]);
+  return Object.fromEntries(entries.filter(([, amounts]) => amounts.some((amount) => amount > 0n)));
+}
+
+function listAmounts(positions: readonly ProtocolPosition[]): Readonly<Record<string, readonly bigint[]>> {
+  return Object.fromEntries(
+    positions.map(({ name, contract, assets }) => [
+      `${name} ${contract}`,
+      assets.map(({ rawBalance }) => rawBalance),
+    ]),
   );
+}
+
+describe("Velodrome's pools", () => {
+  it("are worth what they paid, a volatile and a stable one", async () => {
+    const { positions, warnings, provenTokens } = await read(IN_WALLET);
+    expect(listAmounts(positions)).toEqual(listPayouts(IN_WALLET));
+    expect(positions).toHaveLength(2);
+    expect([warnings, provenTokens]).toEqual([[], new Set(pools)]);
+  });
+
+  it("are found in gauges without a transfer, also when the wallet has none of their tokens left", async () => {
+    const { positions, warnings } = await read(IN_GAUGES);
+    expect(listAmounts(positions)).toEqual(listPayouts(IN_GAUGES));
+    expect(IN_GAUGES.holdings.map(({ contract }) => contract)).toEqual([pools[0]]);
+    expect(positions.filter(({ name }) => name.endsWith(", staked"))).toHaveLength(2);
+    expect(warnings).toEqual([]);
+  });
+
+  it("are found by transfers where no node can search gauges, with a warning about others", async () => {
+    const { positions, warnings } = await read(IN_GAUGES, { runCode: () => null }, true);
+    expect(listAmounts(positions)).toEqual(listPayouts(IN_GAUGES));
+    expect(warnings).toEqual([
+      "Liquidity staked in gauges of Velodrome on Local chain may be missing: no node could search all gauges, so that only recent transfers show them.",
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-// Which liquidity NFTs a wallet owns: in the wallet itself, in farms that list them, and in gauges it has sent some to.
+// Which liquidity NFTs a wallet owns: in the wallet itself, in farms that list them, and in gauges.
 import {
   decodeAddress,
   decodeTokenAmount,
@@ -8,6 +8,7 @@ import {
 import type { Hex } from "../../../lib/hex.ts";
 import { readByMulticall } from "../../multicall.ts";
 import type { ContractRead, PositionQuery } from "../../types.ts";
+import { describeGap, findStakedGauges } from "../staked-gauges.ts";
 import { gaugeCalls, positionManager } from "./contracts.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 
@@ -38,7 +39,18 @@ type NftList = {
   readonly contract: Hex;
   readonly staking: OwnedNft["staking"];
 };
-type Gauge = { readonly market: LiquidityNftMarket; readonly gauge: Hex };
+type Gauge = {
+  readonly gauge: Hex;
+  /** To which its NFTs may belong: generations of a protocol share a voter. */
+  readonly markets: readonly LiquidityNftMarket[];
+  /** Whether the wallet is known to have NFTs in it. */
+  readonly isUsed: boolean;
+};
+type GaugeCandidate = {
+  readonly market: LiquidityNftMarket;
+  readonly voter: Hex;
+  readonly gauge: Hex;
+};
 
 export async function readOwnedNfts(
   query: PositionQuery,
@@ -58,15 +70,18 @@ export async function readOwnedNfts(
     ...Array.from({ length: FIRST_COUNT }, (_, index) => idCall(list, index)),
   ]);
   const gaugeChecks = candidates.map(({ voter, gauge }) => gaugeCalls.isGauge(voter, [gauge]));
-  const results = await readByMulticall(at, [...listCalls, ...gaugeChecks], signal);
-
   const warnings: string[] = [];
+  const [results, scanned] = await Promise.all([
+    readByMulticall(at, [...listCalls, ...gaugeChecks], signal),
+    findGauges(query, markets, signal, warnings),
+  ]);
   const counted = lists.map((list, index) => {
     const [count, ...first] = results.slice(index * (1 + FIRST_COUNT), (index + 1) * (1 + FIRST_COUNT));
     const total = readCount(list, count, at.chain.name, warnings);
     return { list, total, first: total <= FIRST_COUNT ? first.slice(0, total).reverse() : null };
   });
-  const gauges = candidates.filter((_, index) => decodeWord(results[listCalls.length + index]) === 1n);
+  const sentTo = candidates.filter((_, index) => decodeWord(results[listCalls.length + index]) === 1n);
+  const gauges = mergeGauges(sentTo, scanned);
   const listed = counted.flatMap(({ list, total, first }) =>
     first
       ? []
@@ -89,13 +104,10 @@ export async function readOwnedNfts(
       else nfts.push({ market: list.market, id, staking: list.staking });
     }
   }
-  for (const [index, { market }] of gauges.entries()) {
-    const [manager, ids] = more.slice(listed.length + 2 * index);
-    // A gauge of another generation of the protocol, or of another kind: its ids are not of this manager.
-    if (decodeAddress(manager) !== market.manager) continue;
-    const values = decodeWordArray(ids, NFTS_MAX);
-    if (values === null) missing.push(market);
-    for (const id of values ?? []) nfts.push({ market, id, staking: "gauge" });
+  for (const [index, gauge] of gauges.entries()) {
+    const staked = readStakedNfts(gauge, more.slice(listed.length + 2 * index));
+    nfts.push(...staked.nfts);
+    missing.push(...staked.missing);
   }
   return { nfts, missing, warnings };
 }
@@ -119,12 +131,60 @@ function readCount(
   return Number(count);
 }
 
-/** Where the wallet has sent NFTs of a market with gauges: only a recent transfer shows a gauge. */
+/** `results` begin with the manager whose NFTs the gauge takes, and the ids of the wallet's. */
+function readStakedNfts(
+  { markets, isUsed }: Gauge,
+  [manager, ids]: readonly (Hex | null)[],
+): Pick<OwnedNfts, "nfts" | "missing"> {
+  const address = decodeAddress(manager);
+  const market = markets.find((each) => each.manager === address);
+  // An NFT of a manager that we do not know is worth a word only when the wallet has one.
+  if (market === undefined)
+    return { nfts: [], missing: isUsed || address === null ? markets.slice(0, 1) : [] };
+  const values = decodeWordArray(ids, NFTS_MAX);
+  if (values === null) return { nfts: [], missing: [market] };
+  return { nfts: values.map((id) => ({ market, id, staking: "gauge" })), missing: [] };
+}
+
+function mergeGauges(sentTo: readonly GaugeCandidate[], scanned: readonly Gauge[]): readonly Gauge[] {
+  const gauges = new Map<Hex, Gauge>();
+  for (const { gauge, market } of sentTo) {
+    const markets = [...(gauges.get(gauge)?.markets ?? []), market];
+    gauges.set(gauge, { gauge, markets, isUsed: false });
+  }
+  for (const each of scanned) gauges.set(each.gauge, each);
+  return [...gauges.values()];
+}
+
+/** The gauges in which the wallet has NFTs, by the word of the voters. */
+async function findGauges(
+  query: PositionQuery,
+  markets: readonly LiquidityNftMarket[],
+  signal: AbortSignal,
+  warnings: string[],
+): Promise<readonly Gauge[]> {
+  const voters = new Map<Hex, readonly LiquidityNftMarket[]>();
+  for (const market of markets) {
+    if (market.voter !== undefined) voters.set(market.voter, [...(voters.get(market.voter) ?? []), market]);
+  }
+  const gauges = await Promise.all(
+    [...voters].map(async ([voter, own]): Promise<readonly Gauge[]> => {
+      const scan = await findStakedGauges(query, voter, signal);
+      const gap = describeGap(scan, own[0]?.name ?? "", query.at.chain.name);
+      if (gap !== null) warnings.push(gap);
+      const used = (scan?.gauges ?? []).filter(({ holdsNfts }) => holdsNfts);
+      return used.map(({ gauge }) => ({ gauge, markets: own, isUsed: true }));
+    }),
+  );
+  return gauges.flat();
+}
+
+/** Where the wallet has sent NFTs of a market with gauges: it shows a gauge where no node can search them. */
 function findGaugeCandidates(
   { wallet, transfers = [] }: PositionQuery,
   markets: readonly LiquidityNftMarket[],
-): readonly (Gauge & { readonly voter: Hex })[] {
-  const candidates = new Map<string, Gauge & { readonly voter: Hex }>();
+): readonly GaugeCandidate[] {
+  const candidates = new Map<string, GaugeCandidate>();
   for (const market of markets) {
     const { voter } = market;
     if (voter === undefined) continue;
