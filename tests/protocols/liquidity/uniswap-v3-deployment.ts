@@ -1,4 +1,4 @@
-// Uniswap v3 from its own artifacts: factory, router and position manager, with a pool of the stage's two tokens.
+// Uniswap v3 or a fork from its own artifacts: factory, router and position manager, with a pool of the stage's two tokens.
 import { encodeFunctionData, type Hex } from "viem";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
@@ -6,7 +6,6 @@ import type { LiquidityStage } from "./liquidity-stage.ts";
 
 const CORE = "@uniswap/v3-core/artifacts/contracts";
 const PERIPHERY = "@uniswap/v3-periphery/artifacts/contracts";
-const FEE = 3000;
 const DEADLINE = 10n ** 12n;
 /** The first transaction of a block writes to the pool's oracle, which an estimate does not see. */
 const GAS = 15_000_000n;
@@ -17,25 +16,13 @@ const PRICE_ONE = 1n << 96n;
 
 export type TickRange = readonly [lower: number, upper: number];
 
-export class UniswapV3Deployment {
-  readonly factory: DeployedContract;
-  readonly manager: DeployedContract;
-  readonly #router: DeployedContract;
-  readonly #stage: LiquidityStage;
-  #lastId = 0n;
+type Contracts = Record<"factory" | "manager" | "router", DeployedContract> & { readonly weth: Hex };
+/** How the contracts of Uniswap or of a fork are deployed, and the fee of the pool. */
+export type Fork = { readonly fee: number; deploy(stage: LiquidityStage): Promise<Contracts> };
 
-  private constructor(
-    stage: LiquidityStage,
-    contracts: Record<"factory" | "manager" | "router", DeployedContract>,
-  ) {
-    this.#stage = stage;
-    this.factory = contracts.factory;
-    this.manager = contracts.manager;
-    this.#router = contracts.router;
-  }
-
-  static async deploy(stage: LiquidityStage): Promise<UniswapV3Deployment> {
-    const { deployer, token0, token1, wallet } = stage;
+const UNISWAP: Fork = {
+  fee: 3000,
+  async deploy({ deployer, wallet }) {
     const periphery = (name: string) => readArtifact(`${PERIPHERY}/${name}.sol/${name}.json`);
     const { address: weth } = await deployer.deploy(
       readArtifact("canonical-weth/build/contracts/WETH9.json"),
@@ -45,14 +32,40 @@ export class UniswapV3Deployment {
       ...[factory.address, weth, wallet],
     ]);
     const router = await deployer.deploy(periphery("SwapRouter"), [factory.address, weth]);
+    return { factory, manager, router, weth };
+  },
+};
+
+export class UniswapV3Deployment {
+  readonly factory: DeployedContract;
+  readonly manager: DeployedContract;
+  readonly weth: Hex;
+  readonly #router: DeployedContract;
+  readonly #fee: number;
+  readonly #stage: LiquidityStage;
+  #lastId = 0n;
+
+  private constructor(stage: LiquidityStage, contracts: Contracts, fee: number) {
+    this.#stage = stage;
+    this.factory = contracts.factory;
+    this.manager = contracts.manager;
+    this.weth = contracts.weth;
+    this.#router = contracts.router;
+    this.#fee = fee;
+  }
+
+  static async deploy(stage: LiquidityStage, fork: Fork = UNISWAP): Promise<UniswapV3Deployment> {
+    const { deployer, token0, token1 } = stage;
+    const contracts = await fork.deploy(stage);
+    const { manager, router } = contracts;
     for (const token of [token0, token1]) {
       for (const spender of [manager, router]) {
         await deployer.send(token, "approve", [spender.address, 1n << 255n]);
       }
     }
-    const pool = [token0.address, token1.address, FEE, PRICE_ONE];
+    const pool = [token0.address, token1.address, fork.fee, PRICE_ONE];
     await deployer.send(manager, "createAndInitializePoolIfNecessary", pool);
-    return new UniswapV3Deployment(stage, { factory, manager, router });
+    return new UniswapV3Deployment(stage, contracts, fork.fee);
   }
 
   /** Mints one NFT per range; the ids count up from the last one. */
@@ -60,7 +73,7 @@ export class UniswapV3Deployment {
     const { token0, token1, wallet } = this.#stage;
     const calls = ranges.map(([tickLower, tickUpper]) =>
       this.#encode("mint", {
-        ...{ token0: token0.address, token1: token1.address, fee: FEE, tickLower, tickUpper },
+        ...{ token0: token0.address, token1: token1.address, fee: this.#fee, tickLower, tickUpper },
         ...{ amount0Desired: amount, amount1Desired: amount, amount0Min: 0n, amount1Min: 0n },
         ...{ recipient: wallet, deadline: DEADLINE },
       }),
@@ -75,7 +88,7 @@ export class UniswapV3Deployment {
     const { deployer, token0, token1, wallet } = this.#stage;
     const [tokenIn, tokenOut] = zeroForOne ? [token0, token1] : [token1, token0];
     const swap = {
-      ...{ tokenIn: tokenIn.address, tokenOut: tokenOut.address, fee: FEE, recipient: wallet },
+      ...{ tokenIn: tokenIn.address, tokenOut: tokenOut.address, fee: this.#fee, recipient: wallet },
       ...{ deadline: DEADLINE, amountIn: amount, amountOutMinimum: 0n, sqrtPriceLimitX96: 0n },
     };
     await deployer.send(this.#router, "exactInputSingle", [swap], { gas: GAS });
@@ -89,12 +102,12 @@ export class UniswapV3Deployment {
     await this.#sendAll(calls);
   }
 
-  /** What removing everything and collecting it would pay to the owner now. */
-  async payout(id: bigint): Promise<readonly [bigint, bigint]> {
+  /** What removing everything and collecting it would pay to the owner, the wallet unless told, now. */
+  async payout(id: bigint, from: Hex = this.#stage.wallet): Promise<readonly [bigint, bigint]> {
     const isEmpty = (await this.#liquidityOf(id)) === 0n;
     const calls = [...(isEmpty ? [] : [await this.#encodeDecrease(id)]), this.#encodeCollect(id)];
-    const { deployer, wallet } = this.#stage;
-    const results = await deployer.call<readonly Hex[]>(this.manager, "multicall", [calls], { from: wallet });
+    const { deployer } = this.#stage;
+    const results = await deployer.call<readonly Hex[]>(this.manager, "multicall", [calls], { from });
     const paid = results.at(-1) ?? "0x";
     return [BigInt(paid.slice(0, 66)), BigInt(`0x${paid.slice(66)}`)];
   }
