@@ -13,22 +13,30 @@ import { recordEtherFi } from "./ether-fi.ts";
 import { recordEuler } from "./euler.ts";
 import { recordFluid } from "./fluid.ts";
 import { recordLido } from "./lido.ts";
+import { recordMoonwell } from "./moonwell.ts";
 import { recordRocketPool } from "./rocket-pool.ts";
 import { recordSavings, recordSavingsRate } from "./sky.ts";
+import { recordSlipstream } from "./slipstream.ts";
+import { recordVelodrome } from "./velodrome.ts";
+import { recordVenus } from "./venus.ts";
 import { recordYearn } from "./yearn.ts";
 
 const POSITIONS = "src/portfolio/positions";
 const RECORDINGS = {
   "aave-staking": { run: recordAaveStaking, file: `${POSITIONS}/aave-staking/recording.json` },
-  "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi/recording.json` },
   ethena: { run: recordEthena, file: `${POSITIONS}/ethena/recording.json` },
+  "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi/recording.json` },
   euler: { run: recordEuler, file: `${POSITIONS}/erc4626/euler.json` },
   fluid: { run: recordFluid, file: `${POSITIONS}/erc4626/fluid.json` },
   lido: { run: recordLido, file: `${POSITIONS}/lido/recording.json` },
+  moonwell: { run: recordMoonwell, file: `${POSITIONS}/moonwell/recording.json` },
   "rocket-pool": { run: recordRocketPool, file: `${POSITIONS}/rocket-pool/recording.json` },
   "sky-savings": { run: recordSavings, file: `${POSITIONS}/erc4626/sky.json` },
   "sky-savings-rate": { run: recordSavingsRate, file: `${POSITIONS}/sky/recording.json` },
+  slipstream: { run: recordSlipstream, file: `${POSITIONS}/uniswap-v3/slipstream.json` },
   stata: { run: recordStata, file: `${POSITIONS}/erc4626/stata.json` },
+  velodrome: { run: recordVelodrome, file: `${POSITIONS}/uniswap-v2/velodrome.json` },
+  venus: { run: recordVenus, file: `${POSITIONS}/venus/recording.json` },
   yearn: { run: recordYearn, file: `${POSITIONS}/erc4626/yearn.json` },
 } as const;
 
