@@ -2,7 +2,6 @@
 import type { Hex } from "viem";
 import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/pool.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
-import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
 
@@ -10,7 +9,6 @@ const UNIT = 10n ** 18n;
 const MONTH = 30n * 86_400n;
 /** Where interest is counted in blocks. */
 const BLOCKS = 5_000;
-const MINTABLE = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
 
 /** Dollars with 8 decimals. */
 export type Listing = {
@@ -33,9 +31,9 @@ type Market = { readonly token: DeployedContract; readonly market: DeployedContr
 
 export async function recordAccount(recorder: Recorder, fork: ForkDeployment, file: string): Promise<void> {
   const { deployer, chain, wallet, asWallet } = recorder;
-  const { deploy, send } = deployer;
+  const { send } = deployer;
   const createMarket = async (symbol: string, decimals: number, price: bigint): Promise<Market> => {
-    const token = await deploy(readArtifact(MINTABLE), [symbol, symbol, decimals]);
+    const token = await recorder.deployToken(symbol, decimals);
     return { token, market: await fork.list({ token, symbol, decimals, price }) };
   };
   const usdc = await createMarket("USDC", 6, 99_990000n);

@@ -4,15 +4,8 @@ import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { Recorder } from "../support/recorder.ts";
 import { recordAccount } from "./compound-v2-account.ts";
 
-/**
- * Everybody may do everything, prices are what the owner says, and the reserve takes what it gets. Venus's contracts are
- * made for a proxy.
- */
+/** Everybody may do everything, prices are what the owner says, and the reserve takes what it gets. */
 const PARTS_SOURCE = `pragma solidity ^0.8.20;
-import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
-contract Proxy is ERC1967Proxy {
-  constructor(address implementation, bytes memory call) ERC1967Proxy(implementation, call) {}
-}
 contract AccessControl {
   function isAllowedToCall(address, string calldata) external pure returns (bool) { return true; }
 }
@@ -32,17 +25,13 @@ const CAP = 10n ** 40n;
 const PAUSED_ACTIONS = [0, 2, 7];
 
 export async function recordVenus(recorder: Recorder, file: string): Promise<void> {
-  const { deployer, chain, artifact } = recorder;
+  const { deployer, chain, artifact, deployProxied } = recorder;
   const { deploy, send } = deployer;
   const owner = chain.accounts.owner.address;
   const parts = await compileSources({ "venus-parts.sol": PARTS_SOURCE });
   const access = await deploy(parts.AccessControl as Artifact);
   const oracle = await deploy(parts.Oracle as Artifact);
   const reserve = await deploy(parts.Reserve as Artifact);
-  const deployProxied = async (name: string, args: readonly unknown[]) => {
-    const { address, abi } = await deploy(artifact(name), args);
-    return { ...(await deploy(parts.Proxy as Artifact, [address, "0x"])), abi };
-  };
   // The owner stands for the registry of pools, which alone may add markets.
   const comptroller = await deployProxied("Comptroller", [owner]);
   await send(comptroller, "initialize", [LOOP_MAX, access.address]);

@@ -25,8 +25,6 @@ import { createDeployer, type DeployedContract, type Deployer } from "./deployer
 const CHAIN_ID = 31337;
 /** The suite of all readers asks for this one as well. */
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
-/** Stands for the contract in the responses of our own code. */
-const OVERRIDE = "override";
 const signal = new AbortController().signal;
 const TOKEN = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
 const PROXY_SOURCE = `pragma solidity ^0.8.20;
@@ -89,14 +87,22 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
     },
     deployToken: (symbol, decimals) => deployer.deploy(readArtifact(TOKEN), [symbol, symbol, decimals]),
     holdingOf: (token) => readHolding(deployer, token, wallet),
-    async record(name, { readers, holdings = [], listed = [], transfers = [], views }) {
+    async record(name, { readers, holdings = [], listed = [], transfers, views }) {
       const at = await pin(chain, listed);
       const responses: Record<string, Hex | null> = {};
       for (const reader of readers) {
-        await reader.read({ at: keepResponses(at, responses), wallet, holdings, transfers }, signal);
+        const query = { wallet, holdings, ...(transfers ? { transfers } : {}) };
+        await reader.read({ at: keepResponses(at, responses), ...query }, signal);
         await reader.read({ at: keepResponses(at, responses), wallet: EMPTY_WALLET, holdings: [] }, signal);
       }
-      cases[name] = { block: at.block, holdings, listed, transfers, views, responses };
+      cases[name] = {
+        block: at.block,
+        holdings,
+        listed,
+        ...(transfers ? { transfers } : {}),
+        views,
+        responses,
+      };
     },
     write(file, facts) {
       const recordedOn = new Date().toISOString().slice(0, 10);
@@ -139,7 +145,7 @@ function keepResponses(at: PinnedChain, responses: Record<string, Hex | null>): 
     },
     callWithOverride: async (call, stop) => {
       const result = await at.callWithOverride(call, stop);
-      responses[`${OVERRIDE} ${call.data}`] = result;
+      responses[`override ${call.data}`] = result;
       return result;
     },
   };

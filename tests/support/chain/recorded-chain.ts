@@ -8,6 +8,7 @@ import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type {
   ChainConfig,
   ContractRead,
+  Holding,
   ListedToken,
   PinnedBlock,
   PinnedChain,
@@ -34,53 +35,43 @@ export function listRecordedCalls(responses: Readonly<Record<string, string | nu
   });
 }
 
-/** A moment of what `tests/protocols/recordings` wrote; whole numbers are text. */
-export type RecordedMoment<Views> = {
-  readonly block: { readonly number: number; readonly hash: string; readonly timestamp: number };
-  readonly holdings: readonly RecordedHolding[];
-  readonly listed: readonly RecordedHolding[];
-  readonly transfers: readonly RecordedTransfer[];
-  /** What the protocol itself says or pays. */
-  readonly views: Views;
-  readonly responses: Readonly<Record<string, string | null>>;
-};
-type RecordedHolding = {
-  readonly contract: string | null;
-  readonly symbol: string | null;
-  readonly name: string | null;
-  readonly decimals: number | null;
+type RecordedHolding = Omit<Holding, "contract" | "rawBalance"> & {
+  readonly contract: string;
   readonly rawBalance: string;
 };
-type RecordedTransfer = Omit<
-  TransferLog,
-  "contract" | "from" | "to" | "transactionHash" | "amount" | "tokenId"
-> & {
-  readonly contract: string;
-  readonly from: string;
-  readonly to: string;
+type RecordedTransfer = Omit<TransferLog, "amount" | "tokenId"> & {
   readonly amount: string | null;
   readonly tokenId: string | null;
 };
+/** As the recorder of the protocol tests writes it. */
+export type RecordedMoment = {
+  readonly block: Omit<PinnedBlock, "hash"> & { readonly hash: string };
+  readonly holdings: readonly RecordedHolding[];
+  readonly listed: readonly RecordedHolding[];
+  /** Missing where no reader needs them. */
+  readonly transfers?: readonly RecordedTransfer[];
+  readonly responses: Readonly<Record<string, string | null>>;
+};
 
-/** What a reader is asked about a moment, and the chain that responds as it did then. */
-export function readRecordedMoment(chainId: number, moment: RecordedMoment<unknown>) {
-  const toHolding = ({ rawBalance, contract, ...rest }: RecordedHolding) => ({
-    ...{ ...rest, contract: contract as Hex, logo: null, rawBalance: BigInt(rawBalance) },
+/** What a reader is given at one moment of a recording. */
+export function openRecordedMoment({ block, holdings, listed, transfers = [], responses }: RecordedMoment) {
+  const revive = (holding: RecordedHolding) => ({
+    ...{ ...holding, contract: holding.contract as Hex },
+    rawBalance: BigInt(holding.rawBalance),
   });
-  const listed = moment.listed.map(toHolding).map(({ rawBalance: _, ...token }) => token as ListedToken);
-  const chain = makeChainConfig("local", chainId, listed, { name: "Local chain" });
-  const record: ChainRecord = {
-    chain,
-    block: moment.block as PinnedBlock,
-    calls: listRecordedCalls(moment.responses),
-    runCode: (data) => (moment.responses[`override ${data}`] ?? null) as Hex | null,
+  const tokens = listed.map(({ rawBalance: _, ...token }) => token as ListedToken);
+  return {
+    chain: makeChainConfig("local", 31337, tokens),
+    block: { ...block, hash: block.hash as Hex },
+    holdings: holdings.map(revive),
+    calls: listRecordedCalls(responses),
+    runCode: (data: Hex) => (responses[`override ${data}`] ?? null) as Hex | null,
+    transfers: transfers.map((transfer) => ({
+      ...transfer,
+      amount: transfer.amount === null ? null : BigInt(transfer.amount),
+      tokenId: transfer.tokenId === null ? null : BigInt(transfer.tokenId),
+    })),
   };
-  const transfers = moment.transfers.map((transfer) => ({
-    ...(transfer as unknown as TransferLog),
-    amount: transfer.amount === null ? null : BigInt(transfer.amount),
-    tokenId: transfer.tokenId === null ? null : BigInt(transfer.tokenId),
-  }));
-  return { record, chain, listed, holdings: moment.holdings.map(toHolding), transfers };
 }
 
 export type ChainRecord = {

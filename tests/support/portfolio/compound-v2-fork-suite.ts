@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/pool.ts";
 import { type PositionReader, type ProtocolPosition, quotePrice } from "../../../src/portfolio/types.ts";
-import { openRecordedChain, type RecordedMoment, readRecordedMoment } from "../chain/recorded-chain.ts";
+import { openRecordedChain, openRecordedMoment, type RecordedMoment } from "../chain/recorded-chain.ts";
 import { describePositionReader } from "./position-reader-suite.ts";
 
 const CHAIN_ID = 31337;
@@ -19,7 +19,7 @@ type MarketViews = {
   readonly price: string;
   readonly isCollateral: boolean;
 };
-type Moment = RecordedMoment<{ readonly markets: readonly MarketViews[] }>;
+type Moment = RecordedMoment & { readonly views: { readonly markets: readonly MarketViews[] } };
 /** As `recordAccount` writes it. */
 type Recording = {
   readonly wallet: string;
@@ -41,9 +41,9 @@ export function describeCompoundV2Fork(
   const expectedOf = (moment: Moment) =>
     listPositions(moment, { protocol, pool, oracle: recording.oracle as Hex });
 
-  const { record, chain } = readRecordedMoment(CHAIN_ID, borrowed);
+  const record = openRecordedMoment(borrowed);
   describePositionReader({
-    ...{ reader, chain, wallet, holdings: [], calls: record.calls, emptyCalls: record.calls },
+    ...{ ...record, reader, wallet, emptyCalls: record.calls },
     expected: expectedOf(borrowed),
     roundsMax: 3,
     requestsMax: 3,
@@ -70,7 +70,7 @@ export function describeCompoundV2Fork(
 
   it("shows the same account in paused markets that count as no collateral", async () => {
     const paused = moments["paused and without collateral value"] as Moment;
-    const at = openRecordedChain(readRecordedMoment(CHAIN_ID, paused).record);
+    const at = openRecordedChain(openRecordedMoment(paused));
     expect(await reader.read({ at, wallet, holdings: [] }, signal)).toEqual({
       ...{ positions: expectedOf(paused), warnings: [] },
     });
@@ -80,7 +80,7 @@ export function describeCompoundV2Fork(
 type Fork = { readonly protocol: string; readonly pool: CompoundV2Pool; readonly oracle: Hex };
 
 function listPositions(moment: Moment, { protocol, pool, oracle }: Fork): readonly ProtocolPosition[] {
-  const { listed } = readRecordedMoment(CHAIN_ID, moment);
+  const listed = [...openRecordedMoment(moment).chain.tokens.values()];
   return moment.views.markets.flatMap((views, index): readonly ProtocolPosition[] => {
     const token = listed[index];
     if (token === undefined) throw new Error(`${views.token} was not recorded`);

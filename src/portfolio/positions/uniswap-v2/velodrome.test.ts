@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
   openRecordedChain,
+  openRecordedMoment,
   type RecordedMoment,
-  readRecordedMoment,
 } from "../../../../tests/support/chain/recorded-chain.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ProtocolPosition } from "../../types.ts";
@@ -13,24 +13,24 @@ import { createUniswapV2Reader } from "./reader.ts";
 import recording from "./velodrome.json" with { type: "json" };
 
 type Payout = { readonly held: readonly string[]; readonly staked: readonly string[] };
-type Views = { readonly payouts: readonly Payout[] };
-const cases = recording.cases as unknown as Readonly<Record<string, RecordedMoment<Views>>>;
+type Moment = RecordedMoment & { readonly views: { readonly payouts: readonly Payout[] } };
+const cases = recording.cases as unknown as Readonly<Record<string, Moment>>;
 const wallet = recording.wallet as Hex;
 const pools = recording.pools as readonly Hex[];
 const CHAIN_ID = 31337;
 const reader = createUniswapV2Reader(new Map([[CHAIN_ID, [recording.market as PairMarket]]]));
 const signal = new AbortController().signal;
-const IN_WALLET = cases["in the wallet"] as RecordedMoment<Views>;
-const IN_GAUGES = cases["in gauges"] as RecordedMoment<Views>;
+const IN_WALLET = cases["in the wallet"] as Moment;
+const IN_GAUGES = cases["in gauges"] as Moment;
 
-function read(moment: RecordedMoment<Views>, more: Partial<ChainRecord> = {}, withTransfers = false) {
-  const { record, holdings, transfers } = readRecordedMoment(CHAIN_ID, moment);
+function read(moment: Moment, more: Partial<ChainRecord> = {}, withTransfers = false) {
+  const { holdings, transfers, ...record } = openRecordedMoment(moment);
   const at = openRecordedChain({ ...record, ...more });
   return reader.read({ at, wallet, holdings, transfers: withTransfers ? transfers : [] }, signal);
 }
 
 /** By the name of the position and its pool, for both what is held and what is staked. */
-function listPayouts({ views }: RecordedMoment<Views>): Readonly<Record<string, readonly bigint[]>> {
+function listPayouts({ views }: Moment): Readonly<Record<string, readonly bigint[]>> {
   const kinds = ["volatile", "stable"];
   const entries = views.payouts.flatMap(({ held, staked }, index) => [
     [`Velodrome ${kinds[index]} pool ${pools[index]}`, held.map(BigInt)] as const,
@@ -68,7 +68,7 @@ describe("Velodrome's pools", () => {
     const { positions, warnings } = await read(IN_GAUGES, { runCode: () => null }, true);
     expect(listAmounts(positions)).toEqual(listPayouts(IN_GAUGES));
     expect(warnings).toEqual([
-      "Liquidity staked in gauges of Velodrome on Local chain may be missing: no node could search all gauges, so that only recent transfers show them.",
+      "Liquidity staked in gauges of Velodrome on Local may be missing: no node could search all gauges, so that only recent transfers show them.",
     ]);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   type ChainRecord,
   openRecordedChain,
+  openRecordedMoment,
   type RecordedMoment,
-  readRecordedMoment,
 } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
@@ -13,8 +13,10 @@ import type { LiquidityNftMarket } from "./markets.ts";
 import { createUniswapV3Reader } from "./reader.ts";
 import recording from "./slipstream.json" with { type: "json" };
 
-type Views = { readonly payouts: Readonly<Record<string, readonly string[]>> };
-const cases = recording.cases as unknown as Readonly<Record<string, RecordedMoment<Views>>>;
+type Moment = RecordedMoment & {
+  readonly views: { readonly payouts: Readonly<Record<string, readonly string[]>> };
+};
+const cases = recording.cases as unknown as Readonly<Record<string, Moment>>;
 const market = recording.market as LiquidityNftMarket;
 const wallet = recording.wallet as Hex;
 const gauge = recording.gauge as Hex;
@@ -22,15 +24,15 @@ const CHAIN_ID = 31337;
 const reader = createUniswapV3Reader(new Map([[CHAIN_ID, [market]]]));
 const signal = new AbortController().signal;
 
-function momentOf(name: string): RecordedMoment<Views> {
+function momentOf(name: string): Moment {
   const moment = cases[name];
   if (moment === undefined) throw new Error(`${name} was not recorded`);
   return moment;
 }
 
 /** What the manager, and before it the gauge, paid for each NFT, in the order in which the reader lists them. */
-function expectedPositions(moment: RecordedMoment<Views>, staked: readonly string[]): ProtocolPosition[] {
-  const { listed } = readRecordedMoment(CHAIN_ID, moment);
+function expectedPositions(moment: Moment, staked: readonly string[]): ProtocolPosition[] {
+  const { chain } = openRecordedMoment(moment);
   const ids = Object.keys(moment.views.payouts).sort((a, b) => Number(b) - Number(a));
   const inOrder = [...ids.filter((id) => !staked.includes(id)), ...staked];
   return inOrder.map((id) => ({
@@ -38,7 +40,7 @@ function expectedPositions(moment: RecordedMoment<Views>, staked: readonly strin
     kind: "liquidity",
     name: `Velodrome Slipstream #${id}, tick spacing 100${staked.includes(id) ? ", staked" : ""}`,
     contract: market.manager,
-    assets: listed
+    assets: [...chain.tokens.values()]
       .map((token, index) => ({ ...token, rawBalance: BigInt(moment.views.payouts[id]?.[index] ?? 0) }))
       .filter(({ rawBalance }) => rawBalance > 0n),
     receiptTokens: [],
@@ -46,7 +48,7 @@ function expectedPositions(moment: RecordedMoment<Views>, staked: readonly strin
 }
 
 function read(name: string, more: Partial<ChainRecord> = {}, transfers: readonly TransferLog[] = []) {
-  const at = openRecordedChain({ ...readRecordedMoment(CHAIN_ID, momentOf(name)).record, ...more });
+  const at = openRecordedChain({ ...openRecordedMoment(momentOf(name)), ...more });
   return reader.read({ at, wallet, holdings: [], transfers }, signal);
 }
 
@@ -55,14 +57,14 @@ const staked = momentOf(STAKED);
 const expectedStaked = expectedPositions(staked, ["6"]);
 const withoutStake = expectedStaked.filter(({ name }) => !name.includes("staked"));
 const GAP =
-  "Liquidity staked in gauges of Velodrome Slipstream on Local chain may be missing: no node could search all gauges, so that only recent transfers show them.";
+  "Liquidity staked in gauges of Velodrome Slipstream on Local may be missing: no node could search all gauges, so that only recent transfers show them.";
 
 describe("Slipstream", () => {
-  const { record, chain, holdings } = readRecordedMoment(CHAIN_ID, staked);
+  const opened = openRecordedMoment(staked);
   describePositionReader({
     reader,
     protocols: ["velodrome-slipstream"],
-    ...{ ...record, chain, wallet, holdings, emptyCalls: record.calls },
+    ...{ ...opened, wallet, transfers: [], emptyCalls: opened.calls },
     expected: expectedStaked,
     roundsMax: 4,
     requestsMax: 5,
@@ -84,23 +86,23 @@ describe("Slipstream", () => {
 
   it("says so when the wallet has NFTs of an unknown manager in a gauge", async () => {
     const other = { ...market, manager: gauge };
-    const at = openRecordedChain(readRecordedMoment(CHAIN_ID, staked).record);
+    const at = openRecordedChain(openRecordedMoment(staked));
     const others = createUniswapV3Reader(new Map([[CHAIN_ID, [other]]]));
     const { positions, warnings } = await others.read({ at, wallet, holdings: [] }, signal);
     expect(positions).toEqual([]);
     expect(warnings.at(-1)).toBe(
-      "Velodrome Slipstream positions on Local chain that could not be read and are missing: 1.",
+      "Velodrome Slipstream positions on Local that could not be read and are missing: 1.",
     );
   });
 
   it("shows an NFT once that both the voter and a transfer name", async () => {
-    const { transfers } = readRecordedMoment(CHAIN_ID, staked);
+    const { transfers } = openRecordedMoment(staked);
     expect((await read(STAKED, {}, transfers)).positions).toEqual(expectedStaked);
   });
 });
 
 describe("Slipstream on a node that cannot search gauges", () => {
-  const [sent] = readRecordedMoment(CHAIN_ID, staked).transfers as [TransferLog];
+  const [sent] = openRecordedMoment(staked).transfers as [TransferLog];
   const runCode = () => null;
   const isCallTo = (to: Hex) => (call: { readonly to: Hex }) => call.to === to;
   const noGauge: ChainRecord["spoil"] = (call, result) =>
@@ -130,7 +132,7 @@ describe("Slipstream on a node that cannot search gauges", () => {
     const { positions, warnings } = await read(STAKED, { spoil });
     expect(positions).toEqual(withoutStake);
     expect(warnings).toEqual([
-      "Velodrome Slipstream positions on Local chain that could not be read and are missing: 1.",
+      "Velodrome Slipstream positions on Local that could not be read and are missing: 1.",
     ]);
   });
 });
