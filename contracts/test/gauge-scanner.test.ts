@@ -1,4 +1,4 @@
-// The gauge scanner: both kinds of gauges, gauges that answer as neither, parts of a long list, and low gas.
+// The gauge scanner: both kinds of gauges, gauges that are neither, parts of a long list, and low gas.
 import {
   type Address,
   decodeFunctionResult,
@@ -31,9 +31,9 @@ const selectorOf = (signature: string) => toFunctionSelector(signature).slice(2)
 const RETURN_WORD = "5f5260205ff3";
 
 /** Returns a number for one function and reverts for all others. */
-function answering(signature: string, value: bigint): Hex {
-  const answer = `5b7f${numberToHex(value, { size: 32 }).slice(2)}${RETURN_WORD}`;
-  return `0x5f3560e01c63${selectorOf(signature)}14601157${"5f5ffd"}${answer}`;
+function respondingTo(signature: string, value: bigint): Hex {
+  const body = `5b7f${numberToHex(value, { size: 32 }).slice(2)}${RETURN_WORD}`;
+  return `0x5f3560e01c63${selectorOf(signature)}14601157${"5f5ffd"}${body}`;
 }
 
 /** Pools by number and gauges by pool, each with the storage read that the real voters make for it. */
@@ -56,10 +56,10 @@ function voterCode(length: number, firstPool: number): Hex {
 const NFT_COUNT = "function stakedLength(address)";
 /** The gauges of the short list, in its order; null has no code. */
 const gauges: readonly (Hex | null)[] = [
-  answering("function balanceOf(address)", 0n),
-  answering("function balanceOf(address)", 5n),
-  answering(NFT_COUNT, 0n),
-  answering(NFT_COUNT, 2n),
+  respondingTo("function balanceOf(address)", 0n),
+  respondingTo("function balanceOf(address)", 5n),
+  respondingTo(NFT_COUNT, 0n),
+  respondingTo(NFT_COUNT, 2n),
   HOSTILE_CODE.reverting,
   HOSTILE_CODE.bomb,
   HOSTILE_CODE.short,
@@ -75,7 +75,7 @@ for (const [index, code] of gauges.entries())
   if (code !== null) genesis[numbered(FIRST_POOL + GAUGE_OFFSET + index)] = code;
 // Each an account of its own, of the kind that costs the scan more; the last one has something.
 for (let index = 0; index < LONG_LENGTH; index += 1)
-  genesis[numbered(LONG_FIRST_POOL + GAUGE_OFFSET + index)] = answering(
+  genesis[numbered(LONG_FIRST_POOL + GAUGE_OFFSET + index)] = respondingTo(
     NFT_COUNT,
     index === LONG_LENGTH - 1 ? 1n : 0n,
   );
@@ -100,7 +100,7 @@ const stakeAt = (index: number, holdsNfts: boolean) => ({
 });
 
 describe("the gauge scanner", () => {
-  it("finds tokens and NFTs, and nothing in gauges that answer as neither", async () => {
+  it("finds tokens and NFTs, and nothing in gauges that are neither", async () => {
     expect(await scan(VOTER)).toEqual({
       stakes: [stakeAt(1, false), stakeAt(3, true), stakeAt(9, false)],
       next: 10n,

@@ -20,7 +20,7 @@ const CONTINUATIONS_MAX = 10;
 /** Far beyond any voter, and exact as a number. */
 const LENGTH_MAX = 1_000_000n;
 
-export type StakedGauge = {
+type StakedGauge = {
   readonly pool: Hex;
   readonly gauge: Hex;
   /** Whether it holds liquidity NFTs instead of the pool's tokens. */

@@ -1,5 +1,6 @@
-// SparkLend by the bytecode of Aave v3.0, of which it is a fork: a debt with interest, frozen and paused reserves, and one
-// that our data lacks. Spark's own contracts are in no package.
+// SparkLend by the bytecode of Aave v3.0, which it forks: a debt with interest, frozen, paused and new reserves.
+//
+// Spark's own contracts are in no package.
 import { beforeAll, describe, expect, it } from "vitest";
 import { createSparkReader } from "../../../src/portfolio/positions/spark/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";

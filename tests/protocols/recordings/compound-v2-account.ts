@@ -11,19 +11,19 @@ const MONTH = 30n * 86_400n;
 const BLOCKS = 5_000;
 
 /** Dollars with 8 decimals. */
-export type Listing = {
+type Listing = {
   readonly token: DeployedContract;
   readonly symbol: string;
   readonly decimals: number;
   readonly price: bigint;
 };
-export type ForkDeployment = {
+type ForkDeployment = {
   readonly title: string;
   readonly comptroller: DeployedContract;
   readonly oracle: DeployedContract;
   /** Creates a market whose supply counts as collateral. */
   list(listing: Listing): Promise<DeployedContract>;
-  /** Stops supplies and loans, and lets no supply count as collateral any more. */
+  /** Stops supplies and loans, and lets supplies no longer count as collateral. */
   pause(markets: readonly DeployedContract[]): Promise<void>;
   createReader(pools: ReadonlyMap<number, readonly CompoundV2Pool[]>): PositionReader;
 };

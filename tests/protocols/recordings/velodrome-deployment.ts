@@ -17,7 +17,7 @@ contract Escrow {
   constructor(address rewards) { token = rewards; }
 }`;
 /** The forwarder of signed calls, and the factory of the first version: neither is used. */
-const NOBODY: Hex = `0x${"f0".repeat(20)}`;
+const UNUSED: Hex = `0x${"f0".repeat(20)}`;
 
 type Tokens = readonly [DeployedContract, DeployedContract];
 export type Velodrome = {
@@ -58,7 +58,7 @@ export async function deployVelodrome({
   const registry = await deploy(artifact("FactoryRegistry"), [
     ...[poolFactory.address, rewardsFactory.address, gaugeFactory.address, managedFactory.address],
   ]);
-  const voter = await deploy(artifact("Voter"), [NOBODY, escrow.address, registry.address, NOBODY]);
+  const voter = await deploy(artifact("Voter"), [UNUSED, escrow.address, registry.address, UNUSED]);
   const nftPool = await deploy(artifact("CLPool"));
   const nftFactory = await deploy(artifact("CLFactory"), [
     owner,

@@ -4,7 +4,7 @@ import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { Recorder } from "../support/recorder.ts";
 import { recordAccount } from "./compound-v2-account.ts";
 
-/** Everybody may do everything, prices are what the owner says, and the reserve takes what it gets. */
+/** Every account may do everything, prices are what the owner says, and the reserve takes what it gets. */
 const PARTS_SOURCE = `pragma solidity ^0.8.20;
 contract AccessControl {
   function isAllowedToCall(address, string calldata) external pure returns (bool) { return true; }

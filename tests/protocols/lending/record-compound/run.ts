@@ -1,18 +1,16 @@
 // Runs the code of Compound v2 and v3 once on a local chain and records what it returns to the readers:
 //
-//   npx tsx tests/protocols/lending/record-compound/run.ts <comet> <compound-protocol>
+//   npx tsx tests/protocols/lending/record-compound/run.ts <comet> "<source>" <compound-protocol> "<source>"
 //
-// Both arguments are checkouts of compound-finance/comet and compound-finance/compound-protocol. Their code is compiled
-// with the compiler of our own contracts and stays there; the recordings go beside the readers. Comet asks for exactly
-// one older compiler, so its pragma is relaxed on the way.
+// Each folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`; the
+// source is what they were built from, such as "compound-finance/comet at d5a30b0 of 2026-05-29". The recordings go beside
+// the readers.
 
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join, normalize } from "node:path";
-import { loadSolc } from "@sextant/contracts/compile/load-solc";
+import { readdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { type Abi, type Hex, pad, stringToHex } from "viem";
+import { type Hex, pad, stringToHex } from "viem";
 import { createChainAccess } from "../../../../src/portfolio/chain-access.ts";
 import { MULTICALL3 } from "../../../../src/portfolio/multicall.ts";
 import { createCompoundV2Reader } from "../../../../src/portfolio/positions/compound-v2/reader.ts";
@@ -20,37 +18,22 @@ import { createCompoundV3Reader } from "../../../../src/portfolio/positions/comp
 import type { ContractRead, PinnedChain, PositionReader } from "../../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../../support/nodes/test-rpc.ts";
 import { localChainConfig } from "../../../support/portfolio/portfolio-stage.ts";
-import { type Artifact, readArtifact } from "../../support/artifacts.ts";
+import { type Artifact, readArtifact, readArtifactFile } from "../../support/artifacts.ts";
 import { createDeployer, type DeployedContract } from "../../support/deployer.ts";
 import { deployFeed } from "../chainlink-feed.ts";
 
-const [cometFolder = "", compoundFolder = ""] = process.argv.slice(2);
+const [cometFolder = "", cometSource = "", compoundFolder = "", compoundSource = ""] = process.argv.slice(2);
+if (compoundSource === "") throw new Error("Name a folder and a source for Comet and for Compound v2.");
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
 const UNIT = 10n ** 18n;
 
-type Output = {
-  readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
-  readonly contracts: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>;
-};
-
-const solc = await loadSolc();
-
-function compile(folder: string, files: readonly string[], settings: object): (name: string) => Artifact {
-  const load = (path: string) =>
-    readFileSync(join(folder, path), "utf8").replace("pragma solidity 0.8.15;", "pragma solidity ^0.8.15;");
-  const input = {
-    language: "Solidity",
-    sources: Object.fromEntries(files.map((file) => [file, { content: load(file) }])),
-    settings: { ...settings, outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
-  };
-  const findImport = (path: string) => ({ contents: load(normalize(path)) });
-  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport })) as Output;
-  const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
+/** The compiled contracts of a folder, by their names. */
+function openArtifacts(folder: string): (name: string) => Artifact {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return (name) => {
-    const found = Object.values(output.contracts).find((file) => file[name] !== undefined)?.[name];
-    if (found === undefined) throw new Error(`${name} is not in ${folder}`);
-    return { abi: found.abi, bytecode: `0x${found.evm.bytecode.object}` };
+    const file = files.find((path) => basename(path) === `${name}.json`);
+    if (file === undefined) throw new Error(`${name} is not in ${folder}`);
+    return readArtifactFile(join(folder, file));
   };
 }
 
@@ -101,18 +84,16 @@ async function record(reader: PositionReader, of: Hex): Promise<Record<string, H
 
 async function writeRecording(
   folder: string,
-  source: { readonly repository: string; readonly folder: string },
+  source: string,
   readers: readonly PositionReader[],
   facts: object,
 ): Promise<void> {
-  const git = (...args: readonly string[]) =>
-    execFileSync("git", ["-C", source.folder, ...args], { encoding: "utf8" }).trim();
   const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
   const responses: Record<string, Hex | null> = {};
   for (const reader of readers)
     for (const of of [wallet, EMPTY_WALLET]) Object.assign(responses, await record(reader, of));
   const recording = {
-    source: `${source.repository} at ${git("log", "-1", "--format=%h of %cs")}`,
+    source,
     recordedBy: "tests/protocols/lending/record-compound/run.ts",
     wallet,
     timestamp: Number(block.timestamp),
@@ -132,12 +113,7 @@ const feeds = {
 };
 
 async function recordCompoundV3(): Promise<void> {
-  const files = ["CometWithExtendedAssetList", "CometExtAssetList", "AssetListFactory"];
-  const find = compile(
-    cometFolder,
-    files.map((name) => `contracts/${name}.sol`),
-    { viaIR: true, optimizer: { enabled: true, runs: 1 } },
-  );
+  const find = openArtifacts(cometFolder);
   const factory = await deploy(find("AssetListFactory"));
   const names = {
     name32: pad(stringToHex("Test"), { dir: "right" }),
@@ -182,7 +158,7 @@ async function recordCompoundV3(): Promise<void> {
   const markets = [{ name: "Test", comet: market.address, isInDollars: true }];
   await writeRecording(
     "src/portfolio/positions/compound-v3",
-    { repository: "compound-finance/comet", folder: cometFolder },
+    cometSource,
     [createCompoundV3Reader(new Map([[31337, markets]]))],
     {
       ...{ comet: market.address, base: usdc.address, collateral: col.address },
@@ -197,12 +173,7 @@ async function recordCompoundV3(): Promise<void> {
 }
 
 async function recordCompoundV2(): Promise<void> {
-  const files = ["Comptroller", "CErc20Immutable", "CEther", "JumpRateModel", "SimplePriceOracle"];
-  const find = compile(
-    compoundFolder,
-    files.map((name) => `contracts/${name}.sol`),
-    { optimizer: { enabled: true, runs: 200 } },
-  );
+  const find = openArtifacts(compoundFolder);
   const comptroller = await deploy(find("Comptroller"));
   const oracle = await deploy(find("SimplePriceOracle"));
   await send(comptroller, "_setPriceOracle", [oracle.address]);
@@ -240,7 +211,7 @@ async function recordCompoundV2(): Promise<void> {
   const older = { ...pool, markets: [cUsdc.address, cEther.address] };
   await writeRecording(
     "src/portfolio/positions/compound-v2",
-    { repository: "compound-finance/compound-protocol", folder: compoundFolder },
+    compoundSource,
     [pool, older].map((each) => createCompoundV2Reader(new Map([[31337, [each]]]))),
     {
       pool,
