@@ -19,14 +19,11 @@ export const PURCHASE_MS = 10 * 60_000;
 // Agents wait for a minute, and can call again themselves.
 const ATTEMPTS_MAX = 2;
 
-type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & {
-  readonly fetch?: typeof fetch;
-  readonly now?: () => number;
-};
+type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & { readonly now?: () => number };
 
 export function createToolSender(options: ToolSenderOptions): SendRequest {
-  const { urls, payer, now = Date.now } = options;
-  const transport = createTransport({ fetch: options.fetch });
+  const { sextant, urls, payer, now = Date.now } = options;
+  const transport = createTransport({});
   const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX };
   return async (request, { payment, signal }) => {
     const operation = findOperation(request.operation);
@@ -35,14 +32,28 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
       if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
       if (operation.kind !== "paid") return toResponse(JSON.stringify(await send(calls, call)));
       const url = `${urls.portfolio ?? ""}${request.url}`;
-      if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
-      const purchase = await findPurchase(options.sextant, { url, payer }, now());
-      return await buySnapshot(options.sextant, request, { purchase, signal });
+      if (payer === null) {
+        return await repeatUnsigned(() => passOn(transport, { ...request, url }, { payment, signal }));
+      }
+      const purchase = await findPurchase(sextant, { url, payer }, now());
+      return await repeatUnsigned(() => buySnapshot(sextant, request, { purchase, signal }));
     } catch (error) {
       if (!(error instanceof SextantError)) throw error;
       return toFailure(error, operation.kind === "paid");
     }
   };
+}
+
+/** Once more where the connection broke before anything was signed, such as one that the service had left open too long. */
+async function repeatUnsigned<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const isUnsigned =
+      error instanceof SextantError && error.code === "UNREACHABLE" && error.charged === "no";
+    if (!isUnsigned) throw error;
+    return act();
+  }
 }
 
 function findOperation(id: string): Operation {

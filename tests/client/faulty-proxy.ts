@@ -41,6 +41,8 @@ export async function startFaultyProxy(
         port: target.port,
         method,
         path: url,
+        // One that the service has closed meanwhile would be a fault that no test asked for.
+        agent: false,
         headers: { ...headers, host: target.host },
       },
       (response) => void passOn(response, incoming, outgoing, isPaid ? fault : null),

@@ -78,10 +78,11 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     return client;
   };
   /** The server of the command in this process, which is as good and starts at once. */
-  const open = (environment: Readonly<Record<string, string>>) => {
+  const open = (environment: Readonly<Record<string, string>>, laterMs = 0) => {
     const client = openClient(environment, { needs: [] });
+    const sender = createToolSender({ ...client, now: () => Date.now() + laterMs });
     const [connection, transport] = InMemoryTransport.createLinkedPair();
-    const server = serveStdio(createToolServerFactory(client, createToolSender(client)), { transport });
+    const server = serveStdio(createToolServerFactory(client, sender), { transport });
     closing.push(client.close, server.close);
     return openAt({ connection });
   };
@@ -185,6 +186,13 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     // Another wallet is another purchase.
     await second.call("wallet_snapshot", { ...args, address: walletOf(2) });
     expect(await paid()).toBe(2);
+    // What was delivered minutes ago is not bought again; after ten it is.
+    const soon = await open(environment, 300_000);
+    expect((await soon.call("wallet_snapshot", args)).structuredContent).toEqual(bought.structuredContent);
+    expect(await paid()).toBe(2);
+    const later = await open(environment, 610_000);
+    expect((await later.call("wallet_snapshot", args)).isError ?? false).toBe(false);
+    expect(await paid()).toBe(3);
   });
 
   it("learns that the outcome is unknown when the response is lost, and is charged once", async () => {
@@ -199,7 +207,9 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     });
     expect(textOf(lost)).toMatch(/not known yet\. Call again in the same way: the same payment is sent/);
     proxy.plan = () => "none";
-    const found = await client.call("wallet_snapshot", args);
+    // However long ago, the open payment comes first; and the URL may be written in another way.
+    const spelled = { ...environment, SEXTANT_PORTFOLIO_URL: proxy.url.replace("http:", "HTTP:") };
+    const found = await (await open(spelled, 86_000_000)).call("wallet_snapshot", args);
     expect(found).toMatchObject({ structuredContent: { data: { address: walletOf(3) } } });
     expect(await paid()).toBe(1);
   });
