@@ -214,6 +214,21 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(1);
   });
 
+  it("buys although the first connection breaks, before anything is signed", async () => {
+    const { environment, paid } = await payerEnvironment();
+    const breaking = await startFaultyProxy(shop.url, () => true);
+    closing.push(breaking.stop);
+    let broken = 0;
+    breaking.plan = () => {
+      broken += 1;
+      return broken === 1 ? "lose-request" : "none";
+    };
+    const client = await open({ ...environment, SEXTANT_PORTFOLIO_URL: breaking.url });
+    const bought = await client.call("wallet_snapshot", { address: walletOf(8), spam: "include" });
+    expect(bought).toMatchObject({ structuredContent: { data: { address: walletOf(8) } } });
+    expect(await paid()).toBe(1);
+  });
+
   it("pays only whom and what its user has allowed", async () => {
     const { environment, paid } = await payerEnvironment();
     const rejections: [Record<string, string>, string][] = [
