@@ -1,6 +1,6 @@
 // The chain as the indexing loop reads it: heads, headers and logs over the JSON-RPC client.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
-import { readFinalizedHeader } from "../chain/head/finality.ts";
+import { getClaimedSafeBlock, readFinalizedHeader } from "../chain/head/finality.ts";
 import { followHeads } from "../chain/head/follow-heads.ts";
 import { readHeaderByHash, readHeaders } from "../chain/headers.ts";
 import { callAtBlocks, callAtLaterBlock, hasLogsSince } from "../chain/historical-state.ts";
@@ -46,6 +46,8 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
         depthMin: facts.finalityDepthMin,
         signal,
       }),
+    /** The newest block that a node called safe then; null where none does. */
+    getSafeBlock: () => getClaimedSafeBlock(rpc),
     /** Yields the head whenever it may have changed. */
     followHeads: (signal: AbortSignal) =>
       followHeads(rpc, {

@@ -81,7 +81,8 @@ async function writeBlocks(
   if (!tip) throw new Error("empty batch");
   const finalized = await readFinalized();
   const started = performance.now();
-  const folded = await store.fold({ tip, blocks, logs, finalized }, fold, null);
+  const safe = chain.getSafeBlock();
+  const folded = await store.fold({ tip, blocks, logs, finalized, safe }, fold, null);
   await folded.write();
   return { tip, logs: logs.length, blocks: headers.length, ms: performance.now() - started };
 }

@@ -1,4 +1,4 @@
-// The newest block that no reorg can undo: two nodes agree on it, and it never decreases within this process.
+// The newest block that no reorg can undo, on which two nodes agree; it never decreases within this process.
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { canonicalHeaderCall, headerCall } from "../headers.ts";
@@ -21,10 +21,13 @@ type Claim = {
   readonly head: number;
   readonly final: number;
   readonly tagged: BlockHeader | null;
+  /** Null where it has no safe tag. */
+  readonly safe: number | null;
 };
 
 type FinalityState = {
   newest: BlockHeader | null;
+  safe: number | null;
   second: (Claim & { readonly atMs: number }) | null;
   /** The read of a second claim that is under way. */
   pending: { readonly sinceMs: number; readonly done: Promise<void> } | null;
@@ -54,6 +57,7 @@ export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOpti
   const state = stateOf(rpc);
   const found = await rpc.pinned(async (node) => {
     const own = await readClaim(node, options);
+    state.safe = own.safe;
     if (state.newest && isNear(state.newest, own, options)) return state.newest;
     const second = await readSecondClaim(rpc, own.provider, state, options);
     const number = finalNumber(own, second, rpc.providers().length > 1, options);
@@ -69,8 +73,16 @@ export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOpti
   return state.newest;
 }
 
+/**
+ * The safe block that a node claimed when the finalized one was last read; null where it has no such tag. No second node
+ * confirms it: what depends on it must bear that a reorg undoes it, as it may on an honest node.
+ */
+export function getClaimedSafeBlock(rpc: Rpc): number | null {
+  return stateOf(rpc).safe;
+}
+
 function stateOf(rpc: Rpc): FinalityState {
-  const state = states.get(rpc) ?? { newest: null, second: null, pending: null };
+  const state = states.get(rpc) ?? { newest: null, safe: null, second: null, pending: null };
   states.set(rpc, state);
   return state;
 }
@@ -141,9 +153,16 @@ async function updateSecondClaim(
 }
 
 async function readClaim(node: PinnedRpc, options: FinalizedHeaderOptions): Promise<Claim> {
-  const [finalized, latest] = await node.batch([headerCall("finalized"), headerCall("latest")], options);
+  const [finalized, latest, safe] = await node.batch(
+    [headerCall("finalized"), headerCall("latest"), headerCall("safe")],
+    options,
+  );
   if ("error" in latest) throw latest.error;
-  const at = { provider: node.providerIndex, head: latest.ok.number };
+  const at = {
+    provider: node.providerIndex,
+    head: latest.ok.number,
+    safe: "ok" in safe ? Math.min(safe.ok.number, latest.ok.number) : null,
+  };
   if ("ok" in finalized) {
     if (finalized.ok.number > at.head) {
       throw malformedResponse(`block ${finalized.ok.number} is called final, but the head is ${at.head}`);

@@ -1,6 +1,6 @@
 // Where the index is on the chain: block hashes, the checkpoint, and the status that the indexer reports.
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockSummary } from "../../schema/chain-log.ts";
+import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner } from "../postgres/session.ts";
@@ -35,14 +35,15 @@ export async function readCheckpoint(session: QueryRunner): Promise<Checkpoint |
   };
 }
 
-export function buildCheckpointStep({ block, finalized }: Checkpoint): PipelineStep {
+/** `safe` is the newest block that a node calls safe; what is final is safe too. */
+export function buildCheckpointStep({ block, finalized }: Checkpoint, safe?: number | null): PipelineStep {
   return {
     text: `
-      insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values ($1, $2, $3, $4)
+      insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block, safe_block) values ($1, $2, $3, $4, $5)
       on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
-        block_timestamp = excluded.block_timestamp,
+        block_timestamp = excluded.block_timestamp, safe_block = excluded.safe_block,
         finalized_block = greatest(checkpoint.finalized_block, excluded.finalized_block)`,
-    values: [block.number, encodeBytea(block.hash), block.timestamp, finalized],
+    values: [block.number, encodeBytea(block.hash), block.timestamp, finalized, safe ?? finalized],
   };
 }
 
@@ -79,11 +80,23 @@ export async function readBlocksDescending(
   }));
 }
 
-/** Deletes blocks and logs after a block; rows are rolled back separately. */
-export function buildDeleteChainSteps(block: number): PipelineStep[] {
+// Two days of a chain with a block every two seconds. A reader who comes back later is sent further back: see D282.
+const ABANDONED_BLOCKS_KEPT = 100_000;
+
+/** Deletes blocks and logs after a block, and remembers which blocks they were; rows are rolled back separately. */
+export function buildDeleteChainSteps({ number, hash }: BlockId): PipelineStep[] {
   return [
-    { text: "delete from logs where block_number > $1", values: [block] },
-    { text: "delete from blocks where number > $1", values: [block] },
+    { text: "delete from logs where block_number > $1", values: [number] },
+    {
+      text: `
+        with gone as (delete from blocks where number > $1 returning number, hash)
+        insert into abandoned_blocks (hash, number, ancestor_number, ancestor_hash)
+        select hash, number, $1, $2::bytea from gone
+        on conflict (hash) do update
+          set ancestor_number = excluded.ancestor_number, ancestor_hash = excluded.ancestor_hash`,
+      values: [number, encodeBytea(hash)],
+    },
+    { text: "delete from abandoned_blocks where number < $1", values: [number - ABANDONED_BLOCKS_KEPT] },
   ];
 }
 

@@ -25,6 +25,8 @@ export type IndexBatch = {
   readonly blocks: readonly StoredBlock[];
   readonly logs: readonly StoredDetailedLog[];
   readonly finalized: number;
+  /** Absent or null where no node calls a block safe that is not final. */
+  readonly safe?: number | null;
 };
 
 export type Fold = (logs: readonly StoredDetailedLog[], rows: RowVersions) => Promise<void>;
@@ -55,7 +57,10 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
     buildLogsStep(batch.logs),
     ...versionSteps(batch, changed),
     buildBlocksStep(batch.blocks),
-    buildCheckpointStep({ block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) }),
+    buildCheckpointStep(
+      { block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) },
+      batch.safe,
+    ),
     ...(batch.tip.number > batch.finalized ? pruneSteps(tables, batch.finalized) : []),
     buildChangeNotification(database.schema),
   ];
@@ -93,7 +98,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
           throw new Error(`block ${to.number} is final and cannot be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
         await session.sendPipeline([
-          ...buildDeleteChainSteps(to.number),
+          ...buildDeleteChainSteps(to),
           buildCheckpointStep({ block: to, finalized }),
           buildChangeNotification(database.schema),
         ]);

@@ -9,6 +9,7 @@ import { paymentIdentifiers } from "./migrations/0006-payment-identifiers.ts";
 import { storageLimits } from "./migrations/0007-storage-limits.ts";
 import { paymentBlocks } from "./migrations/0008-payment-blocks.ts";
 import { lockHolders } from "./migrations/0009-lock-holders.ts";
+import { eventReading } from "./migrations/0010-event-reading.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   storageLimits,
   paymentBlocks,
   lockHolders,
+  eventReading,
 ];
