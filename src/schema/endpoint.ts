@@ -1,4 +1,4 @@
-// An endpoint that is not a plain read of the index: method, path, body, and handler.
+// An endpoint that is not a plain read of the index: method, path, body, and handler; and responses that stay open.
 import type { JsonSchema } from "./column.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { MinBlock } from "./reads/read.ts";
@@ -31,6 +31,29 @@ export type EndpointResponse = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/** A connection that stays open, on which text is sent as it comes. */
+export type TextStream = {
+  /** Aborts when the connection is gone, by either side. */
+  readonly signal: AbortSignal;
+  /** What the client has not taken yet, and the system not either. */
+  readonly bufferedBytes: number;
+  /** When text was last sent, in milliseconds of performance.now(). */
+  readonly sentMs: number;
+  send(text: string): void;
+  /** Resolves when everything has left the process; never where the client takes nothing. */
+  drained(): Promise<void>;
+  /** Sends what is left and closes. */
+  end(text: string): void;
+  /** Closes at once. */
+  destroy(): void;
+};
+
+/** A response that stays open: its head is sent, then `open` has the connection. */
+export type StreamedResponse = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly open: (stream: TextStream) => void;
+};
+
 /** What a request must carry to be served, as an OpenAPI security scheme. */
 export type Security = { readonly name: string; readonly scheme: JsonSchema };
 
@@ -53,6 +76,8 @@ export type Endpoint = {
   readonly bodyBytesMax?: number;
   /** Response schemas by status; errors have the same form everywhere. */
   readonly responses: Readonly<Record<number, JsonSchema>>;
+  /** Media types of a successful response beside JSON, with their schemas. */
+  readonly otherTypes?: Readonly<Record<string, JsonSchema>>;
   /** Error statuses in addition to those implied by parameters and body. */
   readonly errorStatuses?: readonly number[];
   /** Descriptions of additional response headers, by status and name. */
@@ -67,5 +92,7 @@ export type Endpoint = {
   readonly preHandler?: (head: RequestHead) => EndpointResponse | null;
   /** The response if the work exceeds the request timeout and continues; null is the usual error. */
   readonly onTimeout?: (head: RequestHead) => EndpointResponse | null;
+  /** A response that stays open, where the request wants one; null leaves the request to `handle`. */
+  readonly stream?: (request: EndpointRequest) => StreamedResponse | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointResponse>;
 };

@@ -253,7 +253,7 @@ function describeResponses(
   route: RouteDescription,
   schemas: SchemaRegistry,
 ): Record<string, OpenApiResponse> {
-  const { responses, responseHeaders = {}, hasIndexHead, hasEtag } = route;
+  const { responses, responseHeaders = {}, otherTypes = {}, hasIndexHead, hasEtag } = route;
   const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash"] : [];
   const shared = headerReferences("x-request-id", ...head);
   const etag = headerReferences("etag");
@@ -266,13 +266,19 @@ function describeResponses(
         ...(hasEtag ? etag : {}),
         ...describeHeaders(responseHeaders[Number(status)] ?? {}),
       },
-      content: { [type]: { schema: schemas.register(schema) } },
+      content: describeContent({ [type]: schema, ...(status === "200" ? otherTypes : {}) }, schemas),
     },
   ]);
   const notModified: [string, OpenApiResponse][] = hasEtag
     ? [["304", { description: "Not modified.", headers: { ...shared, ...etag } }]]
     : [];
   return Object.fromEntries([...declared, ...notModified]);
+}
+
+function describeContent(byType: Readonly<Record<string, JsonSchema>>, schemas: SchemaRegistry): Content {
+  return Object.fromEntries(
+    Object.entries(byType).map(([type, schema]) => [type, { schema: schemas.register(schema) }]),
+  );
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {

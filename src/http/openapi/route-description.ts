@@ -18,6 +18,8 @@ export type RouteDescription = {
   /** Null where neither a payment nor a signature is needed. */
   readonly security: Security | null;
   readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
+  /** Other media types of a successful response. */
+  readonly otherTypes?: Endpoint["otherTypes"];
   /** Statuses of errors in addition to those implied by parameters and body. */
   readonly errorStatuses: readonly number[];
   readonly responseHeaders?: Endpoint["responseHeaders"];
@@ -88,6 +90,7 @@ export function describeEndpoint(
 ): RouteDescription {
   const { method, path, operationId, summary, description, tag, parameters, body, responses } = endpoint;
   const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
+  const { otherTypes = {} } = endpoint;
   const { bodyExample, security = null } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
@@ -104,6 +107,7 @@ export function describeEndpoint(
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
+    otherTypes,
     errorStatuses: [...(hasPathParameter ? [404] : []), ...errorStatuses],
     responseHeaders,
     extensions,

@@ -5,10 +5,17 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { JsonSchema } from "../../schema/column.ts";
-import type { Endpoint, EndpointRequest, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
+import type {
+  Endpoint,
+  EndpointRequest,
+  EndpointResponse,
+  RequestHead,
+  StreamedResponse,
+} from "../../schema/endpoint.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { serializeResponse } from "../response.ts";
+import { openTextStream } from "../text-stream.ts";
 import { readMinBlock, withMinBlock } from "./min-block.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 
@@ -55,7 +62,8 @@ export function addEndpointRoutes(
         },
         handler: async (request, reply) => {
           const response = await respond(app, each, request);
-          reply.sendSerialized(serializeResponse({ route: endpoint.path, ...response }));
+          if ("open" in response) openTextStream(request, reply, response);
+          else reply.sendSerialized(serializeResponse({ route: endpoint.path, ...response }));
         },
       });
     }
@@ -66,11 +74,13 @@ async function respond(
   app: FastifyInstance,
   { endpoint, validateBody, waiters }: CompiledEndpoint,
   request: FastifyRequest,
-): Promise<EndpointResponse> {
+): Promise<EndpointResponse | StreamedResponse> {
   const head = readHead(request);
   const early = endpoint.preHandler?.(head) ?? null;
   if (early !== null) return early;
   const input = readRequest(endpoint, validateBody, request, head);
+  const streamed = endpoint.stream?.(input) ?? null;
+  if (streamed !== null) return streamed;
   const { minBlock } = input;
   const work =
     waiters === null || minBlock === null
