@@ -32,6 +32,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   const receipt = await api.findFirst("/receipts?limit=1", "receipts");
   await requestCommerceExamples(api, receipt);
   await requestDocumentExamples(api, receipt);
+  await api.read("/events", {}, "?from=genesis&type=IntentSubmitted,IntentFilled&limit=2");
   const call = { name: "get_reputation", arguments: { kind: "merchant", id: "1" } };
   await api.request("POST", "/mcp", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: call });
   return api.examples;

@@ -22,6 +22,7 @@ const TAGS = {
   Attestors: "Who makes attestations, and how many.",
   Commerce: "Merchants and their services, quotes, receipts, disputes and trust signals.",
   Transactions: "Transactions of the protocol in plain words.",
+  Events: "What happens, in order, as a stream or as pages, with undo after a reorg.",
   Documents: "Texts that records on chain name by their hash: catalogs, quote requests and quote responses.",
 };
 

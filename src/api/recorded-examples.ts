@@ -309,6 +309,12 @@ export const recordedExamples: ApiExamples = {
         hash: "0x97e6cf94436b587dd00bf894e69ffb6d8406a7550703a36ffa6817806ec883bf",
       },
     },
+    readEvents: {
+      parameters: {
+        from: "genesis",
+        type: "IntentSubmitted,IntentFilled",
+      },
+    },
     callMcp: {
       parameters: {},
       body: {

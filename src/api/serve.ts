@@ -1,5 +1,6 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 
+import type { Registry } from "prom-client";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
@@ -25,6 +26,8 @@ import type { Database } from "../store/postgres/database.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
 import { siteFiles } from "../web/site-files.ts";
 import { describeApi } from "./describe.ts";
+import { openEvents } from "./events/open.ts";
+import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
@@ -38,6 +41,10 @@ type ServeApiOptions = {
   readonly isIndexReady?: () => Promise<boolean>;
   /** Default: 64 MiB. 0 disables the cache. */
   readonly cacheBytesMax?: number;
+  /** Receives the metrics of event streams. */
+  readonly registry?: Registry;
+  /** Limits of event streams; the usual ones where absent. */
+  readonly eventStreams?: Partial<EventStreamLimits>;
   /** Limits of requests with x-min-block or min_block. */
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
 };
@@ -75,11 +82,13 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     );
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
+  const events = openEvents({ ...options, quick: readers.quick });
   const watcher = watchChanges(database, {
     onChange: (tables) => {
       if (tables !== null) return invalidateTables(tables);
       cache.invalidateAll();
       waiters.onChange();
+      events.onChange();
     },
     onDisconnect: () => cache.disable(),
     log,
@@ -90,19 +99,24 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
+    events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];
   addReadRoutes(server, reads, { run: read, cache, waiters });
   const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
-  // The server waits for requests in flight, which would wait for their block.
-  server.app.addHook("preClose", async () => waiters.close());
+  // The server waits for requests in flight, which would wait for their block, or forever for another event.
+  server.app.addHook("preClose", async () => {
+    waiters.close();
+    events.endStreams();
+  });
   addDocuments(server, reads, [...endpoints, mcp]);
   return {
     async close() {
       shutdown.abort();
       await watcher;
       await expiryLoop;
+      await events.close();
       await readers.quick.close();
       await readers.slow.close();
       writeService?.close();

@@ -122,6 +122,23 @@ export const apiSettings = {
   apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),
 };
 
+export const eventSettings = {
+  eventStreamsMax: setting(
+    "SEXTANT_EVENT_STREAMS_MAX",
+    integer(0, 1_000_000),
+    // Below the limit of connections, so that ordinary requests always find one.
+    800,
+    "Maximum open event streams; each takes a connection. 0 allows none.",
+  ),
+  eventStreamsPerClientMax: setting(
+    "SEXTANT_EVENT_STREAMS_PER_CLIENT",
+    integer(0, 1_000_000),
+    // More than a person or a program needs; taking every place takes forty addresses.
+    20,
+    "Maximum open event streams per client.",
+  ),
+};
+
 export const writeSettings = {
   publicBaseUrl: setting(
     "PUBLIC_BASE_URL",
@@ -425,6 +442,7 @@ export const allSettings = {
   ...requestSettings,
   ...indexerSettings,
   ...apiSettings,
+  ...eventSettings,
   ...writeSettings,
   ...portfolioSettings,
   ...paywallSettings,

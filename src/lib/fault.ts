@@ -16,6 +16,12 @@ export const FAULTS = {
     exit: 65,
     description: "The request is malformed or out of range.",
   },
+  CURSOR_FOREIGN: {
+    status: 400,
+    retry: false,
+    exit: 65,
+    description: "The cursor belongs to the events of another chain or of other contracts.",
+  },
   PAYMENT_REQUIRED: {
     status: 402,
     retry: false,

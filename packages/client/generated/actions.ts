@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, Service, Solver, TrustSignal } from "./records.ts";
+import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, Service, Solver, TrustSignal } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -538,6 +538,37 @@ export interface OtherActions {
     json_schema?: Record<string, unknown> | null;
     recommended_subject?: string | null;
   }, options?: RequestOptions): Promise<AttestationSchema>;
+
+  /**
+   * Events as they happen, with undo after a reorg. Every event of the protocol, explained, ordered by block and log index. With Accept: text/event-stream a stream that stays open: messages are events, undo, progress and rejected, and their ids are cursors. Otherwise a page, as JSON or, with Accept: application/x-ndjson, as lines. (GET /events)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.readEvents();
+   * ```
+   */
+  readEvents(parameters?: {
+    /** Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream, genesis for a page. */
+    from?: string;
+    /** When an event is delivered: as soon as it is indexed (instant, the default), once nodes call its block safe, or once it is final (finalized). Only what is final is never undone. */
+    finality?: "instant" | "safe" | "finalized";
+    /** Events per page, at most 1000; a stream ignores it. A page may have fewer, or none, while has_more is true. */
+    limit?: number;
+    /** Only events of these types, separated by commas. */
+    type?: string;
+    /** Only events that name this agent: by its id, or by its address as in receipts. */
+    agent?: string;
+    /** Only events that name this intent. */
+    intent?: bigint | string;
+    /** Only events in which this address takes part, in whatever role; not as token or target. */
+    account?: string;
+    /** Only events that name this merchant: by its id, or by its address as in payment policies. */
+    merchant?: string;
+    /** Only events that name this service. */
+    service?: bigint | string;
+    /** Only events that name this solver: by its id, or by its address as in bids and fills. */
+    solver?: string;
+  }, options?: RequestOptions): Promise<EventPage>;
 
   /**
    * Publish a catalog, addressed by the hash of its text. Stores the text byte for byte under its keccak256 hash. Published again, it keeps the record of the first publication. (POST /catalogs)

@@ -210,6 +210,26 @@ export type Dispute = {
   block_timestamp?: string;
 };
 
+export type EventPage = {
+  undo: EventUndo | null;
+  events: ProtocolEvent[];
+  progress: EventProgress;
+  has_more: boolean;
+};
+
+export type EventProgress = {
+  block_number: string;
+  indexed_block: string;
+  finalized_block: string;
+  cursor: string;
+};
+
+export type EventUndo = {
+  block_number: string;
+  block_hash: string | null;
+  cursor: string;
+};
+
 export type Explanation = {
   tx_hash: string;
   block_number: string;
@@ -597,6 +617,22 @@ export type Preflight = {
   spend_checks: SpendCheck[];
   /** Empty for a reason that no policy can change, such as an expired session key. */
   required_policy_updates: PolicyUpdate[];
+};
+
+export type ProtocolEvent = {
+  /** The same whenever this event of this block is delivered. */
+  id: string;
+  type: string;
+  contract: string;
+  address: string;
+  args: Record<string, unknown>;
+  description: string;
+  tx_hash: string;
+  log_index: number;
+  block_number: string;
+  block_hash: string;
+  block_timestamp: string;
+  cursor: string;
 };
 
 export type Quote = {

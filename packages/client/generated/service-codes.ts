@@ -1,6 +1,7 @@
 // Codes that the services respond with, and whether the same request can succeed later. Written by `npm run client:actions`; do not edit.
 export const SERVICE_CODES = {
   INPUT_INVALID: false,
+  CURSOR_FOREIGN: false,
   PAYMENT_REQUIRED: false,
   PAYMENT_CONFLICT: false,
   PAYMENT_PENDING: true,

@@ -7,6 +7,7 @@ import { readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
   databaseSettings,
+  eventSettings,
   indexerSettings,
   listenSettings,
   requestSettings,
@@ -24,6 +25,7 @@ const settings = {
   ...listenSettings,
   ...apiSettings,
   ...databaseSettings,
+  ...eventSettings,
   ...requestSettings,
   ...writeSettings,
   network: indexerSettings.network,
@@ -47,7 +49,9 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const onCall = createRpcMetrics(registry);
   const writes = { deployment, config, urls: config.rpcUrls, onCall, listenUrl: () => url };
   const isIndexReady = async () => (await readIndexReadiness(database)).ready;
-  const api = serveApi(server, { database, log, writes, isIndexReady });
+  const { eventStreamsMax: streamsMax, eventStreamsPerClientMax: streamsPerClientMax } = config;
+  const eventStreams = { streamsMax, streamsPerClientMax };
+  const api = serveApi(server, { database, log, writes, isIndexReady, registry, eventStreams });
   try {
     await assertSameDeployment(database, deployment);
     addStatusRoutes(server.app, registry);

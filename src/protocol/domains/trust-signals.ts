@@ -5,7 +5,7 @@ import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.t
 import { defineDomain } from "../../schema/domain.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
 
-const SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
+export const TRUST_SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
 const KINDS = ["Verification", "Risk", "Compliance", "Fulfillment"] as const;
 
 export const trustSignals = defineTable(
@@ -62,7 +62,7 @@ export const trustSignalsDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `${KINDS[args.kind] ?? `Kind ${args.kind}`} signal #${args.signalId} about ${SUBJECTS[args.subjectType] ?? `subject type ${args.subjectType}`} #${args.subjectId} recorded by ${args.reporter}`,
+        `${KINDS[args.kind] ?? `Kind ${args.kind}`} signal #${args.signalId} about ${TRUST_SUBJECTS[args.subjectType] ?? `subject type ${args.subjectType}`} #${args.subjectId} recorded by ${args.reporter}`,
     },
   },
 });

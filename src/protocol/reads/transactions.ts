@@ -7,6 +7,7 @@ import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
+import { type ExplainedEvent, explainEvent } from "../explain.ts";
 
 /** The first logs, up to the byte limit; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
@@ -107,11 +108,7 @@ type TransactionExplanation = {
   readonly tx_hash: Hex;
   readonly block_number: string;
   readonly summary: string;
-  readonly events: readonly {
-    readonly eventName: string;
-    readonly args: Readonly<Record<string, string | boolean>>;
-    readonly description: string;
-  }[];
+  readonly events: readonly ExplainedEvent[];
 };
 
 // The size of an explanation without its events: the hash, the block, and the frame of the summary.
@@ -127,17 +124,13 @@ export function explainLogs(
   decoder: LogDecoder,
   logCount = logs.length,
 ): TransactionExplanation | null {
-  const events: TransactionExplanation["events"][number][] = [];
+  const events: ExplainedEvent[] = [];
   let bytes = FRAME_BYTES;
   let explainedCount = 0;
   for (const log of logs) {
     const event = decoder.decode(log, BigInt(log.blockTimestamp));
     if (event) {
-      const explained = {
-        eventName: event.name,
-        args: formatArguments(event.args),
-        description: event.rule.explain(event),
-      };
+      const explained = explainEvent(event);
       // The summary repeats the description, with a separator.
       bytes += bytesOf(explained) + bytesOf(explained.description) + 2;
       if (bytes > PAGE_BYTES_MAX && events.length > 0) break;
@@ -161,13 +154,3 @@ export function explainLogs(
 }
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) + 1;
-
-// Integers of any width as text, so that clients need not know which ones fit a number.
-function formatArguments(args: Readonly<Record<string, unknown>>): Record<string, string | boolean> {
-  const formatted: Record<string, string | boolean> = {};
-  for (const name of Object.keys(args)) {
-    const value = args[name];
-    formatted[name] = typeof value === "boolean" ? value : String(value);
-  }
-  return formatted;
-}

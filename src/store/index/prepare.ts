@@ -7,7 +7,7 @@ import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
-type DeploymentIdentity = {
+export type DeploymentIdentity = {
   readonly chainId: number;
   readonly startBlock: number;
   readonly contracts: Readonly<Record<string, string>>;
@@ -29,6 +29,18 @@ export async function claimSchema(session: QueryRunner, identity: DeploymentIden
     "DEPLOYMENT_MISMATCH",
     `The database holds an index of another deployment (chain ${rows[0]?.chain_id}); set DATABASE_SCHEMA to a name of its own for this one.`,
   );
+}
+
+/** Null while no indexer has claimed the schema. */
+export async function readDeploymentIdentity(session: QueryRunner): Promise<DeploymentIdentity | null> {
+  const { rows } = await session.query<{
+    chain_id: string;
+    start_block: string;
+    contracts: DeploymentIdentity["contracts"];
+  }>("select chain_id, start_block, contracts from deployment");
+  const [row] = rows;
+  if (!row) return null;
+  return { chainId: Number(row.chain_id), startBlock: Number(row.start_block), contracts: row.contracts };
 }
 
 /** For readers: rejects a schema that belongs to another deployment. */

@@ -1,5 +1,6 @@
 // The indexing API over a test database, listening on a port the system chose.
 import { Registry } from "prom-client";
+import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { writeSettings } from "../../../src/config/settings.ts";
@@ -24,12 +25,13 @@ const UNUSED_CONTRACTS = Object.fromEntries(
 
 type TestApiOptions = Partial<HttpServerOptions> & {
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
+  readonly eventStreams?: Partial<EventStreamLimits>;
 };
 
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  { blockWaits = {}, ...options }: TestApiOptions = {},
+  { blockWaits = {}, eventStreams = {}, ...options }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
@@ -45,6 +47,7 @@ export async function startTestApi(
     routes.push(...[method].flat().map((each) => `${each} ${url}`));
   });
   let url = "";
+  const registry = new Registry();
   const writes = {
     deployment: { chainId: 31_337, contracts: UNUSED_CONTRACTS },
     config: readConfig(environment, writeSettings),
@@ -52,8 +55,8 @@ export async function startTestApi(
     onCall: null,
     listenUrl: () => url,
   };
-  const api = serveApi(server, { database, log: silentLog, writes, blockWaits });
-  addStatusRoutes(server.app, new Registry());
+  const api = serveApi(server, { database, log: silentLog, writes, blockWaits, eventStreams, registry });
+  addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
     url,

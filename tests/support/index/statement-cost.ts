@@ -19,6 +19,7 @@ type WarmUp = "planned" | "executed";
 
 // Tables that stay small.
 const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];
+const ROW_TABLES = tables.map(({ name }) => name).filter((name) => !SMALL.includes(name));
 // PostgreSQL plans the first five executions for their values, then keeps the cheaper of custom and generic plan. The
 // generic plan must not be forced: with a limit as parameter, PostgreSQL often keeps the custom one.
 const CUSTOM_PLANS = 5;
@@ -31,7 +32,9 @@ export async function explainStatement(
   { text, values }: SqlText,
   warmUp: WarmUp = "planned",
 ): Promise<Plan> {
-  const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`);
+  const literals = values.map((value) =>
+    value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
+  );
   const { rows } = await database.transaction(async (session) => {
     prepared += 1;
     const execute = `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
@@ -46,7 +49,12 @@ export async function explainStatement(
   return rows[0]?.["QUERY PLAN"][0]?.Plan ?? {};
 }
 
-export async function measureStatementCost(database: Database, statement: SqlText): Promise<StatementCost> {
+/** `large` are the tables of which a sequential scan counts. */
+export async function measureStatementCost(
+  database: Database,
+  statement: SqlText,
+  large: readonly string[] = ROW_TABLES,
+): Promise<StatementCost> {
   const root = await explainStatement(database, statement);
   const nodes = listNodes(root);
   return {
@@ -58,7 +66,7 @@ export async function measureStatementCost(database: Database, statement: SqlTex
     scanned: nodes
       .filter((node) => node["Node Type"] === "Seq Scan")
       .map((node) => String(node["Relation Name"]))
-      .filter((name) => tables.some((table) => table.name === name) && !SMALL.includes(name)),
+      .filter((name) => large.includes(name)),
   };
 }
 

@@ -1,0 +1,129 @@
+// Cursors of the event stream: where a reader is, on which branch, and how far back a reorg can have sent it.
+import { createHash } from "node:crypto";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { END_OF_BLOCK } from "../../store/index/event-logs.ts";
+import type { DeploymentIdentity } from "../../store/index/prepare.ts";
+
+/** Everything up to and including this position has been delivered. */
+export type EventCursor = {
+  readonly block: number;
+  /** Null only where the block was final when the cursor was issued: then it needs no comparison. */
+  readonly hash: Hex | null;
+  /** END_OF_BLOCK where all of the block is behind the reader. */
+  readonly logIndex: number;
+  /** Final when the cursor was issued: no reorg reaches this block. */
+  readonly finalized: number;
+  /**
+   * The newest block with logs up to here, if it was not final yet. Empty blocks are deleted once they are final; this
+   * one shows even then whether the reader is on the chain.
+   */
+  readonly lastLogBlock: { readonly number: number; readonly hash: Hex } | null;
+};
+
+/** The chain and contracts that a cursor belongs to, as it names them. */
+export type DeploymentId = Buffer;
+
+const DEPLOYMENT_BYTES = 8;
+const CHECKSUM_BYTES = 4;
+const HASH_BYTES = 32;
+const VERSION = 1;
+// Version, deployment, block, hash, log index, finalized block, block with logs and its hash, checksum.
+const BYTES = 1 + DEPLOYMENT_BYTES + 6 + HASH_BYTES + 4 + 6 + 6 + HASH_BYTES + CHECKSUM_BYTES;
+const CURSOR_LENGTH = Math.ceil((BYTES * 4) / 3);
+// Six bytes: at one block a millisecond, nine thousand years.
+export const CURSOR_BLOCK_MAX = 2 ** 48 - 1;
+const NO_HASH: Hex = `0x${"0".repeat(2 * HASH_BYTES)}`;
+
+export function identifyDeployment({ chainId, startBlock, contracts }: DeploymentIdentity): DeploymentId {
+  const parts = [chainId, startBlock, ...Object.entries(contracts).sort().flat()];
+  return digest(JSON.stringify(parts)).subarray(0, DEPLOYMENT_BYTES);
+}
+
+/** The same position gives the same text at the same finalized block. */
+export function formatCursor(cursor: EventCursor, deployment: DeploymentId): string {
+  const { lastLogBlock } = cursor;
+  const numbers = Buffer.alloc(6 + 4 + 6 + 6);
+  numbers.writeUIntBE(cursor.block, 0, 6);
+  numbers.writeUInt32BE(cursor.logIndex, 6);
+  numbers.writeUIntBE(cursor.finalized, 10, 6);
+  numbers.writeUIntBE(lastLogBlock?.number ?? 0, 16, 6);
+  const content = Buffer.concat([
+    Buffer.from([VERSION]),
+    deployment,
+    numbers,
+    bytesOf(cursor.hash),
+    bytesOf(lastLogBlock?.hash ?? null),
+  ]);
+  return Buffer.concat([content, checksumOf(content)]).toString("base64url");
+}
+
+/**
+ * Throws a Fault for what is no cursor, and for one of another deployment. It is not signed: a forged cursor only
+ * misleads the reader who forged it.
+ */
+export function parseCursor(text: string, deployment: DeploymentId): EventCursor {
+  const bytes = decodeBytes(text);
+  if (!bytes.subarray(1, 1 + DEPLOYMENT_BYTES).equals(deployment)) {
+    throw new Fault(
+      "CURSOR_FOREIGN",
+      "The cursor belongs to another chain or to other contracts; start with from=genesis or from=head.",
+    );
+  }
+  const at = 1 + DEPLOYMENT_BYTES;
+  const hashes = at + 22;
+  const hash = hashAt(bytes, hashes);
+  const lastLogHash = hashAt(bytes, hashes + HASH_BYTES);
+  const cursor: EventCursor = {
+    block: bytes.readUIntBE(at, 6),
+    hash,
+    logIndex: bytes.readUInt32BE(at + 6),
+    finalized: bytes.readUIntBE(at + 10, 6),
+    lastLogBlock: lastLogHash === null ? null : { number: bytes.readUIntBE(at + 16, 6), hash: lastLogHash },
+  };
+  if (cursor.logIndex > END_OF_BLOCK || (hash === null && cursor.block > cursor.finalized)) throw malformed();
+  return cursor;
+}
+
+/** Whether a text can only be meant as a cursor. */
+export function hasCursorLength(text: string): boolean {
+  return text.length === CURSOR_LENGTH;
+}
+
+/** Whether two readers are at the same place of the same branch. */
+export function isSamePosition(one: EventCursor, other: EventCursor): boolean {
+  return one.block === other.block && one.logIndex === other.logIndex && one.hash === other.hash;
+}
+
+function decodeBytes(text: string): Buffer {
+  if (!hasCursorLength(text) || !/^[A-Za-z0-9_-]+$/.test(text)) throw malformed();
+  const bytes = Buffer.from(text, "base64url");
+  if (bytes.length !== BYTES || bytes[0] !== VERSION) throw malformed();
+  const content = bytes.subarray(0, BYTES - CHECKSUM_BYTES);
+  if (!checksumOf(content).equals(bytes.subarray(BYTES - CHECKSUM_BYTES))) throw malformed();
+  return bytes;
+}
+
+function malformed(): Fault {
+  return new Fault(
+    "INPUT_INVALID",
+    "The cursor is damaged: pass one unchanged, as it came with an event, a page or as its id.",
+  );
+}
+
+function hashAt(bytes: Buffer, at: number): Hex | null {
+  const hash: Hex = `0x${bytes.toString("hex", at, at + HASH_BYTES)}`;
+  return hash === NO_HASH ? null : hash;
+}
+
+function bytesOf(hash: Hex | null): Buffer {
+  return Buffer.from((hash ?? NO_HASH).slice(2), "hex");
+}
+
+function checksumOf(content: Uint8Array): Buffer {
+  return digest(content).subarray(0, CHECKSUM_BYTES);
+}
+
+function digest(content: string | Uint8Array): Buffer {
+  return createHash("sha256").update(content).digest();
+}

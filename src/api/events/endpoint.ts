@@ -1,0 +1,266 @@
+// GET /events: the events of the protocol as they happen (Server-Sent Events), or as pages of JSON.
+import { parseUint } from "../../lib/decimal.ts";
+import { Fault } from "../../lib/fault.ts";
+import { parseAddress } from "../../lib/hex.ts";
+import {
+  EVENT_SUBJECTS,
+  EVENT_TYPES,
+  type EventFilter,
+  type EventSubject,
+} from "../../protocol/event-filter.ts";
+import type { JsonSchema } from "../../schema/column.ts";
+import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
+import {
+  addressParameter,
+  closedObject,
+  enumParameter,
+  nullable,
+  type Parameter,
+  type ParameterKind,
+  uintParameter,
+} from "../../schema/parameter.ts";
+import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
+import { CURSOR_BLOCK_MAX, hasCursorLength } from "./cursor.ts";
+import { formatLines, formatPage } from "./messages.ts";
+import type { EventStart, ReadEvents } from "./read-events.ts";
+import type { EventStreams } from "./streams.ts";
+
+const STREAM_TYPE = "text/event-stream";
+const LINES_TYPE = "application/x-ndjson";
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1_000;
+
+const fromKind: ParameterKind<string> = {
+  json: { type: "string", pattern: "^(genesis|head|0|[1-9][0-9]*|[A-Za-z0-9_-]{100,})$" },
+  parse: (text) => {
+    parseStart(text);
+    return text;
+  },
+};
+
+const limitKind: ParameterKind<number> = {
+  json: { type: "integer", minimum: 1, default: LIMIT_DEFAULT },
+  parse: (text) => {
+    if (/^[1-9][0-9]{0,14}$/.test(text)) return Math.min(Number(text), LIMIT_MAX);
+    throw new Fault(
+      "INPUT_INVALID",
+      `limit must be a whole number from 1; more than ${LIMIT_MAX} counts as that.`,
+    );
+  },
+};
+
+const typesKind: ParameterKind<string> = {
+  json: { type: "string", pattern: "^[A-Za-z0-9]+(,[A-Za-z0-9]+)*$" },
+  parse: (text) => {
+    if (text.split(",").every((name) => EVENT_TYPES.includes(name))) return text;
+    throw new Fault(
+      "INPUT_INVALID",
+      `type must be names of events separated by commas, of ${EVENT_TYPES.join(", ")}.`,
+    );
+  },
+};
+
+const idOrAddressKind: ParameterKind<string> = {
+  json: { type: "string", pattern: "^(0x[0-9a-fA-F]{40}|0|[1-9][0-9]*)$" },
+  parse: (text, name) =>
+    text.startsWith("0x") ? parseAddress(text, name) : parseUint(text, name).toString(),
+};
+
+const SUBJECT_PARAMETERS: Readonly<
+  Record<EventSubject, Pick<Parameter<string>, "kind" | "description" | "example">>
+> = {
+  agent: {
+    kind: idOrAddressKind,
+    description: "Only events that name this agent: by its id, or by its address as in receipts.",
+    example: "1",
+  },
+  intent: { kind: uintParameter(), description: "Only events that name this intent.", example: "1" },
+  account: {
+    kind: addressParameter,
+    description: "Only events in which this address takes part, in whatever role; not as token or target.",
+    example: `0x${"11".repeat(20)}`,
+  },
+  merchant: {
+    kind: idOrAddressKind,
+    description: "Only events that name this merchant: by its id, or by its address as in payment policies.",
+    example: "1",
+  },
+  service: { kind: uintParameter(), description: "Only events that name this service.", example: "1" },
+  solver: {
+    kind: idOrAddressKind,
+    description: "Only events that name this solver: by its id, or by its address as in bids and fills.",
+    example: "1",
+  },
+};
+
+const LAST_EVENT_ID = "last-event-id";
+
+const parameters: readonly Parameter[] = [
+  {
+    name: "from",
+    in: "query",
+    required: false,
+    kind: fromKind,
+    description:
+      "Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream, genesis for a page.",
+    example: "genesis",
+  },
+  {
+    name: "finality",
+    in: "query",
+    required: false,
+    kind: enumParameter(FINALITIES),
+    description:
+      "When an event is delivered: as soon as it is indexed (instant, the default), once nodes call its block safe, or once it is final (finalized). Only what is final is never undone.",
+    example: "finalized",
+  },
+  {
+    name: "limit",
+    in: "query",
+    required: false,
+    kind: limitKind,
+    description: `Events per page, at most ${LIMIT_MAX}; a stream ignores it. A page may have fewer, or none, while has_more is true.`,
+    example: 2,
+  },
+  {
+    name: "type",
+    in: "query",
+    required: false,
+    kind: typesKind,
+    description: "Only events of these types, separated by commas.",
+    example: "IntentSubmitted,IntentFilled",
+  },
+  ...Object.entries(SUBJECT_PARAMETERS).map(
+    ([name, declared]): Parameter => ({ name, in: "query", required: false, ...declared }),
+  ),
+  {
+    name: LAST_EVENT_ID,
+    in: "header",
+    required: false,
+    kind: { json: { type: "string" }, parse: (text) => text },
+    description:
+      "Of a stream: the id of the last message received, instead of from. An EventSource sends it itself.",
+    example: "",
+  },
+];
+
+const text: JsonSchema = { type: "string" };
+
+const EVENT: JsonSchema = {
+  title: "ProtocolEvent",
+  ...closedObject({
+    id: { type: "string", description: "The same whenever this event of this block is delivered." },
+    type: text,
+    contract: text,
+    address: text,
+    args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
+    description: text,
+    tx_hash: text,
+    log_index: { type: "integer" },
+    block_number: text,
+    block_hash: text,
+    block_timestamp: text,
+    cursor: text,
+  }),
+};
+
+const UNDO: JsonSchema = {
+  title: "EventUndo",
+  description: "A reorg removed every event after this block that was delivered before.",
+  ...closedObject({ block_number: text, block_hash: nullable(text), cursor: text }),
+};
+
+const PROGRESS: JsonSchema = {
+  title: "EventProgress",
+  description:
+    "Every event up to block_number has been delivered, whatever the filter; go on from the cursor.",
+  ...closedObject({ block_number: text, indexed_block: text, finalized_block: text, cursor: text }),
+};
+
+const PAGE: JsonSchema = {
+  title: "EventPage",
+  ...closedObject({
+    undo: nullable(UNDO),
+    events: { type: "array", items: EVENT },
+    progress: PROGRESS,
+    has_more: { type: "boolean" },
+  }),
+};
+
+export function createEventsEndpoint(options: {
+  readonly readEvents: ReadEvents;
+  readonly streams: Pick<EventStreams, "assertRoom" | "open">;
+}): Endpoint {
+  const { readEvents, streams } = options;
+  return {
+    method: "GET",
+    path: "/events",
+    operationId: "readEvents",
+    summary: "Events as they happen, with undo after a reorg",
+    description: `Every event of the protocol, explained, ordered by block and log index. With Accept: ${STREAM_TYPE} a stream that stays open: messages are events, undo, progress and rejected, and their ids are cursors. Otherwise a page, as JSON or, with Accept: ${LINES_TYPE}, as lines.`,
+    tag: "Events",
+    parameters,
+    body: null,
+    responses: { 200: PAGE },
+    otherTypes: {
+      [LINES_TYPE]: { type: "string", description: "A line for each of undo, event and progress." },
+      [STREAM_TYPE]: { type: "string", description: "Server-Sent Events." },
+    },
+    stream(request) {
+      if (!accepts(request, STREAM_TYPE)) return null;
+      const { client } = request;
+      const opened = { client, from: startOfStream(request), ...readSelection(request) };
+      streams.assertRoom(client);
+      return {
+        headers: { "content-type": `${STREAM_TYPE}; charset=utf-8`, vary: "accept" },
+        open: (stream) => streams.open(stream, opened),
+      };
+    },
+    async handle(request): Promise<EndpointResponse> {
+      const { values, client } = request;
+      const from = values.from === undefined ? { end: "genesis" as const } : parseStart(String(values.from));
+      const limit = Number(values.limit ?? LIMIT_DEFAULT);
+      const page = await readEvents({ from, limit, client, ...readSelection(request) });
+      if (!accepts(request, LINES_TYPE)) {
+        return { status: 200, body: formatPage(page), headers: { vary: "accept" } };
+      }
+      const headers = { "content-type": `${LINES_TYPE}; charset=utf-8`, vary: "accept" };
+      return { status: 200, body: Buffer.from(formatLines(page)), headers };
+    },
+  };
+}
+
+/** Other types are served as JSON, to clients that ask for nothing in particular too. */
+function accepts({ headers }: EndpointRequest, type: string): boolean {
+  const accepted = (headers.accept ?? "").toLowerCase().split(",");
+  return accepted.some((each) => each.split(";", 1)[0]?.trim() === type);
+}
+
+/** An EventSource repeats its URL when it connects again, so that the header counts. */
+function startOfStream({ headers, values }: EndpointRequest): EventStart {
+  const lastId = headers[LAST_EVENT_ID];
+  if (lastId) return { cursor: lastId };
+  return values.from === undefined ? { end: "head" } : parseStart(String(values.from));
+}
+
+function readSelection({ values }: EndpointRequest): { filter: EventFilter; finality: Finality } {
+  const subjects = Object.keys(EVENT_SUBJECTS).flatMap((name) =>
+    values[name] === undefined ? [] : [[name, String(values[name])]],
+  );
+  return {
+    filter: {
+      types: values.type === undefined ? null : String(values.type).split(","),
+      subjects: Object.fromEntries(subjects),
+    },
+    finality: (values.finality as Finality | undefined) ?? "instant",
+  };
+}
+
+function parseStart(given: string): EventStart {
+  if (given === "genesis" || given === "head") return { end: given };
+  if (/^[0-9]{1,15}$/.test(given)) {
+    return { block: Number(parseUint(given, "from", BigInt(CURSOR_BLOCK_MAX))) };
+  }
+  if (hasCursorLength(given)) return { cursor: given };
+  throw new Fault("INPUT_INVALID", "from must be a cursor, a block number, genesis or head.");
+}

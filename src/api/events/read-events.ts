@@ -1,0 +1,309 @@
+// Reads events in chain order from any position, and notices when a reorg has removed it: for whatever delivers them.
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../../protocol/decode-logs.ts";
+import type { Deployment } from "../../protocol/deployment.ts";
+import {
+  type EventFilter,
+  type FilteredEvent,
+  matchesFilter,
+  topicsOf,
+} from "../../protocol/event-filter.ts";
+import { explainEvent } from "../../protocol/explain.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
+import type { IndexHead, RunRead } from "../../schema/reads/read.ts";
+import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
+import {
+  decodeAncestor,
+  decodeEventLogs,
+  END_OF_BLOCK,
+  type EventLogs,
+  type EventLogsQuery,
+  type Finality,
+  type PositionedLog,
+  selectAncestor,
+  selectEventLogs,
+} from "../../store/index/event-logs.ts";
+import type { DeploymentIdentity } from "../../store/index/prepare.ts";
+import {
+  CURSOR_BLOCK_MAX,
+  type DeploymentId,
+  type EventCursor,
+  formatCursor,
+  identifyDeployment,
+  parseCursor,
+} from "./cursor.ts";
+
+/** Where to begin: a cursor as text, before the first event of a block, or at an end of the chain. */
+export type EventStart =
+  | { readonly cursor: string }
+  | { readonly block: number }
+  | { readonly end: "genesis" | "head" };
+
+type EventsRequest = {
+  readonly from: EventStart | EventCursor;
+  readonly filter: EventFilter;
+  readonly finality: Finality;
+  /** Events at most; fewer where their bytes or the logs looked through reach a limit. */
+  readonly limit: number;
+  /** Who reads history, so that readers share it fairly; null reads at the head, where everyone waits. */
+  readonly client: string | null;
+};
+
+/** An event as clients get it. */
+type EventRecord = {
+  /** The same for the same event on the same branch, however often it is delivered. */
+  readonly id: string;
+  readonly type: string;
+  readonly contract: string;
+  readonly address: Hex;
+  readonly args: Readonly<Record<string, string | boolean>>;
+  readonly description: string;
+  readonly tx_hash: Hex;
+  readonly log_index: number;
+  readonly block_number: string;
+  readonly block_hash: Hex;
+  readonly block_timestamp: string;
+  readonly cursor: string;
+};
+
+/** Everything after this block is undone. The hash is null where the block is final and empty. */
+type UndoRecord = {
+  readonly block_number: string;
+  readonly block_hash: Hex | null;
+  readonly cursor: string;
+};
+
+/** How far a reader is. */
+type ProgressRecord = {
+  /** The last block of which every event has been delivered. */
+  readonly block_number: string;
+  readonly indexed_block: string;
+  readonly finalized_block: string;
+  readonly cursor: string;
+};
+
+/** The record, and the same event as filters see it. */
+export type DeliveredEvent = { readonly event: FilteredEvent; readonly record: EventRecord };
+
+export type EventsPage = {
+  /** The reader was on a branch that is gone: it undoes what came after this block, then goes on from the cursor. */
+  readonly undo: UndoRecord | null;
+  readonly events: readonly DeliveredEvent[];
+  readonly progress: ProgressRecord;
+  /** Where the next page begins. */
+  readonly cursor: EventCursor;
+  /** Whether the next page can be read at once. */
+  readonly hasMore: boolean;
+  /** Unix seconds of the newest block that may be read. */
+  readonly timestamp: number;
+};
+
+export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;
+
+type EventReaderOptions = {
+  readonly run: RunRead;
+  /** Null while nothing is indexed. */
+  readonly readDeployment: () => Promise<DeploymentIdentity | null>;
+};
+
+/** What cursors and logs of this index mean; it never changes. */
+type IndexMeaning = { readonly decoder: LogDecoder; readonly deployment: DeploymentId };
+
+// Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
+const LOGS_MAX = 1_000;
+
+export function createEventReader({ run, readDeployment }: EventReaderOptions): ReadEvents {
+  let meaning: IndexMeaning | null = null;
+
+  async function readMeaning(): Promise<IndexMeaning> {
+    if (meaning !== null) return meaning;
+    const identity = await readDeployment();
+    if (!identity) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet.");
+    const contracts = identity.contracts as Deployment["contracts"];
+    meaning = { decoder: createLogDecoder({ contracts }), deployment: identifyDeployment(identity) };
+    return meaning;
+  }
+
+  return async (request) => {
+    const known = await readMeaning();
+    const { from, client } = request;
+    const cursor = "cursor" in from ? parseCursor(from.cursor, known.deployment) : from;
+    const query = buildQuery(cursor, request);
+    const cost = client === null ? "quick" : "slow";
+    const page = await run({ sql: selectEventLogs(query), cost, client: client ?? "" }, (head, rows) => {
+      const found = decodeEventLogs(rows, query);
+      if (isCursor(cursor) && !isOnChain(cursor, found, head)) return null;
+      assertStartReached(cursor, found, request.finality);
+      return collectEvents({ cursor, found, head, request }, known);
+    });
+    if (page !== null) return page;
+    return await readUndo(run, cursor as EventCursor, known.deployment);
+  };
+}
+
+type Position = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
+
+function isCursor(position: Position): position is EventCursor {
+  return "finalized" in position;
+}
+
+function buildQuery(position: Position, { filter, finality, limit }: EventsRequest): EventLogsQuery {
+  const topics0 = topicsOf(filter);
+  const common = { finality, topics0, logsMax: topics0 === null ? Math.min(limit, LOGS_MAX) : LOGS_MAX };
+  if (isCursor(position)) {
+    const { block, logIndex, finalized, lastLogBlock } = position;
+    const hash = block <= finalized ? null : position.hash;
+    const lastLog = lastLogBlock?.number ?? null;
+    return {
+      ...common,
+      after: { block, hash, logIndex },
+      lastLogBlock: lastLog,
+      quietSince: lastLog ?? finalized,
+    };
+  }
+  const block = "block" in position ? position.block - 1 : position.end === "genesis" ? -1 : CURSOR_BLOCK_MAX;
+  const after = { block, hash: null, logIndex: END_OF_BLOCK };
+  return { ...common, after, lastLogBlock: null, quietSince: block };
+}
+
+/** Whether everything up to the cursor is part of the chain that is indexed now. */
+function isOnChain(cursor: EventCursor, found: EventLogs, head: IndexHead): boolean {
+  const { block, hash, logIndex, lastLogBlock } = cursor;
+  if (hash === null || block <= cursor.finalized) return true;
+  if (found.positionHash !== null) return found.positionHash === hash;
+  // A replica may be behind the database that the cursor comes from: the reader waits until it has the block.
+  if (block > Number(head.number)) return !found.isPositionAbandoned;
+  // The block is deleted because it is final and empty, on whatever branch. The reader is on the chain if the last
+  // block with logs that it knows of is, and no other has come between.
+  if (logIndex !== END_OF_BLOCK) return false;
+  return found.isQuiet && (lastLogBlock === null || lastLogBlock.hash === found.lastLogBlockHash);
+}
+
+function assertStartReached(position: Position, { upTo }: EventLogs, finality: Finality): void {
+  if (isCursor(position) || !("block" in position) || position.block <= upTo.number + 1) return;
+  const state = finality === "instant" ? "indexed" : finality;
+  throw new Fault(
+    "INPUT_INVALID",
+    `Block ${position.block} is not ${state} yet; the last one that is has number ${upTo.number}.`,
+  );
+}
+
+type Collected = {
+  readonly cursor: Position;
+  readonly found: EventLogs;
+  readonly head: IndexHead;
+  readonly request: EventsRequest;
+};
+
+function collectEvents({ cursor, found, head, request }: Collected, known: IndexMeaning): EventsPage {
+  const { filter, limit } = request;
+  const finalized = Number(head.finalized);
+  const events: DeliveredEvent[] = [];
+  let bytes = 0;
+  let last: PositionedLog | null = null;
+  let isCut = false;
+  for (const each of found.logs) {
+    isCut = events.length >= limit;
+    if (isCut) break;
+    const event = each.log && known.decoder.decode(each.log, BigInt(each.log.blockTimestamp));
+    if (each.log && event && matchesFilter(event, filter)) {
+      const record = describeEvent(
+        event,
+        each.log,
+        formatCursor(cursorAt(each, finalized), known.deployment),
+      );
+      bytes += Buffer.byteLength(JSON.stringify(record));
+      // At least one, so that every page advances.
+      isCut = bytes > PAGE_BYTES_MAX && events.length > 0;
+      if (isCut) break;
+      events.push({ event: { ...event, args: record.args }, record });
+    }
+    last = each;
+  }
+  const hasMore = isCut || found.hasMore;
+  const next = hasMore && last ? cursorAt(last, finalized) : endCursor(cursor, found, head);
+  return {
+    undo: null,
+    events,
+    progress: describeProgress(next, head, formatCursor(next, known.deployment)),
+    cursor: next,
+    hasMore,
+    timestamp: found.upTo.timestamp,
+  };
+}
+
+function cursorAt({ block, hash, logIndex }: PositionedLog, finalized: number): EventCursor {
+  return { block, hash, logIndex, finalized, lastLogBlock: null };
+}
+
+/** Behind everything that may be read; a reader who is further already stays there. */
+function endCursor(position: Position, { upTo, upToLastLogBlock }: EventLogs, head: IndexHead): EventCursor {
+  if (isCursor(position) && position.block > upTo.number) return position;
+  const finalized = Number(head.finalized);
+  const isHead = upTo.number === Number(head.number);
+  return {
+    block: upTo.number,
+    hash: isHead ? (head.hash as Hex) : upTo.hash,
+    logIndex: END_OF_BLOCK,
+    finalized,
+    lastLogBlock: upToLastLogBlock && upToLastLogBlock.number > finalized ? upToLastLogBlock : null,
+  };
+}
+
+function describeEvent(event: DecodedEvent, log: ChainLog, cursor: string): EventRecord {
+  const { eventName, args, description } = explainEvent(event);
+  return {
+    id: `${log.blockHash}-${log.logIndex}`,
+    type: eventName,
+    contract: event.contract,
+    address: event.address,
+    args,
+    description,
+    tx_hash: log.transactionHash,
+    log_index: log.logIndex,
+    block_number: String(log.blockNumber),
+    block_hash: log.blockHash,
+    block_timestamp: String(log.blockTimestamp),
+    cursor,
+  };
+}
+
+function describeProgress({ block, logIndex }: EventCursor, head: IndexHead, cursor: string): ProgressRecord {
+  return {
+    block_number: String(logIndex === END_OF_BLOCK ? block : block - 1),
+    indexed_block: head.number.toString(),
+    finalized_block: head.finalized.toString(),
+    cursor,
+  };
+}
+
+/**
+ * The common ancestor, as the rollbacks have recorded it. A branch that none recorded (an earlier version rolled back,
+ * or the chain was indexed again) is undone down to the block that was final when the cursor was issued.
+ */
+async function readUndo(run: RunRead, cursor: EventCursor, deployment: DeploymentId): Promise<EventsPage> {
+  if (cursor.hash === null) throw new Error("a cursor without a hash is final");
+  return await run({ sql: selectAncestor(cursor.hash), cost: "quick" }, (head, rows) => {
+    const ancestor = decodeAncestor(rows);
+    const finalized = Number(head.finalized);
+    const isKnown = ancestor !== null && ancestor.number >= cursor.finalized;
+    const lastLogBlock = isKnown ? ancestor.lastLogBlock : null;
+    const next: EventCursor = {
+      block: isKnown ? ancestor.number : cursor.finalized,
+      hash: isKnown ? ancestor.hash : null,
+      logIndex: END_OF_BLOCK,
+      finalized: isKnown ? finalized : cursor.finalized,
+      lastLogBlock: lastLogBlock && lastLogBlock.number > finalized ? lastLogBlock : null,
+    };
+    const text = formatCursor(next, deployment);
+    return {
+      undo: { block_number: String(next.block), block_hash: next.hash, cursor: text },
+      events: [],
+      progress: describeProgress(next, head, text),
+      cursor: next,
+      hasMore: true,
+      timestamp: 0,
+    };
+  });
+}

@@ -1,0 +1,112 @@
+// Filters of events: by type, and by what an event is about, as its own arguments say.
+import type { AbiEvent } from "viem";
+import { createEventCodec } from "../lib/abi/codec.ts";
+import type { Hex } from "../lib/hex.ts";
+import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
+import { domains } from "./domains.ts";
+
+export type EventFilter = {
+  /** Names of events; null for every type. */
+  readonly types: readonly string[] | null;
+  /** All of them must match. Ids are decimal text, addresses lower-case. */
+  readonly subjects: Readonly<Partial<Record<EventSubject, string>>>;
+};
+
+type SubjectRule = {
+  /** Arguments that name the subject, by id or by address. */
+  readonly args: readonly string[];
+  /** Its name as the subject of a trust signal. */
+  readonly trustSubject?: (typeof TRUST_SUBJECTS)[number];
+  /** Whether an account that emits the event itself counts. */
+  readonly emitter?: boolean;
+};
+
+/** What an event may be about. */
+export const EVENT_SUBJECTS = {
+  agent: { args: ["agentId", "agent"], trustSubject: "agent" },
+  intent: { args: ["intentId"] },
+  // Everyone who takes part. Tokens and targets of calls do not.
+  account: {
+    args: [
+      ...["account", "owner", "operator", "agent", "solver", "attester", "payer", "opener", "reporter"],
+      ...["merchant", "payoutAddress", "facilitator", "guardian", "sessionKey"],
+    ],
+    emitter: true,
+  },
+  merchant: { args: ["merchantId", "merchant"], trustSubject: "merchant" },
+  service: { args: ["serviceNumericId"], trustSubject: "service" },
+  solver: { args: ["solverId", "solver"] },
+} as const satisfies Record<string, SubjectRule>;
+
+export type EventSubject = keyof typeof EVENT_SUBJECTS;
+
+type EventType = {
+  readonly name: string;
+  readonly topic0: Hex;
+  readonly args: ReadonlySet<string>;
+  readonly isFromAnyEmitter: boolean;
+};
+
+const eventTypes: readonly EventType[] = domains.flatMap(({ abi, anyEmitter, events }) =>
+  abi
+    .filter((item): item is AbiEvent => item.type === "event" && item.name in events)
+    .map((item) => ({
+      name: item.name,
+      topic0: createEventCodec(item).topic0,
+      args: new Set(item.inputs.map(({ name = "" }) => name)),
+      isFromAnyEmitter: anyEmitter,
+    })),
+);
+
+/** The names of all events of the protocol, sorted. */
+export const EVENT_TYPES: readonly string[] = [...new Set(eventTypes.map(({ name }) => name))].sort();
+
+/** The first topics of the events that can match; null where every event can. */
+export function topicsOf(filter: EventFilter): readonly Hex[] | null {
+  if (isOpen(filter)) return null;
+  const subjects = Object.keys(filter.subjects) as EventSubject[];
+  return eventTypes
+    .filter(({ name }) => filter.types === null || filter.types.includes(name))
+    .filter((type) => subjects.every((subject) => canBeAbout(type, EVENT_SUBJECTS[subject])))
+    .map(({ topic0 }) => topic0);
+}
+
+/** Whether it lets every event pass. */
+export function isOpen({ types, subjects }: EventFilter): boolean {
+  return types === null && Object.keys(subjects).length === 0;
+}
+
+function canBeAbout({ args, isFromAnyEmitter }: EventType, rule: SubjectRule): boolean {
+  return (
+    rule.args.some((name) => args.has(name)) ||
+    (rule.emitter === true && isFromAnyEmitter) ||
+    (rule.trustSubject !== undefined && args.has("subjectType"))
+  );
+}
+
+/** An event as filters see it; arguments as decoded or as text. */
+export type FilteredEvent = {
+  readonly name: string;
+  readonly contract: string;
+  readonly address: Hex;
+  readonly args: Readonly<Record<string, unknown>>;
+};
+
+export function matchesFilter(event: FilteredEvent, { types, subjects }: EventFilter): boolean {
+  if (types !== null && !types.includes(event.name)) return false;
+  for (const subject in subjects) {
+    const wanted = subjects[subject as EventSubject];
+    if (wanted !== undefined && !isAbout(event, EVENT_SUBJECTS[subject as EventSubject], wanted))
+      return false;
+  }
+  return true;
+}
+
+function isAbout(event: FilteredEvent, rule: SubjectRule, wanted: string): boolean {
+  const { args } = event;
+  for (const name of rule.args) if (name in args && String(args[name]) === wanted) return true;
+  // The contracts of the deployment emit for everyone; only an account emits for itself.
+  if (rule.emitter === true && event.contract === "PolicyAccount" && event.address === wanted) return true;
+  if (rule.trustSubject === undefined || !("subjectType" in args)) return false;
+  return TRUST_SUBJECTS[Number(args.subjectType)] === rule.trustSubject && String(args.subjectId) === wanted;
+}

@@ -1,0 +1,179 @@
+// A chain of events written by the real store into a real database, beside the plain list that readers must end with.
+import { createHash } from "node:crypto";
+import type { Hex } from "../../../src/lib/hex.ts";
+import type { BlockSummary, ChainLog } from "../../../src/schema/chain-log.ts";
+import type { Finality } from "../../../src/store/index/event-logs.ts";
+import { claimSchema } from "../../../src/store/index/prepare.ts";
+import { type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
+import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
+import { encodeProtocolLog, MEMORY_DEPLOYMENT, repeatAddressByte } from "../../support/index/memory-index.ts";
+import { openTestDatabase } from "../../support/index/test-index.ts";
+
+/** Who submits intents, in turn. */
+export const OWNERS: readonly Hex[] = ["a1", "a2", "a3"].map(repeatAddressByte);
+
+export type ChainEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly block: number;
+  readonly owner: Hex;
+  readonly intent: string;
+};
+
+type ChainBlock = BlockSummary & { readonly events: readonly ChainEvent[] };
+
+const GENESIS_SECONDS = 1_767_225_600;
+const FIRST: ChainBlock = { number: 0, hash: hashOf("genesis"), timestamp: GENESIS_SECONDS, events: [] };
+
+function hashOf(text: string): Hex {
+  return `0x${createHash("sha256").update(text).digest("hex")}`;
+}
+
+export class EventIndex {
+  readonly database: Database;
+  readonly drop: () => Promise<void>;
+  readonly #store: IndexStore;
+  #branch: ChainBlock[] = [];
+  #finalized = 0;
+  /** Numbers every block and intent, so that no two branches have the same. */
+  #made = 0;
+
+  private constructor(database: Database, store: IndexStore, drop: () => Promise<void>) {
+    this.database = database;
+    this.#store = store;
+    this.drop = drop;
+  }
+
+  static async open(): Promise<EventIndex> {
+    const { database, drop } = await openTestDatabase();
+    const lock = await acquireLock(database, "events", { waitMs: 0 });
+    if (!lock) throw new Error("the lock is taken");
+    await claimSchema(database, MEMORY_DEPLOYMENT);
+    const index = new EventIndex(database, openIndexStore(database, lock, []), async () => {
+      await lock.release();
+      await drop();
+    });
+    await index.reset();
+    return index;
+  }
+
+  get head(): number {
+    return this.#branch.at(-1)?.number ?? 0;
+  }
+
+  get finalized(): number {
+    return this.#finalized;
+  }
+
+  /** Halfway between the finalized block and the head. */
+  get safe(): number {
+    return Math.floor((this.#finalized + this.head) / 2);
+  }
+
+  /** The events of the chain, in order. */
+  events(upTo = this.head): readonly ChainEvent[] {
+    return this.#branch.filter(({ number }) => number <= upTo).flatMap(({ events }) => events);
+  }
+
+  /** How far a reader must be. One who has read more before a reorg keeps what is still on the chain. */
+  upTo(finality: Finality, complete: number): number {
+    if (finality === "finalized") return this.#finalized;
+    return finality === "instant" ? this.head : Math.max(this.safe, complete);
+  }
+
+  hashOf(number: number): Hex | undefined {
+    return this.#branch.find((block) => block.number === number)?.hash;
+  }
+
+  /** Deletes everything and writes the first block. */
+  async reset(): Promise<void> {
+    await this.database.query("truncate logs, blocks, checkpoint, abandoned_blocks");
+    this.#branch = [FIRST];
+    this.#finalized = 0;
+    await this.#write([FIRST], []);
+  }
+
+  /** Writes blocks in one batch, each with so many events; all but the last `unsettled` of the chain become final. */
+  async extend(eventCounts: readonly number[], unsettled = 1_000_000): Promise<void> {
+    const logs: ChainLog[] = [];
+    const blocks = eventCounts.map((count, index) => {
+      this.#made += 1;
+      const number = this.head + 1 + index;
+      const hash = hashOf(`block ${this.#made}`);
+      const block = { number, hash, timestamp: GENESIS_SECONDS + number };
+      const emitted = Array.from({ length: count }, (_, at) => this.#emit(block, at));
+      logs.push(...emitted.map(({ log }) => log));
+      return { ...block, events: emitted.map(({ event }) => event) };
+    });
+    this.#branch.push(...blocks);
+    this.#finalized = Math.max(this.#finalized, this.head - unsettled, 0);
+    await this.#write(blocks, logs);
+  }
+
+  /** Writes a block with so many registrations of agents, whose metadata is this text. */
+  async extendWithLargeEvents(count: number, metadataURI: string): Promise<void> {
+    this.#made += 1;
+    const number = this.head + 1;
+    const block = { number, hash: hashOf(`block ${this.#made}`), timestamp: GENESIS_SECONDS + number };
+    const logs = Array.from({ length: count }, (_, index) => {
+      const args = { agentId: BigInt(index + 1), owner: OWNERS[0], metadataURI };
+      const at = { block: number, timestamp: block.timestamp, index };
+      return { ...encodeProtocolLog("AgentRegistry", "AgentRegistered", args, at), blockHash: block.hash };
+    });
+    const events = logs.map(({ logIndex }) => ({
+      ...{ id: `${block.hash}-${logIndex}`, type: "AgentRegistered", block: number },
+      ...{ owner: OWNERS[0] ?? "0x", intent: "" },
+    }));
+    const made = { ...block, events };
+    this.#branch.push(made);
+    await this.#write([made], logs);
+  }
+
+  /** Removes the newest blocks, as far as they are not final. */
+  async rollback(depth: number): Promise<void> {
+    const to = Math.max(this.#finalized, this.head - depth);
+    this.#branch = this.#branch.filter(({ number }) => number <= to);
+    const block = this.#branch.at(-1) ?? FIRST;
+    await this.#store.rollback(block);
+  }
+
+  #emit(block: BlockSummary, index: number): { readonly log: ChainLog; readonly event: ChainEvent } {
+    this.#made += 1;
+    const intent = this.#made;
+    const owner = OWNERS[intent % OWNERS.length] ?? "0x";
+    const at = { block: block.number, timestamp: block.timestamp, index: index * 2 };
+    const isSubmitted = intent % 4 !== 0;
+    const type = isSubmitted ? "IntentSubmitted" : "IntentCancelled";
+    const args = isSubmitted ? { intentId: BigInt(intent), owner, nonce: 1n } : { intentId: BigInt(intent) };
+    const log = { ...encodeProtocolLog("IntentBook", type, args, at), blockHash: block.hash };
+    const event = {
+      id: `${block.hash}-${index * 2}`,
+      type,
+      block: block.number,
+      owner,
+      intent: String(intent),
+    };
+    return { log, event };
+  }
+
+  async #write(blocks: readonly ChainBlock[], logs: readonly ChainLog[]): Promise<void> {
+    const tip = blocks.at(-1);
+    if (!tip) return;
+    const stored = blocks.map(({ number, hash, timestamp, events }) => ({
+      number,
+      hash,
+      timestamp,
+      logCount: events.length,
+    }));
+    const batch = {
+      tip,
+      blocks: stored,
+      logs: logs.map((log) => ({ log, details: null })),
+      finalized: this.#finalized,
+      safe: this.safe,
+    };
+    const folded = await this.#store.fold(batch, async () => undefined, null);
+    await folded.write();
+  }
+}
