@@ -143,6 +143,8 @@ describe("a read with x-min-block", () => {
     expect(indexedBlockOf(await get("/agents/7", "8"))).toBe("8");
     // Rolled back: 8 is gone until the other fork has it.
     await moveTo(6, { fork: 2 });
+    // Until the notice is here, the response of the other fork is still cached.
+    await vi.waitFor(async () => expect(indexedBlockOf(await get("/agents/7"))).toBe("6"));
     const waiting = get("/agents/7", "8");
     await pause(30);
     await moveTo(8, { fork: 2 });
