@@ -1,7 +1,7 @@
-// Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment.
+// Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment; odd folders.
 // Fast tests of the same rules: a killed server and a second start on the folder in start.test.ts, an owner that stops in
 // shared.test.ts, another account in binaries.test.ts.
-import { chmod, readFile, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -25,6 +25,41 @@ const isRoot = process.getuid?.() === 0;
 const copyInitialisedFolder = useInitialisedFolder();
 
 describe("startEmbeddedPostgres", () => {
+  it("creates its socket elsewhere when the folder's path is too long, and removes it", async () => {
+    const long = join(await createTestFolder(), "a-rather-long-name".repeat(6), "ö".repeat(40));
+    const folder = await copyInitialisedFolder(long);
+    const server = await startEmbeddedPostgres({ folder, log, durability: "none" });
+    expect(server.connection.host.startsWith(folder)).toBe(false);
+    expect((await stat(server.connection.host)).mode & 0o777).toBe(0o700);
+    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
+    await server.stop();
+    await expect(stat(server.connection.host)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("moves an incomplete data folder aside and removes leftovers of a crashed start", async () => {
+    const folder = await createTestFolder();
+    await mkdir(join(folder, "data"));
+    await writeFile(join(folder, "data", "PG_VERSION"), "18\n");
+    await mkdir(join(folder, "data.new-999999999-0a", "base"), { recursive: true });
+    const server = await startTestServer(folder);
+    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
+    const names = await readdir(folder);
+    expect(names.filter((name) => name.startsWith("data.broken-"))).toHaveLength(1);
+    expect(names.filter((name) => name.startsWith("data.new-"))).toEqual([]);
+  });
+
+  it("ignores a pid in postmaster.pid that now belongs to another program", async () => {
+    const folder = await copyInitialisedFolder();
+    const first = await startEmbeddedPostgres({ folder, log, durability: "none" });
+    const pidFile = join(folder, "data", "postmaster.pid");
+    const lines = (await readFile(pidFile, "utf8")).split("\n");
+    await first.stop();
+    await writeFile(pidFile, [String(process.ppid), ...lines.slice(1)].join("\n"), { mode: 0o644 });
+    const server = await startTestServer(folder);
+    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
+    expect(isProcessAlive(process.ppid)).toBe(true);
+  });
+
   it("stops when its process is killed, and the next start finds the committed data", async () => {
     const folder = await copyInitialisedFolder();
     const { child, serverPid } = await startReadyChild(folder);

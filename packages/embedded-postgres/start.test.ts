@@ -1,5 +1,5 @@
 // The life of an embedded server: started, killed, rejected; its owner in another process is in start.chaos.test.ts.
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
@@ -58,41 +58,6 @@ describe("startEmbeddedPostgres", () => {
     });
     expect(await eventually(() => server.pid !== pid)).toBe(true);
     expect(await queryValue(server.connection, "SELECT string_agg(n::text, ',') FROM stored")).toBe("1");
-  });
-
-  it("creates its socket elsewhere when the folder's path is too long, and removes it", async () => {
-    const long = join(await createTestFolder(), "a-rather-long-name".repeat(6), "ö".repeat(40));
-    const folder = await copyInitialisedFolder(long);
-    const server = await startEmbeddedPostgres({ folder, log, durability: "none" });
-    expect(server.connection.host.startsWith(folder)).toBe(false);
-    expect((await stat(server.connection.host)).mode & 0o777).toBe(0o700);
-    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
-    await server.stop();
-    await expect(stat(server.connection.host)).rejects.toMatchObject({ code: "ENOENT" });
-  });
-
-  it("moves an incomplete data folder aside and removes leftovers of a crashed start", async () => {
-    const folder = await createTestFolder();
-    await mkdir(join(folder, "data"));
-    await writeFile(join(folder, "data", "PG_VERSION"), "18\n");
-    await mkdir(join(folder, "data.new-999999999-0a", "base"), { recursive: true });
-    const server = await startTestServer(folder);
-    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
-    const names = await readdir(folder);
-    expect(names.filter((name) => name.startsWith("data.broken-"))).toHaveLength(1);
-    expect(names.filter((name) => name.startsWith("data.new-"))).toEqual([]);
-  });
-
-  it("ignores a pid in postmaster.pid that now belongs to another program", async () => {
-    const folder = await copyInitialisedFolder();
-    const first = await startEmbeddedPostgres({ folder, log, durability: "none" });
-    const pidFile = join(folder, "data", "postmaster.pid");
-    const lines = (await readFile(pidFile, "utf8")).split("\n");
-    await first.stop();
-    await writeFile(pidFile, [String(process.ppid), ...lines.slice(1)].join("\n"), { mode: 0o644 });
-    const server = await startTestServer(folder);
-    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
-    expect(isProcessAlive(process.ppid)).toBe(true);
   });
 
   it("rejects data of another major version", async () => {
