@@ -42,13 +42,17 @@ describe("the position readers", () => {
   it("of lending protocols say that a debt may hide behind their failure", () => {
     const lending = POSITION_READERS.filter(({ readsDebt }) => readsDebt).map(({ protocol }) => protocol);
     expect(lending).toEqual([
-      ...["aave-v3", "aave-v2", "spark", "compound-v3", "compound-v2", "moonwell", "venus", "morpho-blue"],
+      ...["aave-v3", "aave-v2", "spark", "compound-v3", "compound-v2", "moonwell", "venus"],
+      // Among its vaults are Euler's, which lend.
+      ...["erc-4626", "morpho-blue"],
     ]);
   });
 
   it("have addresses and market ids in lower case, each once", () => {
-    for (const [chainId, { vaults, proofs }] of VAULT_REGISTRIES) {
-      const registries = proofs.map(({ registry }) => registry);
+    for (const [chainId, { vaults, proofs, eulerConnector }] of VAULT_REGISTRIES) {
+      const registries = [...proofs.map(({ registry }) => registry), eulerConnector ?? []].flat();
+      // Who knows Euler's vaults has to ask for what is owed to them.
+      expect(proofs.some(({ kind }) => kind === "eulerFactory")).toBe(eulerConnector !== undefined);
       for (const address of [...vaults, ...registries]) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
       expect(new Set(proofs.map(({ kind, registry }) => `${kind} ${registry}`)).size).toBe(proofs.length);
       const ids = (MORPHO_BLUE_MARKETS.get(chainId) ?? []).flatMap((market) => market.ids);

@@ -1,5 +1,5 @@
 // Euler: vaults that lend, with and without a governor that Euler vouches for, on Euler's own contracts.
-import { concat, type Hex, zeroAddress } from "viem";
+import { concat, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
@@ -85,8 +85,10 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
     { kind: "eulerGoverned" as const, registry: euler.governed.address },
     { kind: "eulerEscrow" as const, registry: euler.escrow.address },
   ];
-  const readers = [createErc4626Reader(new Map([[chain.chainId, { proofs, vaults: new Set<Hex>() }]]))];
-  const recordMoment = async (name: string, vault: DeployedContract) => {
+  const eulerConnector = euler.connector.address;
+  const registry = { eulerConnector, proofs, vaults: new Set<Hex>() };
+  const readers = [createErc4626Reader(new Map([[chain.chainId, registry]]))];
+  const recordMoment = async (name: string, vault: DeployedContract, views: object = {}) => {
     const holding = await holdingOf(vault);
     const assets = await call<bigint>(vault, "convertToAssets", [holding.rawBalance]);
     await record(name, {
@@ -96,6 +98,7 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
         ...{ assets, redeemable: await call(vault, "previewRedeem", [holding.rawBalance]) },
         payable: await call(vault, "maxWithdraw", [wallet]),
         inner: vault === nested ? await call(lending, "convertToAssets", [assets]) : null,
+        ...views,
       },
     });
   };
@@ -122,32 +125,70 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
   await send(euler.governed, "perspectiveUnverify", [lending.address]);
   await recordMoment("disabled", lending);
   await send(lending, "setHookConfig", [zeroAddress, 0]);
-  await recordCollateral(recorder, euler, vaults, (name) => recordMoment(name, escrowed));
+  await recordCollateral(recorder, euler, vaults, (name, views) => recordMoment(name, escrowed, views));
   const addresses = Object.entries(vaults).map(([name, { address }]) => [name, address]);
-  recorder.write(file, { proofs, ...Object.fromEntries(addresses) });
+  recorder.write(file, { eulerConnector, proofs, ...Object.fromEntries(addresses) });
 }
 
-/** The vault with WETH: while it secures a loan of the wallet, as an escrow that Euler verified, and empty. */
+/** The vault with WETH: while it secures loans of the wallet, as an escrow that Euler verified, and empty. */
 async function recordCollateral(
-  { deployer, wallet, asWallet }: Recorder,
-  { connector, escrow }: Euler,
-  { lending, escrowed, usdc }: Vaults,
-  recordMoment: (name: string) => Promise<void>,
+  recorder: Recorder,
+  euler: Euler,
+  vaults: Vaults,
+  recordMoment: (name: string, views?: object) => Promise<void>,
 ): Promise<void> {
-  const { send } = deployer;
+  const { deployer, chain, wallet, asWallet } = recorder;
+  const { connector, escrow } = euler;
+  const { lending, escrowed, usdc } = vaults;
+  const { send, call } = deployer;
   await send(connector, "enableCollateral", [wallet, escrowed.address], asWallet);
   await send(connector, "enableController", [wallet, lending.address], asWallet);
+  await recordMoment("before a loan");
   await send(lending, "borrow", [50n * USDC, wallet], asWallet);
-  await recordMoment("with a loan");
+  // Interest that no transaction has collected.
+  await chain.increaseTime(YEAR / 12n);
+  await chain.mine();
+  const owed = { debt: await call(lending, "debtOf", [wallet]), debtToken: await call(lending, "dToken") };
+  await recordMoment("with a loan", owed);
+  await send(escrowed, "setHookConfig", [zeroAddress, WITHDRAW_AND_REDEEM]);
+  await recordMoment("with a loan, disabled", owed);
+  await send(escrowed, "setHookConfig", [zeroAddress, 0]);
   await send(usdc, "approve", [lending.address, 100n * USDC], asWallet);
   await send(lending, "repay", [2n ** 256n - 1n, wallet], asWallet);
   await send(lending, "disableController", [], asWallet);
+  await recordSubAccount(recorder, euler, vaults, recordMoment);
 
   await send(escrowed, "setGovernorAdmin", [zeroAddress]);
   await send(escrow, "perspectiveVerify", [escrowed.address, true]);
   await recordMoment("escrow");
   await send(escrowed, "redeem", [3n * UNIT, wallet, wallet], asWallet);
   await recordMoment("emptied");
+}
+
+/** The seventh sub-account of the wallet has collateral and a loan of its own; at the end no lender. */
+async function recordSubAccount(
+  { deployer, wallet, asWallet }: Recorder,
+  { connector }: Euler,
+  { lending, escrowed, weth, usdc }: Vaults,
+  recordMoment: (name: string, views?: object) => Promise<void>,
+): Promise<void> {
+  const { send, call } = deployer;
+  const account: Hex = `0x${(BigInt(wallet) ^ 7n).toString(16).padStart(40, "0")}`;
+  await send(weth, "approve", [escrowed.address, UNIT], asWallet);
+  await send(escrowed, "deposit", [UNIT, account], asWallet);
+  await send(connector, "enableCollateral", [account, escrowed.address], asWallet);
+  await send(connector, "enableController", [account, lending.address], asWallet);
+  const borrow = encodeFunctionData({ abi: lending.abi, functionName: "borrow", args: [20n * USDC, wallet] });
+  await send(connector, "call", [lending.address, account, 0n, borrow], asWallet);
+  await recordMoment("with a loan of a sub-account", {
+    collateral: await call(escrowed, "convertToAssets", [await call(escrowed, "balanceOf", [account])]),
+    debt: await call(lending, "debtOf", [account]),
+  });
+  await send(usdc, "approve", [lending.address, 100n * USDC], asWallet);
+  await send(lending, "repay", [2n ** 256n - 1n, account], asWallet);
+  await recordMoment("with a repaid sub-account");
+  const leave = encodeFunctionData({ abi: lending.abi, functionName: "disableController" });
+  await send(connector, "call", [lending.address, account, 0n, leave], asWallet);
 }
 
 /** The owner borrows seven tenths of the vault and pays interest for a year, of which the vault keeps a fee. */

@@ -1,6 +1,6 @@
 // A wallet with shares of a listed vault, written by hand: the tests change its results into those of dishonest vaults.
 import type { Hex } from "../../../lib/hex.ts";
-import { fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
+import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
 
 export const DAI = fixtureToken("0x6b175474e89094c44da98b954eedeac495271d0f", "DAI", 18, "Dai Stablecoin");
 export const SAVINGS_DAI = fixtureToken(
@@ -25,6 +25,16 @@ export const VAULT_ASSETS = 14_198_765432109876543210n;
 export const ASSET_FUNCTION = "asset() view returns (address)";
 export const CONVERT_TO_ASSETS_FUNCTION = "convertToAssets(uint256) view returns (uint256)";
 export const TOTAL_SUPPLY_FUNCTION = "totalSupply() view returns (uint256)";
+
+/** On Ethereum. */
+export const EULER_CONNECTOR: Hex = "0x0c9a3dd6b8f28529d72d7f9ce918d493519ee383";
+/** The wallet never borrowed there. */
+export const noLoansCall = {
+  to: EULER_CONNECTOR,
+  function: "getAccountOwner(address) view returns (address)",
+  args: [FIXTURE_WALLET],
+  result: `0x${"0".repeat(40)}`,
+};
 
 export const erc4626Calls = [
   { to: SAVINGS_DAI.contract, function: ASSET_FUNCTION, args: [], result: DAI.contract },

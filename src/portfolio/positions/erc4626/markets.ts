@@ -18,6 +18,8 @@ export type VaultRegistry = {
   readonly proofs: readonly VaultProof[];
   /** Believed without a proof. */
   readonly vaults: ReadonlySet<Hex>;
+  /** Knows who borrows from Euler's vaults; missing where Euler is not. */
+  readonly eulerConnector?: Hex;
 };
 
 const FLUID_LENDING_FACTORY: Hex = "0x54b91a0d94cb471f37f949c60f7fa7935b551d03";
@@ -36,6 +38,7 @@ const META_MORPHO_1_0_PROOF: VaultProof = {
 };
 
 const ETHEREUM: VaultRegistry = {
+  eulerConnector: "0x0c9a3dd6b8f28529d72d7f9ce918d493519ee383",
   proofs: [
     META_MORPHO_1_0_PROOF,
     { kind: "metaMorphoFactory", registry: "0x1897a8997241c1cd4bd0698647e4eb7213535c24" },
@@ -64,6 +67,7 @@ const ETHEREUM: VaultRegistry = {
 };
 
 const BASE: VaultRegistry = {
+  eulerConnector: "0x5301c7dd20bd945d2013b48ed0dee3a284ca8989",
   proofs: [
     META_MORPHO_1_0_PROOF,
     { kind: "metaMorphoFactory", registry: "0xff62a7c278c62ed665133147129245053bbf5918" },
@@ -84,6 +88,7 @@ const BASE: VaultRegistry = {
 };
 
 const ARBITRUM: VaultRegistry = {
+  eulerConnector: "0x6302ef0f34100cddfb5489fbcb6ee1aa95cd1066",
   proofs: [
     { kind: "metaMorphoFactory", registry: "0x878988f5f561081deea117717052164ea1ef0c82" },
     { kind: "morphoVaultV2Factory", registry: "0x6b46fa3cc9ebf8ab230abac664e37f2966bf7971" },
@@ -104,6 +109,7 @@ const ARBITRUM: VaultRegistry = {
 };
 
 const POLYGON: VaultRegistry = {
+  eulerConnector: "0x90811daca4bd23fc79a87fbdff7522bed2d24b4b",
   proofs: [
     { kind: "metaMorphoFactory", registry: "0xa9c87dab340631c34bb738625c70499e29dddc98" },
     { kind: "morphoVaultV2Factory", registry: "0xc11a53ee9b1ecc7a068d8e40f8f17926584f97cf" },

@@ -28,6 +28,8 @@ const {
   VAULT_ASSETS: ASSETS,
   ASSET_FUNCTION: ASSET,
   CONVERT_TO_ASSETS_FUNCTION: CONVERT,
+  EULER_CONNECTOR,
+  noLoansCall,
   vaultChainConfig,
 } = fixture;
 const wallet = FIXTURE_WALLET;
@@ -46,8 +48,12 @@ describe("ERC-4626", () => {
     holdings: recordedHoldings,
     calls,
   } = openRecordedMoment(sky.cases["sDAI before the rate was collected"]);
+  const registry = { proofs: [], vaults: new Set<Hex>(), eulerConnector: EULER_CONNECTOR };
   describePositionReader({
-    ...{ reader: erc4626Reader, chain, wallet: sky.wallet as Hex, holdings: recordedHoldings, calls },
+    ...{ chain, wallet: sky.wallet as Hex, holdings: recordedHoldings },
+    reader: createErc4626Reader(new Map([[31337, registry]])),
+    calls: [...calls, { ...noLoansCall, args: [sky.wallet] }],
+    emptyCalls: [{ ...noLoansCall, args: [`0x${"5e".repeat(20)}`] }],
     expected: [
       {
         protocol: "erc-4626",
@@ -65,11 +71,11 @@ describe("ERC-4626", () => {
     ],
     emptyResult: "absence",
     roundsMax: 2,
-    requestsMax: 6,
+    requestsMax: 7,
   });
 
   const read = (calls: readonly RecordedCall[], held: readonly Holding[] = [shares]) => {
-    const at = openRecordedChain({ chain: vaultChainConfig, calls });
+    const at = openRecordedChain({ chain: vaultChainConfig, calls: [...calls, noLoansCall] });
     return { at, result: erc4626Reader.read({ at, wallet, holdings: held }, signal) };
   };
   const callsWith = (call: string, result: unknown) =>
@@ -90,7 +96,7 @@ describe("ERC-4626", () => {
     const { at, result } = read(claims, [spam]);
     expect(await result).toEqual({ positions: [], unmarketedTokens: new Set([UNLISTED]), warnings: [] });
     const [probes, proofs] = at.rounds;
-    expect(probes?.map(({ to }) => to)).toEqual([UNLISTED]);
+    expect(probes?.map(({ to }) => to)).toEqual([EULER_CONNECTOR, UNLISTED]);
     expect(proofs?.some(({ to }) => to === UNLISTED)).toBe(false);
     expect(at.rounds.length).toBe(2);
   });
@@ -117,17 +123,18 @@ describe("ERC-4626", () => {
     const many = Array.from({ length: 1_001 }, (_, index) =>
       fixtureToken(`0x${(index + 1).toString(16).padStart(40, "0")}`, `T${index}`, 18),
     );
-    const at = openRecordedChain({ chain: fixtureChainConfig(1, "Ethereum", many), calls: [] });
+    const at = openRecordedChain({ chain: fixtureChainConfig(1, "Ethereum", many), calls: [noLoansCall] });
     const held = many.map((token) => ({ ...token, rawBalance: 1n }));
     const { warnings } = await erc4626Reader.read({ at, wallet, holdings: held }, signal);
-    expect(at.rounds.map(({ length }) => length)).toEqual([1_000]);
+    expect(at.rounds.map(({ length }) => length)).toEqual([1 + 1_000]);
     expect(warnings).toEqual(["Only 1000 of 1001 tokens on Ethereum were checked for being vaults."]);
   });
 
-  it("sets a gas limit on every call", async () => {
+  it("sets a gas limit on every call of a contract that anyone may have deployed", async () => {
     const { at, result } = read(fixture.erc4626Calls, holdings);
     await result;
-    expect(at.rounds.flat().every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
+    const untrusted = at.rounds.flat().filter(({ to }) => to !== EULER_CONNECTOR);
+    expect(untrusted.every(({ gasMax }) => gasMax !== undefined && gasMax <= 3_000_000)).toBe(true);
   });
 
   it("knows the vaults of Morpho's interface by address", async () => {

@@ -1,7 +1,6 @@
 // ERC-4626 vaults: shares valued as the assets they represent, when a list or a protocol's own contract knows the vault.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { findSpamReasons } from "../../tokens/spam.ts";
 import type {
   Holding,
   PositionQuery,
@@ -10,7 +9,9 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/markets.ts";
-import { runCallRoutines } from "../call-routine.ts";
+import { type CallRoutine, runCallRoutines } from "../call-routine.ts";
+import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
+import { hasLure, readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";
 import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
 
@@ -29,6 +30,7 @@ const NO_REGISTRY: VaultRegistry = { proofs: [], vaults: new Set() };
 export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistry>): PositionReader {
   return {
     protocol: PROTOCOL,
+    readsDebt: true,
     async read(query, signal) {
       const { at } = query;
       const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
@@ -36,22 +38,47 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
       const candidates = sortListedFirst(query);
       const held = candidates.slice(0, PROBES_MAX);
-      const warnings = describeSkipped(query, candidates.length, held.length);
-      const context: VaultContext = { query, registry, payableLeft: PAYABLE_MAX, payableSkipped: 0 };
-      const routines = held.map((shares) => resolveShares(context, shares));
-      const outcomes = await runCallRoutines(at, routines, signal);
-      if (context.payableSkipped > 0) {
-        const skipped = context.payableSkipped;
-        warnings.push(
-          `Only ${PAYABLE_MAX} vaults on ${at.chain.name} were asked what they could pay out; ${skipped} more have no value.`,
-        );
-      }
-      return collectOutcomes(query, held, outcomes, warnings);
+      const context: VaultContext = {
+        ...{ query, registry, borrowers: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
+      };
+      const { outcomes, accounts } = await readVaults(context, held, signal);
+      const euler = await readEulerPositions(context, accounts, signal);
+      const warnings = [
+        ...describeSkipped(query, candidates.length, held.length),
+        ...describeUnasked(context),
+        ...euler.warnings,
+      ];
+      const vaults = collectOutcomes(context, held, outcomes, euler.pledged);
+      return {
+        ...vaults,
+        positions: [...vaults.positions, ...euler.positions],
+        ...(euler.hasUnreadDebt ? { hasUnreadDebt: true } : {}),
+        warnings: [...warnings, ...vaults.warnings],
+      };
     },
   };
 }
 
 export const erc4626Reader = createErc4626Reader(VAULT_REGISTRIES);
+
+/** The vaults that the wallet holds and, in the same round trips, what it owes in Euler. */
+async function readVaults(
+  context: VaultContext,
+  held: readonly Shares[],
+  signal: AbortSignal,
+): Promise<{ outcomes: readonly SharesOutcome[]; accounts: EulerAccounts }> {
+  const { query, registry } = context;
+  let accounts = NO_ACCOUNTS;
+  function* readAccounts(): CallRoutine<null> {
+    accounts = yield* readEulerAccounts(query, registry, (borrowers) => {
+      context.borrowers = new Set(borrowers);
+    });
+    return null;
+  }
+  const routines = [readAccounts(), ...held.map((shares) => resolveShares(context, shares, query.wallet))];
+  const results = await runCallRoutines<SharesOutcome | null>(query.at, routines, signal);
+  return { outcomes: results.filter((outcome) => outcome !== null), accounts };
+}
 
 /** Strangers can send tokens, but not put them on a list. */
 function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
@@ -64,33 +91,42 @@ function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
   return [...contracts.filter(isListed), ...contracts.filter((shares) => !isListed(shares))];
 }
 
-function describeSkipped({ at }: PositionQuery, tokens: number, probed: number): string[] {
+function describeSkipped({ at }: PositionQuery, tokens: number, probed: number): readonly string[] {
   if (tokens <= probed) return [];
   return [`Only ${probed} of ${tokens} tokens on ${at.chain.name} were checked for being vaults.`];
 }
 
+function describeUnasked({ query, payableSkipped }: VaultContext): readonly string[] {
+  if (payableSkipped === 0) return [];
+  return [
+    `Only ${PAYABLE_MAX} vaults on ${query.at.chain.name} were asked what they could pay out; ${payableSkipped} more have no value.`,
+  ];
+}
+
+/** `pledged` are shares that other positions show. */
 function collectOutcomes(
-  { at }: PositionQuery,
+  context: VaultContext,
   held: readonly Shares[],
   outcomes: readonly SharesOutcome[],
-  warnings: string[],
+  pledged: ReadonlySet<Hex>,
 ): PositionResult {
+  const { tokens } = context.query.at.chain;
+  const warnings: string[] = [];
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
   for (const [index, outcome] of outcomes.entries()) {
     const shares = held[index];
     if (!shares) continue;
-    warnings.push(...outcome.warnings);
+    const isShownElsewhere = pledged.has(shares.contract);
+    if (!isShownElsewhere) warnings.push(...outcome.warnings);
     if (outcome.belief === null) {
       if (outcome.isVaultOfListedAsset) unmarketedTokens.add(shares.contract);
       continue;
     }
-    // The creator of the vault chose its name: only governance or curators vouch for that as well.
-    const hasLure = findSpamReasons(shares, { chain: at.chain, unpriced: false }).length > 0;
-    if (outcome.belief !== "full" && hasLure) continue;
-    if (!at.chain.tokens.has(shares.contract)) provenTokens.add(shares.contract);
-    if (outcome.asset !== null) positions.push(createPosition(shares, outcome.asset));
+    if (hasLure(context, shares, outcome)) continue;
+    if (!tokens.has(shares.contract)) provenTokens.add(shares.contract);
+    if (outcome.asset !== null && !isShownElsewhere) positions.push(createPosition(shares, outcome.asset));
   }
   return {
     positions,

@@ -10,13 +10,24 @@ import sky from "./sky.json" with { type: "json" };
 import stata from "./stata.json" with { type: "json" };
 import yearn from "./yearn.json" with { type: "json" };
 
-type Recording = { readonly wallet: string; readonly proofs?: readonly { kind: string; registry: string }[] };
+type Recording = {
+  readonly wallet: string;
+  readonly proofs?: readonly { kind: string; registry: string }[];
+  readonly eulerConnector?: string;
+};
 type Moment = Parameters<typeof openRecordedMoment>[0];
 
-async function read({ wallet, proofs = [] }: Recording, moment: Moment) {
-  const registry = { proofs: proofs as readonly VaultProof[], vaults: new Set<Hex>() };
+async function read(
+  { wallet, proofs = [], eulerConnector }: Recording,
+  moment: Moment,
+  spoil?: Parameters<typeof openRecordedChain>[0]["spoil"],
+) {
+  const registry = {
+    ...{ proofs: proofs as readonly VaultProof[], vaults: new Set<Hex>() },
+    ...(eulerConnector ? { eulerConnector: eulerConnector as Hex } : {}),
+  };
   const { holdings, ...record } = openRecordedMoment(moment);
-  const at = openRecordedChain(record);
+  const at = openRecordedChain({ ...record, ...(spoil ? { spoil } : {}) });
   const { signal } = new AbortController();
   const query = { at, wallet: wallet as Hex, holdings };
   return createErc4626Reader(new Map([[31337, registry]])).read(query, signal);
@@ -32,6 +43,8 @@ const unpayable = (vault: string) =>
 
 describe("Euler", () => {
   const { cases, lending, nested, escrowed, usdc, weth } = euler;
+  const market = `euler:${euler.wallet}`;
+  const collateral = { protocol: "euler", kind: "supplied" };
 
   it("counts a vault of anyone's making with all that it owes while it has that", async () => {
     const { views } = cases.idle;
@@ -87,13 +100,80 @@ describe("Euler", () => {
     expect(warnings).toEqual([unpayable(lending)]);
   });
 
-  it("does not count what may secure a loan in a vault of anyone's making, as the vault promises nothing then", async () => {
-    const { views } = cases["with a loan"];
+  it("counts the cash of a vault of anyone's making, which says that it pays nothing to who may borrow", async () => {
+    const { views } = cases["before a loan"];
     expect(views.payable).toBe("0");
-    expect(BigInt(views.assets)).toBe(3n * 10n ** 18n);
-    const { positions, warnings } = await read(euler, cases["with a loan"]);
-    expect(positions).toEqual([]);
+    const { positions, warnings, hasUnreadDebt } = await read(euler, cases["before a loan"]);
+    expect(positions).toMatchObject([{ protocol: "erc-4626", ...position(escrowed, weth, views.assets) }]);
+    expect({ warnings, hasUnreadDebt }).toEqual({ warnings: [], hasUnreadDebt: undefined });
+  });
+
+  it("shows a loan with its interest in one account with its collateral", async () => {
+    const { views } = cases["with a loan"];
+    const { positions, warnings, hasUnreadDebt } = await read(euler, cases["with a loan"]);
+    expect(positions).toMatchObject([
+      { ...collateral, ...position(escrowed, weth, views.assets), market },
+      {
+        ...{ protocol: "euler", kind: "borrowed", name: "Euler USDC: debt", contract: lending, market },
+        receiptTokens: [views.debtToken.toLowerCase()],
+        assets: [{ contract: usdc, rawBalance: BigInt(views.debt), decimals: 6 }],
+      },
+    ]);
+    expect(BigInt(views.debt)).toBeGreaterThan(50_000000n);
+    expect(positions.some(({ incomplete }) => incomplete)).toBe(false);
+    expect({ warnings, hasUnreadDebt }).toEqual({ warnings: [], hasUnreadDebt: undefined });
+  });
+
+  it("says that an account with a loan is unknown while its collateral pays nothing", async () => {
+    const { positions, warnings } = await read(euler, cases["with a loan, disabled"]);
+    expect(positions).toMatchObject([{ kind: "borrowed", market, incomplete: true }]);
     expect(warnings).toEqual([unpayable(escrowed)]);
+  });
+
+  it("shows collateral and loan of a sub-account beside the wallet's own shares", async () => {
+    const { views } = cases["with a loan of a sub-account"];
+    const account = `0x${(BigInt(euler.wallet) ^ 7n).toString(16).padStart(40, "0")}`;
+    const { positions, warnings } = await read(euler, cases["with a loan of a sub-account"]);
+    expect(positions).toMatchObject([
+      { protocol: "erc-4626", ...position(escrowed, weth, views.assets) },
+      {
+        ...{ ...collateral, market: `euler:${account}`, receiptTokens: [], contract: escrowed },
+        assets: [{ contract: weth, rawBalance: BigInt(views.collateral) }],
+      },
+      {
+        ...{ protocol: "euler", kind: "borrowed", name: "Euler USDC: debt (sub-account 7)" },
+        ...{ market: `euler:${account}`, receiptTokens: [] },
+        assets: [{ contract: usdc, rawBalance: BigInt(views.debt) }],
+      },
+    ]);
+    expect(warnings).toEqual([]);
+    const repaid = await read(euler, cases["with a repaid sub-account"]);
+    expect(repaid.positions.map(({ kind, market }) => [kind, market ?? null])).toEqual([
+      ["vault", null],
+      ["supplied", null],
+    ]);
+  });
+
+  it.each([
+    ["owner", "0x442b172c"],
+    ["lenders", "0xfd6046d7"],
+    ["collateral", "0xa4d25d1e"],
+    ["debt", "0xd283e75f"],
+  ])("says that a debt may be missing when the %s cannot be read", async (_, selector) => {
+    const result = await read(euler, cases["with a loan"], ({ data }, returned) =>
+      data.startsWith(selector) ? null : returned,
+    );
+    expect(result.hasUnreadDebt).toBe(true);
+    expect(result.warnings).toContain("What the wallet owes in Euler on Local could not be read in full.");
+  });
+
+  it("does not believe what a lender says that is not Euler's", async () => {
+    const factory = euler.proofs.find(({ kind }) => kind === "eulerFactory")?.registry;
+    const result = await read(euler, cases["with a loan"], ({ to, data }, returned) =>
+      to === factory && data.endsWith(lending.slice(2)) ? `0x${"0".repeat(64)}` : returned,
+    );
+    expect(result.hasUnreadDebt).toBe(true);
+    expect(result.positions.map(({ kind }) => kind)).not.toContain("borrowed");
   });
 
   it("counts an escrow, and nothing once it is empty", async () => {

@@ -1,10 +1,10 @@
 // Follows the shares of one vault to the assets they represent, through vaults of vaults.
 
-import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount, decodeWords } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
+import { type CallResults, createCallEncoder } from "../../multicall.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Asset, Holding, PositionQuery } from "../../types.ts";
+import type { Asset, ContractRead, Holding, PositionQuery } from "../../types.ts";
 import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CallRoutine } from "../call-routine.ts";
 import type { VaultRegistry } from "./markets.ts";
@@ -25,12 +25,19 @@ const vaultAsset = createCallEncoder("function asset() view returns (address)");
 // Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
 const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
 const maxWithdraw = createCallEncoder("function maxWithdraw(address) view returns (uint256)");
+// Of Euler's vaults: the assets that are not lent, and which operations pass a hook or are disabled.
+const cash = createCallEncoder("function cash() view returns (uint256)");
+const hookConfig = createCallEncoder("function hookConfig() view returns (address, uint32)");
+/** Withdrawing and redeeming, among the operations of Euler's vaults. */
+const EULER_PAYOUTS = 4n + 8n;
 
 export type Shares = Holding & { readonly contract: Hex };
 
 export type VaultContext = {
   readonly query: PositionQuery;
   readonly registry: VaultRegistry;
+  /** Accounts that may borrow in Euler, as soon as they are known. */
+  borrowers: ReadonlySet<Hex>;
   /** How many more vaults are asked what they could pay, and how many were not. */
   payableLeft: number;
   payableSkipped: number;
@@ -56,8 +63,13 @@ type Conversion = {
 
 const NO_VAULT: SharesOutcome = { belief: null, isVaultOfListedAsset: false, asset: null, warnings: [] };
 
-export function* resolveShares(context: VaultContext, shares: Shares): CallRoutine<SharesOutcome> {
-  const { at, wallet } = context.query;
+/** `owner` is the account of the wallet that holds the shares. */
+export function* resolveShares(
+  context: VaultContext,
+  shares: Shares,
+  owner: Hex,
+): CallRoutine<SharesOutcome> {
+  const { at } = context.query;
   const vault = shares.contract;
   const [result = null] = yield [vaultAsset(vault, [], ASSET_GAS_MAX)];
   // A revert, or the empty result of a fallback function: not a vault.
@@ -70,7 +82,7 @@ export function* resolveShares(context: VaultContext, shares: Shares): CallRouti
       : NO_VAULT;
   }
   const isVaultOfListedAsset = at.chain.tokens.has(asset);
-  const claim: Claim = { vault, owner: wallet, shares: shares.rawBalance, asset };
+  const claim: Claim = { vault, owner, shares: shares.rawBalance, asset };
   const belief = yield* judgeVault(context, claim);
   if (belief === null || belief === "named") {
     return { belief, isVaultOfListedAsset, asset: null, warnings: [] };
@@ -136,12 +148,13 @@ function* convertShares(
     erc20.totalSupply(asset, [], ASSET_GAS_MAX),
     vaultAsset(asset, [], ASSET_GAS_MAX),
     ...lookup.calls,
-    ...(belief === "payable" ? [maxWithdraw(vault, [owner], PAYABLE_GAS_MAX)] : []),
+    ...(belief === "payable" ? encodePayable(vault, owner) : []),
   ];
   const [amountResult, supplyResult, nextResult] = results;
   const amount = decodeTokenAmount(amountResult);
   const supply = decodeTokenAmount(supplyResult);
-  const payable = belief === "payable" ? decodeTokenAmount(results.at(-1)) : amount;
+  const payableResults = results.slice(3 + lookup.calls.length);
+  const payable = belief === "payable" ? decodePayable(payableResults, context.borrowers.has(owner)) : amount;
   if (amount === null || supply === null || payable === null || amount > supply) {
     return describeImplausible(context, vault);
   }
@@ -151,6 +164,26 @@ function* convertShares(
     nextAsset: next === asset || next === vault ? null : next,
     warnings: isNoticeablyLess(payable, amount) ? [describeUnpayable(context, vault)] : [],
   };
+}
+
+function encodePayable(vault: Hex, owner: Hex): readonly ContractRead[] {
+  return [
+    maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
+    cash(vault, [], ASSET_GAS_MAX),
+    hookConfig(vault, [], ASSET_GAS_MAX),
+  ];
+}
+
+/**
+ * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
+ * what its lender allows; what they could pay is then what they have.
+ */
+function decodePayable([max, cashResult, hooks]: CallResults, isBorrower: boolean): bigint | null {
+  const held = decodeTokenAmount(cashResult);
+  if (!isBorrower || held === null) return decodeTokenAmount(max);
+  const [, operations] = decodeWords(hooks, 2) ?? [];
+  if (operations === undefined) return null;
+  return (operations & EULER_PAYOUTS) === 0n ? held : 0n;
 }
 
 function toHolding({ contract, symbol, name, decimals, logo }: Asset, rawBalance: bigint): Holding {

@@ -1,0 +1,177 @@
+// Loans in Euler: what the accounts of a wallet owe, and the shares that secure it.
+
+import {
+  decodeAddress,
+  decodeAddressArray,
+  decodeTokenAmount,
+  decodeWord,
+} from "../../../lib/abi/return-data.ts";
+import type { Hex } from "../../../lib/hex.ts";
+import { createCallEncoder } from "../../multicall.ts";
+import { erc20 } from "../../tokens/erc20.ts";
+import type { Asset, PositionQuery } from "../../types.ts";
+import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { CallRoutine } from "../call-routine.ts";
+import type { VaultRegistry } from "./markets.ts";
+import { encodeProofs, judgeProofs, type VaultProof } from "./proofs.ts";
+import type { Shares } from "./resolve-shares.ts";
+
+/** An owner has this many accounts: the addresses that differ from its own in the last byte at most. */
+const ACCOUNTS = 256;
+/** An account can borrow from one vault at a time, and Euler allows this many vaults as its collateral. */
+const COLLATERALS_MAX = 10;
+/** More than people use; a warning says when there are more. */
+const BORROWERS_MAX = 32;
+/** A storage read behind a proxy or two. The owner may have named any contract as collateral. */
+const VIEW_GAS_MAX = 100_000;
+/** Interest accrues first, at the rate of a model that the vault's governor chose. */
+const DEBT_GAS_MAX = 500_000;
+
+const getAccountOwner = createCallEncoder("function getAccountOwner(address) view returns (address)");
+const getControllers = createCallEncoder("function getControllers(address) view returns (address[])");
+const getCollaterals = createCallEncoder("function getCollaterals(address) view returns (address[])");
+const debtOf = createCallEncoder("function debtOf(address) view returns (uint256)");
+const loanAsset = createCallEncoder("function asset() view returns (address)");
+const dToken = createCallEncoder("function dToken() view returns (address)");
+
+export type EulerLoan = {
+  readonly vault: Hex;
+  readonly asset: Asset;
+  /** Rounded up, as the vault demands it. */
+  readonly owed: bigint;
+  /** Represents the debt; null when the vault does not say which token does. */
+  readonly debtToken: Hex | null;
+};
+
+/** An account that may borrow: it has given a vault the right to seize its collateral. */
+export type EulerAccount = {
+  readonly account: Hex;
+  /** Null while it owes nothing. */
+  readonly loan: EulerLoan | null;
+  /** Shares that secure the loan; without those of which the account has none. */
+  readonly collateral: readonly Shares[];
+};
+
+export type EulerAccounts = {
+  readonly accounts: readonly EulerAccount[];
+  /** False when there may be more that the wallet owes. */
+  readonly isComplete: boolean;
+};
+
+export const NO_ACCOUNTS: EulerAccounts = { accounts: [], isComplete: true };
+const UNREAD: EulerAccounts = { accounts: [], isComplete: false };
+
+type Borrower = { readonly account: Hex; readonly controller: Hex };
+/** A borrower with what its connector and its vault say; null what they do not. */
+type ReadBorrower = Borrower & {
+  readonly collaterals: readonly Hex[] | null;
+  readonly owed: bigint | null;
+  readonly asset: Hex | null;
+  readonly debtToken: Hex | null;
+};
+
+/**
+ * The connector registers an owner before any of its accounts can borrow, so that one call suffices for a wallet that
+ * never did. `onBorrowers` learns early which accounts may borrow.
+ */
+export function* readEulerAccounts(
+  query: PositionQuery,
+  { eulerConnector: connector, proofs }: VaultRegistry,
+  onBorrowers: (accounts: readonly Hex[]) => void,
+): CallRoutine<EulerAccounts> {
+  if (connector === undefined) return NO_ACCOUNTS;
+  const { wallet } = query;
+  const [ownerResult = null] = yield [getAccountOwner(connector, [wallet])];
+  // No contract there: a chain of a developer.
+  if (ownerResult === "0x") return NO_ACCOUNTS;
+  const owner = decodeWord(ownerResult);
+  if (owner === null) return UNREAD;
+  if (owner === 0n) return NO_ACCOUNTS;
+  // A wallet may itself be an account of another owner, whose other accounts are not its own.
+  const accounts = owner === BigInt(wallet) ? listAccounts(wallet) : [wallet];
+  const controllers = yield accounts.map((account) => getControllers(connector, [account]));
+  const lists = controllers.map((result) => decodeAddressArray(result, 1));
+  const found = accounts.flatMap((account, index): Borrower[] =>
+    (lists[index] ?? []).map((controller) => ({ account, controller })),
+  );
+  const borrowers = found.slice(0, BORROWERS_MAX);
+  const isComplete = !lists.includes(null) && borrowers.length === found.length;
+  if (borrowers.length === 0) return { accounts: [], isComplete };
+  onBorrowers(borrowers.map(({ account }) => account));
+  const factories = proofs.filter(({ kind }) => kind === "eulerFactory");
+  const read = yield* readBorrowers(connector, factories, borrowers);
+  const described = yield* describeBorrowers(query, read);
+  return { accounts: described.accounts, isComplete: isComplete && described.isComplete };
+}
+
+/** The wallet's own first. */
+function listAccounts(wallet: Hex): readonly Hex[] {
+  const own = BigInt(wallet);
+  return Array.from(
+    { length: ACCOUNTS },
+    (_, index): Hex => `0x${(own ^ BigInt(index)).toString(16).padStart(40, "0")}`,
+  );
+}
+
+function* readBorrowers(
+  connector: Hex,
+  factories: readonly VaultProof[],
+  borrowers: readonly Borrower[],
+): CallRoutine<readonly ReadBorrower[]> {
+  const calls = borrowers.map(({ account, controller }) => [
+    getCollaterals(connector, [account]),
+    debtOf(controller, [account], DEBT_GAS_MAX),
+    loanAsset(controller, [], VIEW_GAS_MAX),
+    dToken(controller, [], VIEW_GAS_MAX),
+    ...encodeProofs(factories, controller, controller),
+  ]);
+  const results = yield calls.flat();
+  let start = 0;
+  return borrowers.map((borrower, index): ReadBorrower => {
+    const own = results.slice(start, start + (calls[index]?.length ?? 0));
+    start += own.length;
+    const [collaterals, owed, asset, debtToken, ...proofs] = own;
+    // Only of Euler's own code it is known that it tells what is owed.
+    const isEuler = judgeProofs(factories, proofs, borrower.controller) !== null;
+    return {
+      ...borrower,
+      collaterals: decodeAddressArray(collaterals, COLLATERALS_MAX),
+      owed: isEuler ? decodeTokenAmount(owed) : null,
+      asset: decodeAddress(asset),
+      debtToken: decodeAddress(debtToken),
+    };
+  });
+}
+
+/** Balances of the collateral, and the names of all. */
+function* describeBorrowers(
+  query: PositionQuery,
+  borrowers: readonly ReadBorrower[],
+): CallRoutine<EulerAccounts> {
+  const pledges = borrowers.flatMap(({ account, collaterals }) =>
+    (collaterals ?? []).map((vault) => ({ account, vault })),
+  );
+  const contracts = [...borrowers.flatMap(({ asset }) => asset ?? []), ...pledges.map(({ vault }) => vault)];
+  const lookup = prepareAssetLookup(query, contracts);
+  const balances = pledges.map(({ account, vault }) => erc20.balanceOf(vault, [account], VIEW_GAS_MAX));
+  const results = yield [...balances, ...lookup.calls];
+  const assets = lookup.decode(results.slice(balances.length));
+  const amounts = pledges.map((_, index) => decodeTokenAmount(results[index]));
+  const accounts = borrowers.map(
+    ({ account, controller, owed, asset, debtToken }): EulerAccount => ({
+      account,
+      loan: owed && asset ? { vault: controller, asset: getAsset(assets, asset), owed, debtToken } : null,
+      collateral: pledges.flatMap((pledge, index): Shares[] => {
+        const rawBalance = amounts[index];
+        if (pledge.account !== account || !rawBalance) return [];
+        return [{ ...getAsset(assets, pledge.vault), contract: pledge.vault, rawBalance }];
+      }),
+    }),
+  );
+  const isComplete =
+    !amounts.includes(null) &&
+    borrowers.every(
+      ({ owed, asset, collaterals }) => owed !== null && asset !== null && collaterals !== null,
+    );
+  return { accounts, isComplete };
+}
