@@ -115,6 +115,14 @@ export function getAssetKey({ contract }: Pick<Asset, "contract">): AssetKey {
   return contract ?? "native";
 }
 
+/** The native coin, and tokens that a list or our map of stablecoins has: no stranger made them for this wallet. */
+export function isListed(
+  { tokens, stablecoins }: ChainConfig,
+  { contract }: Pick<Asset, "contract">,
+): boolean {
+  return contract === null || tokens.has(contract) || stablecoins.has(contract);
+}
+
 export type WalletQuery = { readonly at: PinnedChain; readonly wallet: Hex };
 
 /** The provider rejects unless the balances are complete; all else degrades to warnings. Zero balances are omitted. */
@@ -141,7 +149,7 @@ export type QuotedPrice = {
   readonly contract: Hex | null;
   /** When the source last set it, in seconds since 1970; null when unknown. */
   readonly timestamp: number | null;
-  /** What the pools behind a spot price could pay in all; null where the price does not come from pools. */
+  /** What the markets behind a price that is easily moved could pay in all; null for a price that needs no such limit. */
   readonly payableUsdMax: Decimal | null;
   /** Whether it shows that the token is genuine: a feed or a reserve for exactly its address, or deep pools. */
   readonly provesToken: boolean;

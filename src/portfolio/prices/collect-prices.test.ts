@@ -14,7 +14,7 @@ import {
   type QuotedPrice,
   quotePrice,
 } from "../types.ts";
-import { collectPrices, type PriceSourceGroups } from "./collect-prices.ts";
+import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./collect-prices.ts";
 
 const signal = new AbortController().signal;
 const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
@@ -142,5 +142,26 @@ describe("collectPrices", () => {
       },
     };
     await expect(collectPrices([[slow]], { at, assets: [one] }, stop.signal)).rejects.toThrow("gone");
+  });
+});
+
+describe("prices of the provider of balances", () => {
+  it("count for listed tokens and the native coin only, because nothing bounds them", async () => {
+    const chain = makeChainConfig("base", 8453, [one]);
+    const pinned = await makeChainAccess(chain).pin(signal);
+    const price = quotePrice({ units: 7n, scale: 0 });
+    const vendor = createProviderPriceSource(
+      "vendor",
+      new Map<AssetKey, QuotedPrice>([
+        ["native", price],
+        [one.contract, price],
+        [two.contract, price],
+      ]),
+    );
+    const query = { at: pinned, assets: [ETHER_ASSET, one, two, three] };
+    const { prices, incompletePrices } = await collectPrices([[vendor]], query, signal);
+    expect([...prices.keys()]).toEqual(["native", one.contract]);
+    // A price that is not believed is no sign of spam.
+    expect(incompletePrices).toEqual(new Set([two.contract]));
   });
 });

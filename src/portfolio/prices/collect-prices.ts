@@ -5,6 +5,7 @@ import {
   type AssetKey,
   type AssetPrice,
   getAssetKey,
+  isListed,
   type PriceQuery,
   type PriceResult,
   type PriceSource,
@@ -52,12 +53,22 @@ export async function collectPrices(
   return { prices, incompletePrices, warnings: [...new Set(warnings)] };
 }
 
-/** A source of the prices that the provider returned with the balances. */
+/**
+ * A source of the prices that the provider returned with the balances. It says neither how sure it is nor how much its
+ * markets could pay, so that it prices no token that anyone may have made.
+ */
 export function createProviderPriceSource(
   name: string,
   prices: ReadonlyMap<AssetKey, QuotedPrice>,
 ): PriceSource {
-  return { name, read: async () => ({ prices, warnings: [] }) };
+  return {
+    name,
+    read: async ({ at, assets }) => {
+      const unlisted = assets.filter((asset) => !isListed(at.chain, asset)).map(getAssetKey);
+      const unasked = new Set(unlisted.filter((key) => prices.has(key)));
+      return { prices: new Map([...prices].filter(([key]) => !unasked.has(key))), unasked, warnings: [] };
+    },
+  };
 }
 
 function addPrices(

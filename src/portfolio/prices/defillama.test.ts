@@ -17,7 +17,7 @@ import {
 } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { PinnedChain } from "../types.ts";
+import type { ListedToken, PinnedChain } from "../types.ts";
 import { createDefiLlamaSource, type DefiLlamaOptions } from "./defillama.ts";
 
 const fixture = readFileSync(new URL("./handwritten/defillama.json", import.meta.url), "utf8");
@@ -41,9 +41,10 @@ async function open(
 }
 
 // DefiLlama needs no node, so the node may be down.
-function baseAt(timestamp = NOW): PinnedChain {
+function baseAt(timestamp = NOW, listed: readonly Hex[] = []): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
-  return openFailingChain({ chain: makeChainConfig("base", 8453), block, calls: [] });
+  const tokens = listed.map((contract): ListedToken => ({ ...tokenAsset(contract), contract, decimals: 18 }));
+  return openFailingChain({ chain: makeChainConfig("base", 8453, tokens), block, calls: [] });
 }
 
 describePriceSource("DefiLlama", {
@@ -77,10 +78,27 @@ describe("DefiLlama", () => {
 
   it("rejects low-confidence, stale, negative and invalid prices, and accepts one without confidence", async () => {
     const { source } = await open({ text: fixture });
-    const assets = ["1004", "1005", "1006", "1007", "1008", "1009"].map((four) => tokenAsset(address(four)));
-    const result = await source.read({ at: baseAt(), assets }, signal);
+    const contracts = ["1004", "1005", "1006", "1007", "1008", "1009"].map(address);
+    const assets = contracts.map((contract) => tokenAsset(contract));
+    const result = await source.read({ at: baseAt(NOW, contracts), assets }, signal);
     expect(priceTexts(result)).toEqual({ [address("1006")]: "1.5" });
     expect(result.warnings).toEqual([]);
+  });
+
+  it("limits what a token on no list is worth, and needs the vendor's high confidence in it", async () => {
+    const { source } = await open({ text: fixture });
+    const [known, quiet, unsure] = [KNOWN, address("1006"), address("1004")];
+    const assets = [nativeAsset, tokenAsset(known), tokenAsset(quiet), tokenAsset(unsure)];
+    const unlisted = await source.read({ at: baseAt(), assets }, signal);
+    expect(priceTexts(unlisted)).toEqual({ native: "3182.4571304219997", [known]: "0.0425" });
+    expect(unlisted.prices.get("native")?.payableUsdMax).toBeNull();
+    expect(unlisted.prices.get(known)?.payableUsdMax).toEqual({ units: 50_000n, scale: 0 });
+    // It has a price, if not one to believe: that is no sign of spam.
+    expect(unlisted.unasked).toEqual(new Set([quiet]));
+
+    const listed = await source.read({ at: baseAt(NOW, [known, quiet]), assets }, signal);
+    expect(listed.prices.get(known)?.payableUsdMax).toBeNull();
+    expect(listed.prices.get(quiet)?.payableUsdMax).toBeNull();
   });
 
   it("splits large requests, and keeps the prices of those that succeed", async () => {

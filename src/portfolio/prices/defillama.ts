@@ -7,8 +7,10 @@ import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } f
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import {
+  type Asset,
   type AssetKey,
   getAssetKey,
+  isListed,
   type PinnedChain,
   type PriceSource,
   type QuotedPrice,
@@ -70,6 +72,10 @@ const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
 // Below this, the vendor itself considers the price unreliable.
 const CONFIDENCE_MIN: Decimal = { units: 5n, scale: 1 };
+// For a token on no list, which anyone may have made: the vendor must say that it is sure.
+const UNLISTED_CONFIDENCE_MIN: Decimal = { units: 9n, scale: 1 };
+// Pools that could pay more would have priced the token before the vendor was asked.
+const UNLISTED_USD_MAX: Decimal = { units: 50_000n, scale: 0 };
 // The vendor refreshes within minutes; the limit also allows for a pinned block behind the vendor's clock.
 const AGE_SECONDS_MAX = 3_600;
 const REQUESTS_PER_MINUTE = 60;
@@ -108,11 +114,8 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
     async read({ at, assets }, signal) {
       const chain = CHAIN_NAMES.get(at.chain.chainId);
       if (chain === undefined || assets.length === 0) return { prices: new Map(), warnings: [] };
-      const keys = new Map<string, AssetKey>(
-        assets.map((asset) => [
-          `${chain}:${(asset.contract ?? NATIVE_ADDRESS).toLowerCase()}`,
-          getAssetKey(asset),
-        ]),
+      const keys = new Map<string, Asset>(
+        assets.map((asset) => [`${chain}:${(asset.contract ?? NATIVE_ADDRESS).toLowerCase()}`, asset]),
       );
       const chunks = splitIntoChunks([...keys.keys()], COINS_PER_REQUEST);
       const requested = chunks.slice(0, REQUESTS_PER_READ_MAX);
@@ -129,31 +132,52 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
           for (const coin of requested[index] ?? []) unasked.add(coin);
           continue;
         }
-        for (const [coin, price] of validPrices(outcome.value, at)) {
-          const key = keys.get(coin);
-          if (key !== undefined) prices.set(key, price);
+        for (const [coin, quote] of validQuotes(outcome.value, at)) {
+          const asset = keys.get(coin);
+          const price = asset && believeQuote(at, asset, quote);
+          if (price) prices.set(getAssetKey(asset), price);
+          else unasked.add(coin);
         }
       }
       return {
         prices,
-        unasked: new Set([...unasked].flatMap((coin) => keys.get(coin) ?? [])),
+        unasked: new Set([...unasked].flatMap((coin) => keys.get(coin) ?? []).map(getAssetKey)),
         warnings: describeMissing(at, failures, chunks.length > requested.length),
       };
     },
   };
 }
 
-function validPrices(coins: JsonObject, at: PinnedChain): readonly (readonly [string, QuotedPrice])[] {
+type Quote = {
+  readonly usd: Decimal;
+  readonly timestamp: number;
+  /** From 0 to 1; null when the vendor does not say. */
+  readonly confidence: Decimal | null;
+};
+
+function validQuotes(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Quote])[] {
   return Object.entries(coins).flatMap(([coin, entry]) => {
     if (!isJsonObject(entry)) return [];
-    const price = parseExactDecimal(entry.price);
+    const usd = parseExactDecimal(entry.price);
     const timestamp = parseExactInteger(entry.timestamp);
-    const confidence = entry.confidence === undefined ? CONFIDENCE_MIN : parseExactDecimal(entry.confidence);
-    if (price === null || price.units < 0n || timestamp === null || confidence === null) return [];
+    const confidence = entry.confidence === undefined ? null : parseExactDecimal(entry.confidence);
+    if (usd === null || usd.units < 0n || timestamp === null) return [];
+    if (entry.confidence !== undefined && confidence === null) return [];
     if (Math.abs(at.block.timestamp - timestamp) > AGE_SECONDS_MAX) return [];
-    if (compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
-    return [[coin.toLowerCase(), quotePrice(price, { timestamp })] as const];
+    if (confidence !== null && compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
+    return [[coin.toLowerCase(), { usd, timestamp, confidence }] as const];
   });
+}
+
+/** Null for a price that is not believed, which says nothing about the token. */
+function believeQuote(
+  { chain }: PinnedChain,
+  asset: Asset,
+  { usd, timestamp, confidence }: Quote,
+): QuotedPrice | null {
+  if (isListed(chain, asset)) return quotePrice(usd, { timestamp });
+  const isSure = confidence !== null && compareDecimals(confidence, UNLISTED_CONFIDENCE_MIN) >= 0;
+  return isSure ? quotePrice(usd, { timestamp, payableUsdMax: UNLISTED_USD_MAX }) : null;
 }
 
 // One warning, however many requests failed: it only has to say that prices may be missing.

@@ -2,7 +2,7 @@
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
-import type { ChainConfig, Holding } from "../types.ts";
+import { type ChainConfig, type Holding, isListed } from "../types.ts";
 
 // A hostile contract may return megabytes; the rest cannot be seen anyway.
 const TEXT_LENGTH_MAX = 256;
@@ -61,8 +61,8 @@ export function findSpamReasons(
   holding: Holding,
   { chain, unpriced, proven = false }: SpamContext,
 ): readonly string[] {
-  const { contract, rawBalance } = holding;
-  if (contract === null || proven || chain.tokens.has(contract) || chain.stablecoins.has(contract)) return [];
+  const { rawBalance } = holding;
+  if (proven || isListed(chain, holding)) return [];
   const text = `${replaceConfusables(holding.symbol ?? "")} ${replaceConfusables(holding.name ?? "")}`;
   return [
     ...(WEB_ADDRESS.test(text) ? [REASONS.webAddress] : []),

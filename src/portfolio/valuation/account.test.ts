@@ -189,7 +189,7 @@ describe("a spot price", () => {
     expect([tokens[0]?.valueUsd, positions[0]?.valueUsd]).toEqual(["30000", "24000"]);
     expect(summary.totalValueUsd).toBe("54000");
     expect(summary.warnings).toContain(
-      `The pools behind the prices of these assets on Base could pay less than balance × price, and their values are limited to that: ${meme.contract}.`,
+      `The markets behind the prices of these assets on Base could, as far as is known, pay less than balance × price, and their values are limited to that: ${meme.contract}.`,
     );
   });
 

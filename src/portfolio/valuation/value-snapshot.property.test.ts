@@ -118,7 +118,7 @@ describe("any wallet", () => {
             expect(counted).toBe(full < payable ? full : payable);
             const said = summary.warnings.some(
               (warning) =>
-                warning.startsWith(`The pools behind the prices of these assets on ${chain.name} could`) &&
+                warning.startsWith(`The markets behind the prices of these assets on ${chain.name} could`) &&
                 warning.includes(key === "native" ? "the native coin" : key),
             );
             expect(said).toBe(full > payable && held.length > 0);

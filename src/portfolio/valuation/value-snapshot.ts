@@ -172,7 +172,7 @@ function describeUnknown({
     ...(limitedAssets.size === 0
       ? []
       : [
-          `The pools behind the prices of these assets on ${chain.name} could pay less than balance × price, and their values are limited to that: ${formatAddresses([...limitedAssets])}.`,
+          `The markets behind the prices of these assets on ${chain.name} could, as far as is known, pay less than balance × price, and their values are limited to that: ${formatAddresses([...limitedAssets])}.`,
         ]),
   ];
 }
