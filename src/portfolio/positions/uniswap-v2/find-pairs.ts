@@ -13,6 +13,8 @@ const PROBE_GAS_MAX = 100_000;
 const PROBES_MAX = 300;
 /** Contracts that the wallet has sent tokens to, each with a call to the voter: two multicalls. */
 const DEPOSITS_MAX = 400;
+/** Any contract can claim in its logs that the wallet sent its tokens somewhere; a pair has one gauge. */
+const DEPOSITS_PER_CONTRACT_MAX = 4;
 /** Anyone may stake a little for the wallet; a warning states how many gauges were left out. */
 const GAUGES_MAX = 400;
 
@@ -53,7 +55,8 @@ export async function findPairs(
 ): Promise<FoundPairs> {
   const warnings: string[] = [];
   const probed = findCandidates(query, warnings);
-  const deposits = findDeposits(query, markets);
+  const sent = findDeposits(query, markets);
+  const deposits = sent.slice(-DEPOSITS_MAX);
   const probes = probed.flatMap(({ contract }) => [
     pairCalls.factory(contract, [], PROBE_GAS_MAX),
     ...encodeTokenCalls(contract),
@@ -64,6 +67,11 @@ export async function findPairs(
     findStakes(query, markets, signal, warnings),
   ]);
 
+  if (!stakes.isComplete && sent.length > deposits.length) {
+    warnings.push(
+      `Only the newest ${deposits.length} of ${sent.length} transfers from the wallet on ${query.at.chain.name} were checked for being stakes in a gauge.`,
+    );
+  }
   let unclear = 0;
   const byFactory = new Map(markets.map((market) => [market.factory, market]));
   const claims = probed.flatMap(({ contract, rawBalance }, index): Claim[] => {
@@ -82,7 +90,7 @@ export async function findPairs(
     if (isGauge === null) unclear += 1;
     return isGauge === true;
   });
-  const staked = [...stakes, ...deposited].flatMap(({ market, pair }): Claim[] => {
+  const staked = [...stakes.found, ...deposited].flatMap(({ market, pair }): Claim[] => {
     if (isClaimed.has(pair)) return [];
     isClaimed.add(pair);
     return [{ market, pair, tokens: null, held: 0n }];
@@ -113,14 +121,18 @@ async function findStakes(
   markets: readonly PairMarket[],
   signal: AbortSignal,
   warnings: string[],
-): Promise<readonly Stake[]> {
+): Promise<{ readonly found: readonly Stake[]; readonly isComplete: boolean }> {
   const { name: chain } = query.at.chain;
+  let isComplete = true;
   const stakes = await Promise.all(
     markets.map(async (market): Promise<readonly Stake[]> => {
       if (market.shape !== "velodrome") return [];
       const scan = await findStakedGauges(query, market.voter, signal);
       const gap = describeGap(scan, market.name, chain);
-      if (gap !== null) warnings.push(gap);
+      if (gap !== null) {
+        warnings.push(gap);
+        isComplete = false;
+      }
       const held = (scan?.gauges ?? []).filter(({ holdsNfts }) => !holdsNfts);
       if (held.length > GAUGES_MAX) {
         warnings.push(
@@ -130,24 +142,32 @@ async function findStakes(
       return held.slice(0, GAUGES_MAX).map(({ pool }) => ({ market, pair: pool }));
     }),
   );
-  return stakes.flat();
+  return { found: stakes.flat(), isComplete };
 }
 
-/** Where no node can search the gauges, a recent transfer shows one: staked tokens leave the wallet without a receipt. */
+/**
+ * Where no node can search the gauges, a recent transfer shows one: staked tokens leave the wallet without a receipt.
+ * Oldest first.
+ */
 function findDeposits(
   { wallet, transfers = [] }: PositionQuery,
   markets: readonly PairMarket[],
 ): readonly Deposit[] {
-  const deposits = new Map<string, Deposit>();
-  for (const market of markets) {
-    if (market.shape !== "velodrome") continue;
-    for (const { contract, from, to, isErc721 } of transfers) {
-      if (from !== wallet || isErc721 === true) continue;
-      deposits.set(`${contract} ${to}`, { market, pair: contract, gauge: to });
+  const sent = transfers.filter(({ from, isErc721 }) => from === wallet && isErc721 !== true);
+  return markets.flatMap((market) => {
+    if (market.shape !== "velodrome") return [];
+    const newest = new Map<string, Deposit>();
+    const countOf = new Map<Hex, number>();
+    // The newest are the last of the logs.
+    for (const { contract, to } of sent.toReversed()) {
+      const key = `${contract} ${to}`;
+      const count = countOf.get(contract) ?? 0;
+      if (newest.has(key) || count >= DEPOSITS_PER_CONTRACT_MAX) continue;
+      countOf.set(contract, count + 1);
+      newest.set(key, { market, pair: contract, gauge: to });
     }
-  }
-  // The newest are the last of the logs.
-  return [...deposits.values()].slice(-DEPOSITS_MAX);
+    return [...newest.values()].toReversed();
+  });
 }
 
 function encodeTokenCalls(pair: Hex): readonly ContractRead[] {

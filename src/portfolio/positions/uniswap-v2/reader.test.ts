@@ -114,6 +114,37 @@ describe("Uniswap v2 and its forks", () => {
     expect(await readStaked([...calls, gauge], [transfer])).toEqual({ positions: [], warnings: [] });
   });
 
+  it("finds it behind any number of transfers that one contract claims in the wallet's name", async () => {
+    const claims = Array.from({ length: 500 }, (_, index) => ({
+      ...{ ...sent, blockNumber: 2, logIndex: index, contract: `0x${"fa".repeat(20)}` as Hex },
+      to: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
+    }));
+    const at = openRecordedChain({
+      ...{ chain, calls: [...calls, gaugeOf(POOL)], runCode: () => null },
+      otherwise: `0x${"00".repeat(32)}`,
+    });
+    const query = { at, wallet: WALLET, holdings: [], transfers: [sent, ...claims] };
+    const { positions } = await reader.read(query, signal);
+    expect(positions).toContainEqual(staked);
+    // The voter is asked about a few receivers of each contract only.
+    expect(at.rounds[0]?.length).toBeLessThan(10);
+  });
+
+  it("names the contracts that it did not ask about where only transfers show stakes", async () => {
+    const many = Array.from({ length: 401 }, (_, index) => ({
+      ...{ ...sent, logIndex: index },
+      contract: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
+    }));
+    const read = async (run: () => Hex | null) => {
+      const at = openRecordedChain({ chain, calls: [], otherwise: `0x${"00".repeat(32)}`, runCode: run });
+      return (await reader.read({ at, wallet: WALLET, holdings: [], transfers: many }, signal)).warnings;
+    };
+    expect(await read(() => null)).toContain(
+      "Only the newest 400 of 401 transfers from the wallet on Base were checked for being stakes in a gauge.",
+    );
+    expect(await read(runCode)).toEqual([]);
+  });
+
   it("warns when the voter cannot be read", async () => {
     expect(await readStaked(calls, [sent])).toEqual({
       positions: [],

@@ -193,5 +193,6 @@ function findGaugeCandidates(
       candidates.set(`${contract} ${to}`, { market, voter, gauge: to });
     }
   }
-  return [...candidates.values()].slice(0, GAUGES_MAX);
+  // The newest are the last of the logs.
+  return [...candidates.values()].slice(-GAUGES_MAX);
 }
