@@ -1,6 +1,12 @@
 // Vaults of Euler, Fluid, Yearn, Sky and Aave on what their own contracts returned, in each state.
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
+import {
+  makeChainData,
+  makePrices,
+  makeSnapshot,
+} from "../../../../tests/support/portfolio/portfolio-parts.ts";
+import { formatDecimal } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import euler from "./euler.json" with { type: "json" };
 import fluid from "./fluid.json" with { type: "json" };
@@ -16,6 +22,7 @@ type Recording = {
   readonly eulerConnector?: string;
 };
 type Moment = Parameters<typeof openRecordedMoment>[0];
+type Prices = Parameters<typeof makePrices>[0];
 
 async function read(
   { wallet, proofs = [], eulerConnector }: Recording,
@@ -122,6 +129,21 @@ describe("Euler", () => {
     expect(BigInt(views.debt)).toBeGreaterThan(50_000000n);
     expect(positions.some(({ incomplete }) => incomplete)).toBe(false);
     expect({ warnings, hasUnreadDebt }).toEqual({ warnings: [], hasUnreadDebt: undefined });
+  });
+
+  it("subtracts the loan from its collateral, or has no total while either has no price", async () => {
+    const total = async (name: "with a loan" | "with a loan, disabled", prices: Prices) => {
+      const { positions } = await read(euler, cases[name]);
+      const { chain } = openRecordedMoment(cases[name]);
+      return makeSnapshot(makeChainData(chain, { positions, prices: makePrices(prices) })).summary
+        .totalValueUsd;
+    };
+    const known = { [weth]: "3000", [usdc]: "1" };
+    const net = 9_000_000000n - BigInt(cases["with a loan"].views.debt);
+    expect(await total("with a loan", known)).toBe(formatDecimal({ units: net, scale: 6 }));
+    expect(await total("with a loan", { [weth]: "3000" })).toBeNull();
+    expect(await total("with a loan", { [usdc]: "1" })).toBeNull();
+    expect(await total("with a loan, disabled", known)).toBeNull();
   });
 
   it("says that an account with a loan is unknown while its collateral pays nothing", async () => {
