@@ -143,7 +143,7 @@ describe("an odd feed", () => {
     contract Reverting { fallback() external { revert("no access"); } }
     contract Huge { fallback() external { assembly { return(0, 1000000) } } }`;
 
-  it.each([0n, -1n])("with the answer %s has no price", async (answer) => {
+  it.each([0n, -1n])("that says %s has no price", async (answer) => {
     const feed = await deployFeed(lab, answer);
     const oracle = await deployAaveOracle(lab, [[weth, feed.proxy]]);
     const { texts } = await read({ feeds: feedsOf(feed, 1_200), aave: { oracle, reserves: [weth] } });

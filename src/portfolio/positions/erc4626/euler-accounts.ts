@@ -21,7 +21,7 @@ const ACCOUNTS = 256;
 /** An account can borrow from one vault at a time, and Euler allows this many vaults as its collateral. */
 const COLLATERALS_MAX = 10;
 /** More than people use; a warning says when there are more. */
-const BORROWERS_MAX = 32;
+const DEBTORS_MAX = 32;
 /** A storage read behind a proxy or two. The owner may have named any contract as collateral. */
 const VIEW_GAS_MAX = 100_000;
 /** Interest accrues first, at the rate of a model that the vault's governor chose. */
@@ -61,9 +61,9 @@ export type EulerAccounts = {
 export const NO_ACCOUNTS: EulerAccounts = { accounts: [], isComplete: true };
 const UNREAD: EulerAccounts = { accounts: [], isComplete: false };
 
-type Borrower = { readonly account: Hex; readonly controller: Hex };
-/** A borrower with what its connector and its vault say; null what they do not. */
-type ReadBorrower = Borrower & {
+type Debtor = { readonly account: Hex; readonly controller: Hex };
+/** A debtor with what its connector and its vault say; null what they do not. */
+type ReadDebtor = Debtor & {
   readonly collaterals: readonly Hex[] | null;
   readonly owed: bigint | null;
   readonly asset: Hex | null;
@@ -72,12 +72,12 @@ type ReadBorrower = Borrower & {
 
 /**
  * The connector registers an owner before any of its accounts can borrow, so that one call suffices for a wallet that
- * never did. `onBorrowers` learns early which accounts may borrow.
+ * never did. `onDebtors` learns early which accounts may borrow.
  */
 export function* readEulerAccounts(
   query: PositionQuery,
   { eulerConnector: connector, proofs }: VaultRegistry,
-  onBorrowers: (accounts: readonly Hex[]) => void,
+  onDebtors: (accounts: readonly Hex[]) => void,
 ): CallRoutine<EulerAccounts> {
   if (connector === undefined) return NO_ACCOUNTS;
   const { wallet } = query;
@@ -91,16 +91,16 @@ export function* readEulerAccounts(
   const accounts = owner === BigInt(wallet) ? listAccounts(wallet) : [wallet];
   const controllers = yield accounts.map((account) => getControllers(connector, [account]));
   const lists = controllers.map((result) => decodeAddressArray(result, 1));
-  const found = accounts.flatMap((account, index): Borrower[] =>
+  const found = accounts.flatMap((account, index): Debtor[] =>
     (lists[index] ?? []).map((controller) => ({ account, controller })),
   );
-  const borrowers = found.slice(0, BORROWERS_MAX);
-  const isComplete = !lists.includes(null) && borrowers.length === found.length;
-  if (borrowers.length === 0) return { accounts: [], isComplete };
-  onBorrowers(borrowers.map(({ account }) => account));
+  const debtors = found.slice(0, DEBTORS_MAX);
+  const isComplete = !lists.includes(null) && debtors.length === found.length;
+  if (debtors.length === 0) return { accounts: [], isComplete };
+  onDebtors(debtors.map(({ account }) => account));
   const factories = proofs.filter(({ kind }) => kind === "eulerFactory");
-  const read = yield* readBorrowers(connector, factories, borrowers);
-  const described = yield* describeBorrowers(query, read);
+  const read = yield* readDebtors(connector, factories, debtors);
+  const described = yield* describeDebtors(query, read);
   return { accounts: described.accounts, isComplete: isComplete && described.isComplete };
 }
 
@@ -113,12 +113,12 @@ function listAccounts(wallet: Hex): readonly Hex[] {
   );
 }
 
-function* readBorrowers(
+function* readDebtors(
   connector: Hex,
   factories: readonly VaultProof[],
-  borrowers: readonly Borrower[],
-): CallRoutine<readonly ReadBorrower[]> {
-  const calls = borrowers.map(({ account, controller }) => [
+  debtors: readonly Debtor[],
+): CallRoutine<readonly ReadDebtor[]> {
+  const calls = debtors.map(({ account, controller }) => [
     getCollaterals(connector, [account]),
     debtOf(controller, [account], DEBT_GAS_MAX),
     loanAsset(controller, [], VIEW_GAS_MAX),
@@ -127,14 +127,14 @@ function* readBorrowers(
   ]);
   const results = yield calls.flat();
   let start = 0;
-  return borrowers.map((borrower, index): ReadBorrower => {
+  return debtors.map((debtor, index): ReadDebtor => {
     const own = results.slice(start, start + (calls[index]?.length ?? 0));
     start += own.length;
     const [collaterals, owed, asset, debtToken, ...proofs] = own;
     // Only of Euler's own code it is known that it tells what is owed.
-    const isEuler = judgeProofs(factories, proofs, borrower.controller) !== null;
+    const isEuler = judgeProofs(factories, proofs, debtor.controller) !== null;
     return {
-      ...borrower,
+      ...debtor,
       collaterals: decodeAddressArray(collaterals, COLLATERALS_MAX),
       owed: isEuler ? decodeTokenAmount(owed) : null,
       asset: decodeAddress(asset),
@@ -144,20 +144,17 @@ function* readBorrowers(
 }
 
 /** Balances of the collateral, and the names of all. */
-function* describeBorrowers(
-  query: PositionQuery,
-  borrowers: readonly ReadBorrower[],
-): CallRoutine<EulerAccounts> {
-  const pledges = borrowers.flatMap(({ account, collaterals }) =>
+function* describeDebtors(query: PositionQuery, debtors: readonly ReadDebtor[]): CallRoutine<EulerAccounts> {
+  const pledges = debtors.flatMap(({ account, collaterals }) =>
     (collaterals ?? []).map((vault) => ({ account, vault })),
   );
-  const contracts = [...borrowers.flatMap(({ asset }) => asset ?? []), ...pledges.map(({ vault }) => vault)];
+  const contracts = [...debtors.flatMap(({ asset }) => asset ?? []), ...pledges.map(({ vault }) => vault)];
   const lookup = prepareAssetLookup(query, contracts);
   const balances = pledges.map(({ account, vault }) => erc20.balanceOf(vault, [account], VIEW_GAS_MAX));
   const results = yield [...balances, ...lookup.calls];
   const assets = lookup.decode(results.slice(balances.length));
   const amounts = pledges.map((_, index) => decodeTokenAmount(results[index]));
-  const accounts = borrowers.map(
+  const accounts = debtors.map(
     ({ account, controller, owed, asset, debtToken }): EulerAccount => ({
       account,
       loan: owed && asset ? { vault: controller, asset: getAsset(assets, asset), owed, debtToken } : null,
@@ -170,8 +167,6 @@ function* describeBorrowers(
   );
   const isComplete =
     !amounts.includes(null) &&
-    borrowers.every(
-      ({ owed, asset, collaterals }) => owed !== null && asset !== null && collaterals !== null,
-    );
+    debtors.every(({ owed, asset, collaterals }) => owed !== null && asset !== null && collaterals !== null);
   return { accounts, isComplete };
 }

@@ -39,7 +39,7 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       const candidates = sortListedFirst(query);
       const held = candidates.slice(0, PROBES_MAX);
       const context: VaultContext = {
-        ...{ query, registry, borrowers: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
+        ...{ query, registry, debtors: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
       };
       const { outcomes, accounts } = await readVaults(context, held, signal);
       const euler = await readEulerPositions(context, accounts, signal);
@@ -70,8 +70,8 @@ async function readVaults(
   const { query, registry } = context;
   let accounts = NO_ACCOUNTS;
   function* readAccounts(): CallRoutine<null> {
-    accounts = yield* readEulerAccounts(query, registry, (borrowers) => {
-      context.borrowers = new Set(borrowers);
+    accounts = yield* readEulerAccounts(query, registry, (debtors) => {
+      context.debtors = new Set(debtors);
     });
     return null;
   }

@@ -25,7 +25,7 @@ const vaultAsset = createCallEncoder("function asset() view returns (address)");
 // Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
 const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
 const maxWithdraw = createCallEncoder("function maxWithdraw(address) view returns (uint256)");
-// Of Euler's vaults: the assets that are not lent, and which operations pass a hook or are disabled.
+// Of Euler's vaults: the assets that are not borrowed, and which operations pass a hook or are disabled.
 const cash = createCallEncoder("function cash() view returns (uint256)");
 const hookConfig = createCallEncoder("function hookConfig() view returns (address, uint32)");
 /** Withdrawing and redeeming, among the operations of Euler's vaults. */
@@ -37,7 +37,7 @@ export type VaultContext = {
   readonly query: PositionQuery;
   readonly registry: VaultRegistry;
   /** Accounts that may borrow in Euler, as soon as they are known. */
-  borrowers: ReadonlySet<Hex>;
+  debtors: ReadonlySet<Hex>;
   /** How many more vaults are asked what they could pay, and how many were not. */
   payableLeft: number;
   payableSkipped: number;
@@ -154,7 +154,7 @@ function* convertShares(
   const amount = decodeTokenAmount(amountResult);
   const supply = decodeTokenAmount(supplyResult);
   const payableResults = results.slice(3 + lookup.calls.length);
-  const payable = belief === "payable" ? decodePayable(payableResults, context.borrowers.has(owner)) : amount;
+  const payable = belief === "payable" ? decodePayable(payableResults, context.debtors.has(owner)) : amount;
   if (amount === null || supply === null || payable === null || amount > supply) {
     return describeImplausible(context, vault);
   }
@@ -178,9 +178,9 @@ function encodePayable(vault: Hex, owner: Hex): readonly ContractRead[] {
  * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
  * what its lender allows; what they could pay is then what they have.
  */
-function decodePayable([max, cashResult, hooks]: CallResults, isBorrower: boolean): bigint | null {
+function decodePayable([max, cashResult, hooks]: CallResults, isDebtor: boolean): bigint | null {
   const held = decodeTokenAmount(cashResult);
-  if (!isBorrower || held === null) return decodeTokenAmount(max);
+  if (!isDebtor || held === null) return decodeTokenAmount(max);
   const [, operations] = decodeWords(hooks, 2) ?? [];
   if (operations === undefined) return null;
   return (operations & EULER_PAYOUTS) === 0n ? held : 0n;
