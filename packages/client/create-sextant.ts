@@ -3,7 +3,7 @@ import { SextantError } from "./errors.ts";
 import type { IndexedActions, OtherActions } from "./generated/actions.ts";
 import { OPERATIONS } from "./generated/operations.ts";
 import { buildUrl, type Call, type CallContext, createList, send, sendForDocument } from "./http/call.ts";
-import { createTransport } from "./http/transport.ts";
+import { createTransport, RESPONSE_BYTES_MAX } from "./http/transport.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
 import type { Operation, PaidOptions, ReadOptions } from "./operation.ts";
 import type { Payer } from "./payments/authorization.ts";
@@ -11,6 +11,7 @@ import { createGuard, type GuardOptions } from "./payments/guard.ts";
 import { createPayments, type Payments } from "./payments/payments.ts";
 import { buy, type PurchaseContext } from "./payments/purchase.ts";
 import { type Quote, quotePrice } from "./payments/quote.ts";
+import { type Watch, type WatchFilter, type WatchOptions, watch } from "./watch/watch.ts";
 import type { Writer } from "./writes/sign-write.ts";
 
 export interface SextantOptions {
@@ -30,7 +31,7 @@ export interface SextantOptions {
   readonly fetch?: typeof fetch;
   /** Of one request, until its response is read; default: 35 seconds. */
   readonly timeoutMs?: number;
-  /** Of one response; default: 16 MiB. */
+  /** Of one response, and of one message of a stream; default: 16 MiB. */
   readonly responseBytesMax?: number;
   /** How often a read or a signature is sent before the call fails; default: 4. */
   readonly attemptsMax?: number;
@@ -55,6 +56,27 @@ export interface Sextant extends IndexedActions, OtherActions {
    * ```
    */
   quote(...given: Parameters<OtherActions["getPortfolio"]>): Promise<Quote>;
+  /**
+   * Events as they happen, in the order of the chain, through reorgs, lost connections and restarts of the service. It
+   * ends when you stop reading, or by the signal. Store the cursor with what you make of each item; pass it as `from`.
+   *
+   * @example
+   * ```ts
+   * for await (const item of sextant.watch({ type: "IntentSubmitted" }, { from: "genesis" })) {
+   *   if (item.kind === "event") console.log(item.event.block_number, item.event.description);
+   *   else if (item.kind === "undo") console.log(`forget everything after block ${item.undo.block_number}`);
+   * }
+   * ```
+   *
+   * @example
+   * Only what is final, which nothing undoes:
+   * ```ts
+   * for await (const item of sextant.watch({ agent: 1n }, { finalized: true })) {
+   *   if (item.kind === "event") console.log(item.event.id);
+   * }
+   * ```
+   */
+  readonly watch: Watch;
   /** What was paid, what is open, and what is left to spend. */
   readonly payments: Payments;
 }
@@ -90,6 +112,8 @@ export function createSextant(options: SextantOptions): Sextant {
     ...createActions(calls, purchases, null),
     at: (block: bigint | number) => createActions(calls, purchases, BigInt(block)),
     quote,
+    watch: (filter?: WatchFilter, given?: WatchOptions) =>
+      watch({ ...calls, messageLengthMax: responseBytesMax ?? RESPONSE_BYTES_MAX }, filter, given),
     payments: createPayments(purchases),
   } as unknown as Sextant;
 }

@@ -17,4 +17,6 @@ export type { GuardOptions } from "./payments/guard.ts";
 export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";
 export type { Quote as PriceQuote } from "./payments/quote.ts";
 export type { PaymentReceipt } from "./payments/receipt.ts";
+export type { Watch, WatchFilter, WatchOptions } from "./watch/watch.ts";
+export type { WatchedEvent, WatchedProgress, WatchedUndo, WatchItem } from "./watch/watch-item.ts";
 export type { Writer } from "./writes/sign-write.ts";

@@ -12,8 +12,9 @@ export function pauseBefore(
   attempt: number,
   retryAfterMs: number | null,
   signal?: AbortSignal | undefined,
+  msMax = PAUSE_MS_MAX,
 ): Promise<boolean> {
-  const ms = Math.min(retryAfterMs ?? PAUSE_MS * 2 ** (attempt - 1), PAUSE_MS_MAX);
+  const ms = Math.min(retryAfterMs ?? PAUSE_MS * 2 ** (attempt - 1), msMax);
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve(false);
     const abort = () => {

@@ -18,6 +18,8 @@ export type HttpResponse = {
 export type Transport = {
   /** Any status; throws where there is no complete response. */
   send(request: HttpRequest): Promise<HttpResponse>;
+  /** A stream of events: its head within the time limit, its body as it comes. Throws for any status but 200. */
+  open(request: HttpRequest): Promise<ReadableStream<Uint8Array>>;
 };
 
 type TransportOptions = {
@@ -30,32 +32,53 @@ type TransportOptions = {
 // The services end a request after 30 seconds.
 const TIMEOUT_MS = 35_000;
 // A page has at most half a megabyte. A snapshot of the largest wallet on ten chains has a few.
-const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 // Longer waits are an operator's error or an attack.
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
 export function createTransport(options: TransportOptions): Transport {
   const { timeoutMs = TIMEOUT_MS, responseBytesMax = RESPONSE_BYTES_MAX } = options;
+  async function begin(request: HttpRequest, deadline: AbortSignal): Promise<Response> {
+    // Looked up for each request: programs replace the global one in tests and with proxies.
+    const send = options.fetch ?? globalThis.fetch;
+    const response = await send(request.url, {
+      method: request.method,
+      headers: { accept: "application/json", ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      // A payment or a signed write must not reach a place that the caller did not name.
+      redirect: "manual",
+      signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
+    });
+    rejectRedirect(response, request.url);
+    return response;
+  }
   return {
     async send(request) {
-      // Looked up for each request: programs replace the global one in tests and with proxies.
-      const send = options.fetch ?? globalThis.fetch;
       const deadline = AbortSignal.timeout(timeoutMs);
-      const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline;
       try {
-        const response = await send(request.url, {
-          method: request.method,
-          headers: { accept: "application/json", ...request.headers },
-          ...(request.body === undefined ? {} : { body: request.body }),
-          // A payment or a signed write must not reach a place that the caller did not name.
-          redirect: "manual",
-          signal,
-        });
-        rejectRedirect(response, request.url);
+        const response = await begin(request, deadline);
         const text = await readText(response, responseBytesMax);
         return { status: response.status, headers: response.headers, text };
       } catch (cause) {
         throw toTransportError(cause, request, deadline);
+      }
+    },
+    async open(request) {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), timeoutMs);
+      try {
+        const response = await begin(request, late.signal);
+        const { status, headers, body } = response;
+        if (status !== 200) {
+          throw toResponseError({ status, headers, text: await readText(response, responseBytesMax) });
+        }
+        if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) return body;
+        body?.cancel().catch(() => undefined);
+        throw new SextantError("RESPONSE_INVALID", "The response is no stream of events.", { status });
+      } catch (cause) {
+        throw toTransportError(cause, request, late.signal);
+      } finally {
+        clearTimeout(timer);
       }
     },
   };

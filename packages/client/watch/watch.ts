@@ -1,0 +1,227 @@
+// Watches events: keeps a stream open, resumes it where it broke, and yields what comes in order.
+import { SextantError } from "../errors.ts";
+import { OPERATIONS } from "../generated/operations.ts";
+import { buildUrl, type CallContext } from "../http/call.ts";
+import { pauseBefore } from "../http/pause.ts";
+import type { RequestOptions } from "../operation.ts";
+import { MessageParser } from "./message-parser.ts";
+import { readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
+
+/** Which events; several filters must all match. */
+export interface WatchFilter {
+  /** Names of events. */
+  readonly type?: string | readonly string[];
+  /** What names the agent, by its id or its address. */
+  readonly agent?: bigint | string;
+  readonly intent?: bigint | string;
+  /** Everything in which the address takes part, in whatever role. */
+  readonly account?: string;
+  readonly merchant?: bigint | string;
+  readonly service?: bigint | string;
+  readonly solver?: bigint | string;
+}
+
+export interface WatchOptions extends RequestOptions {
+  /** A cursor; a block, which is included; `genesis`; `head`, which is the default. */
+  readonly from?: bigint | number | string;
+  /** When an event is delivered: `instant` (default) as soon as it is indexed; `safe`; `finalized`. */
+  readonly finality?: "instant" | "safe" | "finalized";
+  /** Only what is final: the same as `finality: "finalized"`, with the promise that no undo is ever yielded. */
+  readonly finalized?: boolean;
+  /** Called before each wait for another connection. */
+  readonly onRetry?: (error: SextantError, waitMs: number) => void;
+  /** How long the connection may be silent; default: 45 seconds. The service sends something every 15. */
+  readonly idleMs?: number;
+}
+
+export interface Watch {
+  (
+    filter: WatchFilter | undefined,
+    options: WatchOptions & { readonly finalized: true },
+  ): AsyncGenerator<Exclude<WatchItem, WatchedUndo>, void, undefined>;
+  (filter?: WatchFilter, options?: WatchOptions): AsyncGenerator<WatchItem, void, undefined>;
+}
+
+type WatchContext = CallContext & {
+  /** Of one message. */
+  readonly messageLengthMax: number;
+};
+
+// Two heartbeats may be late.
+const IDLE_MS = 45_000;
+// Where the server has not said how long.
+const RETRY_MS = 1_000;
+// A server must not make its clients ask without a pause, nor wait until they are forgotten.
+const RETRY_MS_MIN = 100;
+const RETRY_MS_MAX = 60_000;
+// Doubled from one failure to the next, up to the longest wait.
+const DOUBLINGS_MAX = 10;
+
+/** Where a watch is between two connections. */
+type Position = {
+  cursor: string | null;
+  retryMs: number;
+  /** Connections in a row that brought nothing. */
+  failures: number;
+  /** Whether the service has ever sent something: from then on the watch outlasts any outage. */
+  hasBegun: boolean;
+};
+
+export async function* watch(
+  context: WatchContext,
+  filter: WatchFilter = {},
+  options: WatchOptions = {},
+): AsyncGenerator<WatchItem, void, undefined> {
+  const { signal, onRetry } = options;
+  const url = buildWatchUrl(context, filter, options);
+  const position: Position = { cursor: null, retryMs: RETRY_MS, failures: 0, hasBegun: false };
+  for (;;) {
+    let problem: SextantError;
+    try {
+      yield* readConnection(context, url, position, options);
+      problem = new SextantError("UNREACHABLE", "The service has ended the stream.");
+    } catch (error) {
+      if (signal?.aborted) throw aborted(error);
+      if (!(error instanceof SextantError) || error.retry !== "same-signature") throw error;
+      problem = error;
+    }
+    position.failures += 1;
+    if (!position.hasBegun && position.failures >= context.attemptsMax) throw problem;
+    const waitMs = chooseWait(position, problem.retryAfterMs);
+    onRetry?.(problem, waitMs);
+    if (!(await pauseBefore(1, waitMs, signal, RETRY_MS_MAX))) throw aborted(problem);
+  }
+}
+
+/** The items of one connection. It is closed when the caller stops reading, too. */
+async function* readConnection(
+  { transport, messageLengthMax }: WatchContext,
+  url: string,
+  position: Position,
+  { signal, finality, finalized, idleMs = IDLE_MS }: WatchOptions,
+): AsyncGenerator<WatchItem, void, undefined> {
+  const isFinal = finalized === true || finality === "finalized";
+  const connection = new AbortController();
+  const abort = () => connection.abort();
+  if (signal?.aborted) throw aborted(signal.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    const headers = {
+      accept: "text/event-stream",
+      ...(position.cursor === null ? {} : { "last-event-id": position.cursor }),
+    };
+    const body = await transport.open({ method: "GET", url, headers, signal: connection.signal });
+    const parser = new MessageParser(messageLengthMax);
+    for await (const text of readText(body, idleMs, connection.signal)) {
+      for (const message of parser.read(text)) {
+        const item = readItem(message);
+        if (item === null) continue;
+        if (isFinal && item.kind === "undo") throw undoneThoughFinal();
+        Object.assign(position, { cursor: item.cursor, failures: 0, hasBegun: true });
+        yield item;
+      }
+      if (parser.retryMs !== null) position.retryMs = parser.retryMs;
+    }
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    connection.abort();
+  }
+}
+
+/** Text as it arrives. Time counts only while waiting for the server: the caller may take as long as it likes. */
+async function* readText(
+  body: ReadableStream<Uint8Array>,
+  idleMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader();
+  const decode = createDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await readChunk(reader, idleMs, signal);
+      if (done) return;
+      yield decode(value);
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>;
+
+function readChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  idleMs: number,
+  signal: AbortSignal,
+): Promise<Chunk> {
+  return new Promise((resolve, reject) => {
+    const fail = (message: string, cause?: unknown) => {
+      settle();
+      reject(new SextantError("UNREACHABLE", message, { cause }));
+    };
+    const abort = () => fail("The stream was closed.", signal.reason);
+    const timer = setTimeout(() => fail(`The stream was silent for ${idleMs} ms.`), idleMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    reader.read().then(
+      (chunk) => {
+        settle();
+        resolve(chunk);
+      },
+      (cause: unknown) => fail("The connection of the stream broke.", cause),
+    );
+  });
+}
+
+/** A character may be split between two chunks. */
+function createDecoder(): (bytes: Uint8Array) => string {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes, { stream: true });
+    } catch (cause) {
+      throw new SextantError("RESPONSE_INVALID", "The stream is not UTF-8 text.", { cause });
+    }
+  };
+}
+
+function buildWatchUrl(context: WatchContext, filter: WatchFilter, options: WatchOptions): string {
+  const { finality, finalized } = options;
+  if (finalized === true && finality !== undefined && finality !== "finalized") {
+    throw new SextantError(
+      "INPUT_INVALID",
+      `finalized: true and finality: "${finality}" exclude each other.`,
+    );
+  }
+  const { type, ...subjects } = filter;
+  const types = typeof type === "string" ? type : type?.join(",");
+  if (types === "") throw new SextantError("INPUT_INVALID", "type must name at least one event.");
+  const parameters = {
+    ...subjects,
+    type: types,
+    from: options.from,
+    finality: finalized === true ? "finalized" : finality,
+  };
+  return buildUrl(context, { id: "watch", operation: OPERATIONS.readEvents, parameters, block: null });
+}
+
+/** What the server asks for, twice as long after each failure, and a random part so that clients spread. */
+function chooseWait({ retryMs, failures }: Position, retryAfterMs: number | null): number {
+  const base = Math.max(retryMs, RETRY_MS_MIN) * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
+  const spread = base * (1 + Math.random() / 2);
+  return Math.round(Math.min(Math.max(spread, retryAfterMs ?? 0), RETRY_MS_MAX));
+}
+
+function aborted(cause: unknown): SextantError {
+  return new SextantError("ABORTED", "The watch was aborted.", { cause });
+}
+
+function undoneThoughFinal(): SextantError {
+  return new SextantError(
+    "RESPONSE_INVALID",
+    "The service undoes events that were to be final. If the cursor comes from a watch that was not finalized, begin before it.",
+  );
+}
