@@ -100,6 +100,34 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/list.ts")).listCommand,
   },
   {
+    name: "watch",
+    summary: "print events as they happen",
+    description:
+      "Prints each event of the protocol with time, block and sentence, and a line where a reorg has removed some. Connects\n" +
+      "again where a connection is lost, and misses nothing. Ends with Ctrl-C. With --json each line is one event, undo or\n" +
+      "progress, as in application/x-ndjson of the API.",
+    options: {
+      "cursor-file": {
+        type: "string",
+        valueName: "FILE",
+        description: "keep in FILE how far it is, and go on from there instead of --from",
+      },
+      url: apiUrl,
+      json,
+    },
+    client: {
+      operands: "",
+      operandsMax: 0,
+      examples: [
+        "watch --type IntentSubmitted,IntentFilled",
+        "watch --agent 1 --from genesis --finality finalized",
+        "watch --json --cursor-file events.cursor >> events.jsonl",
+      ],
+      extend: async () => (await import("./api-operations.ts")).extendByOperation("readEvents", null),
+    },
+    load: async () => (await import("./commands/watch.ts")).watchCommand,
+  },
+  {
     name: "preflight",
     summary: "ask what an account's policies say about a transaction",
     description:

@@ -43,10 +43,13 @@ it("programs end with the events of the chain, however often the API is killed",
   const sextant = createSextant({ api: api.url });
   const failures: unknown[] = [];
   let retries = 0;
+  const onRetry = () => {
+    retries += 1;
+  };
   const watch = (options: WatchOptions): EventModel => {
     const model = new EventModel();
     const run = async () => {
-      const given = { from: "genesis", signal: stop.signal, onRetry: () => void (retries += 1), ...options };
+      const given = { from: "genesis", signal: stop.signal, onRetry, ...options };
       for await (const item of sextant.watch({}, given)) {
         if (item.kind === "event") model.append(item.event);
         else if (item.kind === "undo") model.undo(item.undo);

@@ -1,0 +1,82 @@
+// `sextant watch --type IntentSubmitted`: prints events as they happen, and goes on where it stopped.
+import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
+import { findOperation, readParameters } from "../api-operations.ts";
+import { openReader } from "../client-settings.ts";
+import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
+import { openCursorFile } from "../cursor-file.ts";
+import type { Display } from "../display/display.ts";
+import { toPlainJson, toPlainText } from "../display/plain-text.ts";
+
+export const watchCommand: RunClientCommand = async (context) => {
+  const { environment, options, display, print, stop } = context;
+  const { filter, watching } = readWatchOptions(context);
+  const file = openCursorFile(readStringOption(options, "cursor-file") ?? null);
+  const stored = file.read();
+  const sextant = openReader(environment);
+  const from = stored ?? watching.from;
+  let done = display.progress("Waiting for events");
+  try {
+    const items = sextant.watch(filter, { ...watching, ...(from === undefined ? {} : { from }) });
+    for await (const item of items) {
+      const line = options.json === true ? formatJson(item) : formatLine(item, display);
+      if (line !== null) {
+        done();
+        await print(line);
+      }
+      // What was not taken is printed again by the next run.
+      if (stop.aborted) return 0;
+      file.write(item.cursor);
+      if (line !== null) done = display.progress("Waiting for events");
+    }
+    return 0;
+  } catch (error) {
+    // By Ctrl-C, or by a reader such as `head` that has seen enough: it has no other end.
+    if (stop.aborted) return 0;
+    throw error;
+  } finally {
+    done();
+  }
+};
+
+/** Filter, start and finality from the options; connections that are lost are reported. */
+export function readWatchOptions({ options, display, stop }: ClientContext): {
+  readonly filter: WatchFilter;
+  readonly watching: WatchOptions;
+} {
+  const { from, finality, ...filter } = readParameters(findOperation("readEvents"), options);
+  const onRetry = ({ message }: SextantError, waitMs: number) => {
+    display.report(`${toPlainText(message)} Connecting again in ${(waitMs / 1_000).toFixed(1)} s.`);
+  };
+  const watching: WatchOptions = {
+    ...{ signal: stop, onRetry },
+    ...(from === undefined ? {} : { from }),
+    ...(finality === undefined ? {} : { finality: finality as NonNullable<WatchOptions["finality"]> }),
+  };
+  return { filter, watching };
+}
+
+/** As the lines of the API: one key that says what it is. */
+function formatJson(item: WatchItem): string {
+  if (item.kind === "event") return `${toPlainJson({ event: item.event })}\n`;
+  const line = item.kind === "undo" ? { undo: item.undo } : { progress: item.progress };
+  return `${toPlainJson(line)}\n`;
+}
+
+/** Null for what only programs need. */
+function formatLine(item: WatchItem, display: Display): string | null {
+  if (item.kind === "progress") return null;
+  if (item.kind === "undo") {
+    const { block_number } = item.undo;
+    const text = `undo: a reorg removed every event after block ${toPlainText(block_number)}`;
+    return `${display.style("red", text)}\n`;
+  }
+  const { block_number, block_timestamp, description } = item.event;
+  const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
+  return `${display.style("dim", where)}  ${toPlainText(description)}\n`;
+}
+
+function formatTime(seconds: string): string {
+  // Beyond this a date cannot be shown.
+  if (!/^\d{1,12}$/.test(seconds)) return toPlainText(seconds);
+  return new Date(Number(seconds) * 1_000).toISOString().slice(0, 19).replace("T", " ");
+}

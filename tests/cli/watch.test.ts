@@ -1,0 +1,222 @@
+// `sextant watch` against the real API, and against one that wants to steer the terminal.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { watchCommand } from "../../src/cli/commands/watch.ts";
+import { EventIndex } from "../api/events/event-index.ts";
+import { startLoopbackServer } from "../support/http/loopback-server.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
+import { startSextant } from "../support/process/sextant-process.ts";
+import { silentLog } from "../support/quiet-log.ts";
+import { createTestFolder } from "../support/test-folder.ts";
+
+let index: EventIndex;
+let api: TestApi;
+beforeAll(async () => {
+  index = await EventIndex.open();
+  api = await startTestApi(index.database);
+});
+afterAll(async () => {
+  await api?.close();
+  await index?.drop();
+});
+beforeEach(() => index.reset());
+
+const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+
+/** Runs the command in this process until it is stopped. */
+function watch(options: Readonly<Record<string, string | boolean>>, url = api.url) {
+  const stop = new AbortController();
+  const state = { out: "", reports: [] as string[] };
+  const outcome = watchCommand({
+    environment: { SEXTANT_API_URL: url, SEXTANT_DATA: "/nowhere" },
+    options,
+    operands: [],
+    log: silentLog,
+    display: {
+      columns: null,
+      style: (_, text) => text,
+      progress: () => () => undefined,
+      note: () => undefined,
+      report: (text) => void state.reports.push(text),
+    },
+    print: async (text) => {
+      state.out += text;
+    },
+    stop: stop.signal,
+  });
+  outcome.catch(() => undefined);
+  const end = async () => {
+    stop.abort();
+    return await outcome;
+  };
+  onTestFinished(async () => void (await end().catch(() => undefined)));
+  const linesOf = () => state.out.split("\n").slice(0, -1);
+  return { state, outcome, end, lines: linesOf };
+}
+
+describe("watch", () => {
+  it("prints time, block and sentence of each event, and marks what a reorg removes", async () => {
+    await index.extend([1, 1], 8);
+    const { lines, end } = watch({ from: "genesis" });
+    await waitFor(() => expect(lines()).toHaveLength(2));
+    expect(lines()[1]).toMatch(/^2026-01-01 00:00:02 {2}2 {2}Intent #\d+ (submitted|cancelled)/);
+    await index.rollback(1);
+    await index.extend([1], 8);
+    await waitFor(() => expect(lines()).toHaveLength(4));
+    expect(lines()[2]).toBe("undo: a reorg removed every event after block 1");
+    expect(await end()).toBe(0);
+  });
+
+  it("prints the lines of the API as JSON", async () => {
+    await index.extend([2], 8);
+    const { lines, end } = watch({ from: "genesis", json: true });
+    await waitFor(() => expect(lines()).toHaveLength(3));
+    const page = await fetch(`${api.url}/events`, { headers: { accept: "application/x-ndjson" } });
+    const expected = (await page.text())
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    // Only a page has a next one.
+    for (const line of expected) if (line.progress) delete line.progress.has_more;
+    expect(lines().map((line) => JSON.parse(line))).toEqual(expected);
+    expect(await end()).toBe(0);
+  });
+
+  it("takes filters and finality", async () => {
+    await index.extend([8, 4], 1);
+    const { lines, end } = watch({ from: "0", type: "IntentCancelled", finality: "finalized", json: true });
+    const expected = index.events(1).filter(({ type }) => type === "IntentCancelled");
+    await waitFor(() => expect(lines()).toHaveLength(expected.length + 1));
+    const ids = lines().flatMap((line) => JSON.parse(line).event?.id ?? []);
+    expect(ids).toEqual(expected.map(({ id }) => id));
+    await end();
+  });
+
+  it("goes on from its file, with the undo of what it printed", async () => {
+    const file = join(await createTestFolder(), "events.cursor");
+    await index.extend([1, 1, 1], 8);
+    const options = { from: "genesis", json: true, "cursor-file": file };
+    const first = watch(options);
+    await waitFor(() => expect(first.lines()).toHaveLength(4));
+    await waitFor(() => {
+      const { cursor } = JSON.parse(first.lines()[3] ?? "").progress;
+      expect(readFileSync(file, "utf8")).toBe(`${cursor}\n`);
+    });
+    await first.end();
+    await index.rollback(2);
+    await index.extend([1, 1], 8);
+    const second = watch(options);
+    await waitFor(() => expect(second.lines()).toHaveLength(4));
+    const kinds = second.lines().map((line) => Object.keys(JSON.parse(line))[0]);
+    expect(kinds).toEqual(["undo", "event", "event", "progress"]);
+    await second.end();
+  });
+
+  it("does not write over a file that is something else", async () => {
+    const file = join(await createTestFolder(), "notes.txt");
+    for (const text of ["a note\nanother", "", "x".repeat(5_000)]) {
+      writeFileSync(file, text);
+      await expect(watch({ "cursor-file": file }).outcome).rejects.toThrow("has no cursor");
+      expect(readFileSync(file, "utf8")).toBe(text);
+    }
+    const nowhere = join(file, "cursor");
+    await expect(watch({ "cursor-file": nowhere }).outcome).rejects.toThrow("cannot be read");
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it("reports a lost connection and goes on", async () => {
+    const other = await startTestApi(index.database);
+    const { state, end } = watch({}, other.url);
+    await vi.waitFor(() => fetch(`${other.url}/health`));
+    await waitFor(async () => {
+      const metrics = await (await fetch(`${other.url}/metrics`)).text();
+      expect(metrics).toContain('sextant_event_streams{state="live"} 1');
+    });
+    await other.close();
+    await waitFor(() => expect(state.reports[0]).toMatch(/^The .+\. Connecting again in \d\.\d s\.$/));
+    expect(await end()).toBe(0);
+  });
+
+  it("shows no text of a server that could steer a terminal", async () => {
+    const event = {
+      ...{ id: "1", type: "A", contract: "B", address: "0x1", args: {}, tx_hash: "0x2", log_index: 1 },
+      ...{ block_number: "5", block_hash: "0x3", block_timestamp: "9".repeat(30), cursor: "a" },
+      description: "\u001b[2Jcleared \u202e\nforged line",
+    };
+    const server = await startLoopbackServer((_, response) => {
+      response
+        .writeHead(200, { "content-type": "text/event-stream" })
+        .write(`data: ${JSON.stringify(event)}\n\n`);
+    });
+    onTestFinished(() => server.stop());
+    for (const options of [{}, { json: true }]) {
+      const { lines, state, end } = watch(options, server.url);
+      await waitFor(() => expect(lines()).toHaveLength(1));
+      expect(state.out.replace("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      await end();
+    }
+  });
+
+  it.each<[string, readonly string[], number, RegExp]>([
+    ["an unknown type", ["--type", "Nonsense"], 65, /^sextant: type must be names of events/],
+    ["a finality", ["--finality", "soon"], 64, /--finality must be one of instant, safe, finalized/],
+    ["a start", ["--from", "yesterday"], 65, /^sextant: from must be a cursor, a block number/],
+    ["a damaged cursor", ["--from", "A".repeat(132)], 65, /^sextant: The cursor is damaged/],
+    ["a limit", ["--limit", "3"], 64, /Unknown option '--limit'/],
+  ])("rejects %s in one sentence", async (_what, args, code, sentence) => {
+    const environment = { SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" };
+    const result = await runSextantInProcess(["watch", ...args], environment);
+    expect(result.err).toMatch(sentence);
+    expect([result.code, result.out, result.err.trimEnd().split("\n").length]).toEqual([code, "", 1]);
+  });
+
+  it("has help with all filters of the API", async () => {
+    for (const command of ["watch", "publish"]) {
+      const { out } = await runSextantInProcess([command, "--help"]);
+      for (const name of [
+        "from",
+        "finality",
+        "type",
+        "agent",
+        "intent",
+        "account",
+        "merchant",
+        "service",
+        "solver",
+      ]) {
+        expect(out).toContain(`\n  --${name} `);
+      }
+      expect(out).toContain(command === "watch" ? "--cursor-file FILE" : "--to URL");
+    }
+  });
+});
+
+describe("the process", () => {
+  const environment = () => ({ SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" });
+
+  it("ends quietly on Ctrl-C", async () => {
+    await index.extend([1], 8);
+    const { child, ended, waitForOutput } = startSextant(["watch", "--from", "0"], {
+      environment: environment(),
+    });
+    await waitForOutput(/Intent #/);
+    child.kill("SIGINT");
+    const { code, out, err } = await ended;
+    expect([code, err, out.split("\n")]).toEqual([0, "", [expect.stringContaining("Intent #"), ""]]);
+  });
+
+  it("ends quietly when its reader has gone", async () => {
+    await index.extend([1], 8);
+    const { child, ended, waitForOutput } = startSextant(["watch", "--from", "0"], {
+      environment: environment(),
+    });
+    await waitForOutput(/Intent #/);
+    child.stdout?.destroy();
+    // The pipe is seen to be broken by the next line.
+    await index.extend([1], 8);
+    const { code, err } = await ended;
+    expect([code, err]).toEqual([0, ""]);
+  });
+});
