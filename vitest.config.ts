@@ -50,6 +50,7 @@ export default defineConfig({
           ...configDefaults.exclude,
           CHAOS,
           "tests/browser/**",
+          "tests/broker/**",
           "tests/protocols/**",
           "tests/upgrade/**",
         ],
@@ -65,6 +66,7 @@ export default defineConfig({
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
+      suite("broker", { include: ["tests/broker/**/*.test.ts"] }),
       // `npm run test:upgrade` checks the previous version out and sets the variable.
       ...(process.env.TEST_VERSION_BEFORE === undefined
         ? []

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunSummary } from "./run-report.ts";
 
-type TestSuite = "main" | "chaos" | "protocols" | "browser" | "upgrade";
+type TestSuite = "main" | "chaos" | "protocols" | "browser" | "broker" | "upgrade";
 
 type VitestRun = {
   readonly suites: readonly TestSuite[];

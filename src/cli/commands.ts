@@ -128,6 +128,43 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/watch.ts")).watchCommand,
   },
   {
+    name: "publish",
+    summary: "copy the events to NATS JetStream",
+    description:
+      "Copies events, undos and progress to a stream of JetStream and goes on where that ends, without gaps and repetitions.\n" +
+      "Begins at genesis unless --from says otherwise. Several may run: one writes at a time. The copy is as durable as the\n" +
+      "NATS server; what it has lost is copied again. With a password use SEXTANT_NATS_URL, since others see arguments.",
+    options: {
+      to: {
+        type: "string",
+        valueName: "URL",
+        variable: "SEXTANT_NATS_URL",
+        description: "the NATS server: nats://host:4222, or tls://host:4222 to insist on encryption",
+      },
+      stream: {
+        type: "string",
+        valueName: "NAME",
+        description: "the stream, created if there is none (default sextant)",
+      },
+      prefix: {
+        type: "string",
+        valueName: "NAME",
+        description: "of subjects: NAME.events.IntentSubmitted, NAME.undo, NAME.progress (default sextant)",
+      },
+      url: apiUrl,
+    },
+    client: {
+      operands: "",
+      operandsMax: 0,
+      examples: [
+        "publish --to nats://127.0.0.1:4222",
+        "publish --to nats://127.0.0.1:4222 --finality finalized --stream final --prefix final",
+      ],
+      extend: async () => (await import("./api-operations.ts")).extendByOperation("readEvents", null),
+    },
+    load: async () => (await import("./commands/publish.ts")).publishCommand,
+  },
+  {
     name: "preflight",
     summary: "ask what an account's policies say about a transaction",
     description:

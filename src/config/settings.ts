@@ -412,6 +412,12 @@ export const clientSettings = {
     null,
     "Journal of payments. Default: a file per payer in the state folder of the user, or in the data folder of a local run.",
   ),
+  natsUrl: setting(
+    "SEXTANT_NATS_URL",
+    optional(secret(url("nats", "tls"))),
+    null,
+    "NATS server that `sextant publish` copies events to, with user and password or a token.",
+  ),
 };
 
 export const databaseSettings = {
