@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { clientBench } from "./client.ts";
+import { eventsBench } from "./events.ts";
 import { growthBench } from "./growth.ts";
 import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
 import { formatOverview } from "./harness/overview.ts";
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   clientBench,
   reconcileBench,
   lagBench,
+  eventsBench,
   growthBench,
 ];
 const SEED = 7;
