@@ -84,10 +84,10 @@ export class SextantError extends Error {
     this.payment = details.payment ?? null;
   }
 
-  /** The same failure seen from a payment: what it means for the money. */
-  forPayment(payment: string, charged: Charged, retry: Retry): SextantError {
+  /** The same failure seen from a payment: what it means for the money, and in words what to do. */
+  forPayment(payment: string, charged: Charged, retry: Retry, advice?: string): SextantError {
     const { status, retryAfterMs, requestId } = this;
-    return new SextantError(this.code, this.message, {
+    return new SextantError(this.code, advice === undefined ? this.message : `${this.message} ${advice}`, {
       ...{ charged, retry, status, retryAfterMs, requestId, payment },
       cause: this,
     });

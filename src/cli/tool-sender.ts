@@ -2,7 +2,8 @@
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
-import { createTransport, type Transport } from "@sextant/client/http/transport";
+import { sendRepeatedly } from "@sextant/client/http/repeat";
+import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
 import type { CallOptions, SendRequest } from "../mcp/server.ts";
@@ -32,28 +33,14 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
       if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
       if (operation.kind !== "paid") return toResponse(JSON.stringify(await send(calls, call)));
       const url = `${urls.portfolio ?? ""}${request.url}`;
-      if (payer === null) {
-        return await repeatUnsigned(() => passOn(transport, { ...request, url }, { payment, signal }));
-      }
+      if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
       const purchase = await findPurchase(sextant, { url, payer }, now());
-      return await repeatUnsigned(() => buySnapshot(sextant, request, { purchase, signal }));
+      return await buySnapshot(sextant, request, { purchase, signal });
     } catch (error) {
       if (!(error instanceof SextantError)) throw error;
       return toFailure(error, operation.kind === "paid");
     }
   };
-}
-
-/** Once more where the connection broke before anything was signed, such as one that the service had left open too long. */
-async function repeatUnsigned<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const isUnsigned =
-      error instanceof SextantError && error.code === "UNREACHABLE" && error.charged === "no";
-    if (!isUnsigned) throw error;
-    return act();
-  }
 }
 
 function findOperation(id: string): Operation {
@@ -86,15 +73,23 @@ async function passOn(
   { method, url }: ServiceRequest,
   { payment, signal }: CallOptions,
 ): Promise<ServiceResponse> {
-  const headers: Record<string, string> =
-    payment === null ? {} : { "payment-signature": encodePayment(payment) };
+  if (payment === null) {
+    const accepted = [200, 402];
+    return toPassed(
+      await sendRepeatedly(transport, { method, url, signal }, { attemptsMax: ATTEMPTS_MAX, accepted }),
+    );
+  }
+  const headers = { "payment-signature": encodePayment(payment) };
   try {
-    const response = await transport.send({ method, url, headers, signal });
-    return { status: response.status, headers: Object.fromEntries(response.headers), body: response.text };
+    return toPassed(await transport.send({ method, url, headers, signal }));
   } catch (error) {
-    if (payment === null || !(error instanceof SextantError)) throw error;
+    if (!(error instanceof SextantError)) throw error;
     throw error.forPayment("", "unknown", "same-signature");
   }
+}
+
+function toPassed({ status, headers, text }: HttpResponse): ServiceResponse {
+  return { status, headers: Object.fromEntries(headers), body: text };
 }
 
 async function buySnapshot(
@@ -119,9 +114,10 @@ async function findPurchase(
   const last = payments
     .filter((each) => each.url === url && each.payer === payer.toLowerCase())
     .findLast(({ purchase }) => purchase?.startsWith(PREFIX));
-  const isOpen = last?.state === "signed";
+  // Open, or perhaps charged: under its name the client does not sign another one.
+  const isUnknown = last?.state === "signed" || last?.state === "conflict";
   const isRecent = last?.state === "paid" && nowMs - last.at < PURCHASE_MS;
-  if (last?.purchase && (isOpen || isRecent)) return last.purchase;
+  if (last?.purchase && (isUnknown || isRecent)) return last.purchase;
   return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}`;
 }
 

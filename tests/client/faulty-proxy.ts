@@ -4,7 +4,8 @@ import { startLoopbackServer } from "../support/http/loopback-server.ts";
 
 /**
  * What happens to a paid request: passed on; lost before the service sees it; the response is lost after the service
- * has settled; its body is cut; the proxy responds in its place; it claims that a payment that has settled is rejected.
+ * has settled; its body is cut; the proxy responds in its place; it claims that a payment that has settled is rejected,
+ * or that it belongs to another request.
  */
 export type ProxyFault =
   | "none"
@@ -12,7 +13,8 @@ export type ProxyFault =
   | "lose-response"
   | "cut-body"
   | "unavailable"
-  | "claim-rejection";
+  | "claim-rejection"
+  | "claim-conflict";
 
 export type FaultyProxy = {
   readonly url: string;
@@ -62,6 +64,9 @@ export async function startFaultyProxy(
     if (fault !== null && response.statusCode === 200) proxy.onSettled();
     if (fault === "lose-response") return incoming.socket.destroy();
     if (fault === "claim-rejection") return outgoing.writeHead(402).end("{}");
+    if (fault === "claim-conflict") {
+      return outgoing.writeHead(409, { "x-error-code": "PAYMENT_CONFLICT" }).end('{"error":"It is used."}');
+    }
     outgoing.writeHead(response.statusCode ?? 502, response.headers);
     if (fault !== "cut-body") return outgoing.end(body);
     outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => incoming.socket.destroy());

@@ -214,6 +214,22 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(1);
   });
 
+  it("is told not to call again where the payment may be charged, and another call pays nothing", async () => {
+    const { environment, paid } = await payerEnvironment();
+    const args = { address: walletOf(10), spam: "include" };
+    proxy.plan = () => "claim-conflict";
+    // Within the same minutes, and long after them.
+    for (const laterMs of [0, 610_000, 43_200_000]) {
+      const conflict = await (await open(environment, laterMs)).call("wallet_snapshot", args);
+      expect(conflict).toMatchObject({
+        isError: true,
+        structuredContent: { code: "PAYMENT_CONFLICT", charged: "unknown" },
+      });
+      expect(textOf(conflict)).toMatch(/Do not call again in the same way; tell the user\.$/);
+      expect(await paid()).toBe(1);
+    }
+  });
+
   it("buys although the first connection breaks, before anything is signed", async () => {
     const { environment, paid } = await payerEnvironment();
     const breaking = await startFaultyProxy(shop.url, () => true);

@@ -3,14 +3,8 @@ import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";
-import { pauseBefore } from "./pause.ts";
-import {
-  type HttpRequest,
-  type HttpResponse,
-  parseJson,
-  type Transport,
-  toResponseError,
-} from "./transport.ts";
+import { sendRepeatedly } from "./repeat.ts";
+import { type HttpRequest, type HttpResponse, parseJson, type Transport } from "./transport.ts";
 
 export type CallContext = {
   readonly transport: Transport;
@@ -124,24 +118,9 @@ function readPage(body: unknown, field: string): Page<unknown> {
 
 async function sendChecked(context: CallContext, call: Call): Promise<HttpResponse> {
   const request = await buildRequest(context, call);
-  const isRepeatable = call.operation.kind !== "write" && call.operation.kind !== "signed";
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await attemptOnce(context, request);
-    if (!(outcome instanceof SextantError)) return outcome;
-    const mayRepeat = isRepeatable && outcome.retry === "same-signature" && outcome.code !== "ABORTED";
-    if (!mayRepeat || attempt >= context.attemptsMax) throw outcome;
-    if (!(await pauseBefore(attempt, outcome.retryAfterMs, call.signal))) throw outcome;
-  }
-}
-
-async function attemptOnce(context: CallContext, request: HttpRequest): Promise<HttpResponse | SextantError> {
-  try {
-    const response = await context.transport.send(request);
-    return response.status === 200 || response.status === 201 ? response : toResponseError(response);
-  } catch (error) {
-    if (error instanceof SextantError) return error;
-    throw error;
-  }
+  const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
+  const attemptsMax = isWrite ? 1 : context.attemptsMax;
+  return sendRepeatedly(context.transport, request, { attemptsMax, accepted: [200, 201] });
 }
 
 async function buildRequest(context: CallContext, call: Call): Promise<HttpRequest> {

@@ -24,8 +24,8 @@ function signed(id: string, change: Partial<SignedRecord> = {}): SignedRecord {
   };
 }
 
-function outcome(id: string, type: OutcomeRecord["type"]): OutcomeRecord {
-  return { type, id, at: NOW, transaction: null, code: null };
+function outcome(id: string, type: OutcomeRecord["type"], at = NOW): OutcomeRecord {
+  return { type, id, at, transaction: null, code: null };
 }
 
 function bookOf(...records: readonly JournalRecord[]): PaymentBook {
@@ -64,18 +64,25 @@ describe("findReusable", () => {
     expect(book.findReusable("request b", NOW)).toBeNull();
   });
 
-  it("returns nothing for a purchase without a name that is paid or rejected", () => {
-    for (const type of ["paid", "rejected", "conflict", "released"] as const) {
+  it("returns nothing for a purchase without a name that is paid, rejected or released", () => {
+    for (const type of ["paid", "rejected", "released"] as const) {
       expect(bookOf(signed("a"), outcome("a", type)).findReusable("request a", NOW)).toBeNull();
     }
   });
 
-  it("returns a named purchase for a day, unless it was certainly not charged", () => {
-    for (const type of ["paid", "conflict"] as const) {
-      const book = bookOf(signed("a", { purchase: "mine" }), outcome("a", type));
-      expect(book.findReusable("request a", NOW + 23 * HOUR)?.id).toBe("a");
-      expect(book.findReusable("request a", NOW + 25 * HOUR)).toBeNull();
+  it("returns what may have been charged for a day from when that was learned, with and without a name", () => {
+    for (const purchase of [null, "mine"]) {
+      const learned = NOW + 100 * HOUR;
+      const book = bookOf(signed("a", { purchase }), outcome("a", "conflict", learned));
+      expect(book.findReusable("request a", learned + 23 * HOUR)?.id).toBe("a");
+      expect(book.findReusable("request a", learned + 25 * HOUR)).toBeNull();
     }
+  });
+
+  it("returns a named purchase for a day, unless it was certainly not charged", () => {
+    const book = bookOf(signed("a", { purchase: "mine" }), outcome("a", "paid"));
+    expect(book.findReusable("request a", NOW + 23 * HOUR)?.id).toBe("a");
+    expect(book.findReusable("request a", NOW + 25 * HOUR)).toBeNull();
     const released = bookOf(signed("a", { purchase: "mine" }), outcome("a", "released"));
     expect(released.findReusable("request a", NOW)).toBeNull();
   });

@@ -9,6 +9,8 @@ export type PaymentEntry = SignedRecord & {
   state: PaymentState;
   transaction: string | null;
   code: string | null;
+  /** When the outcome was learned, in Unix milliseconds. */
+  endedAt: number | null;
 };
 
 /** Which payments count together against a limit. */
@@ -29,7 +31,8 @@ export class PaymentBook {
   apply(record: JournalRecord): void {
     if (record.type === "signed") {
       const { type, ...signed } = record;
-      const entry: PaymentEntry = { type, ...signed, state: "signed", transaction: null, code: null };
+      const open = { state: "signed", transaction: null, code: null, endedAt: null } as const;
+      const entry: PaymentEntry = { type, ...signed, ...open };
       this.#entries.push(entry);
       this.#byId.set(entry.id, entry);
       this.#byRequest.set(entry.request, entry);
@@ -44,18 +47,21 @@ export class PaymentBook {
     entry.state = record.type;
     entry.transaction = record.transaction;
     entry.code = record.code;
+    entry.endedAt = record.at;
   }
 
   /**
-   * The payment whose signature must be sent for this request instead of a new one: it is open, or the purchase has a
-   * name, was or may have been charged, and its response is still stored by the service.
+   * The payment whose signature must be sent for this request instead of a new one: it is open; or it may have been
+   * charged, which its caller has known for less than a day; or it was paid under a name, and the service still stores
+   * its response.
    */
   findReusable(request: string, nowMs: number): PaymentEntry | null {
     const entry = this.#byRequest.get(request);
     if (entry === undefined) return null;
     if (entry.state === "signed") return entry;
-    const mayBeCharged = entry.state === "paid" || entry.state === "conflict";
-    return entry.purchase !== null && mayBeCharged && nowMs - entry.at < DAY_MS ? entry : null;
+    const isHeld = entry.state === "conflict" && nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
+    const isStored = entry.state === "paid" && entry.purchase !== null && nowMs - entry.at < DAY_MS;
+    return isHeld || isStored ? entry : null;
   }
 
   /**

@@ -28,10 +28,10 @@ type Hex = `0x${string}`;
  */
 export async function isProvenUncharged(
   transport: Transport,
-  node: string,
+  source: { readonly node: string; readonly signal: AbortSignal | undefined },
   { id, payer, requirements, validBefore }: PaymentEntry,
 ): Promise<boolean> {
-  const call = (method: string, params: readonly unknown[]) => callNode(transport, node, method, params);
+  const call = (method: string, params: readonly unknown[]) => callNode(transport, source, method, params);
   const network = `eip155:${readQuantity(await call("eth_chainId", []))}`;
   if (network !== requirements.network) {
     throw new SextantError(
@@ -53,13 +53,13 @@ export async function isProvenUncharged(
 
 async function callNode(
   transport: Transport,
-  url: string,
+  { node: url, signal }: Parameters<typeof isProvenUncharged>[1],
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const headers = { "content-type": "application/json" };
-  const { status, text } = await transport.send({ method: "POST", url, headers, body });
+  const { status, text } = await transport.send({ method: "POST", url, headers, body, signal });
   const { result } = (status === 200 ? (parseJson(text) ?? {}) : {}) as { result?: unknown };
   if (result !== undefined) return result;
   throw new SextantError("RESPONSE_INVALID", `guard.node did not respond to ${method}.`, { status });

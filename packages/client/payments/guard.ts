@@ -68,8 +68,8 @@ const DECIMALS = 6;
 const LIMITS = { perPayment: "0.05", perHour: "1", perDay: "5", total: "50" } as const;
 // A minute is usual. A signature that is valid for long can be charged long after it was forgotten.
 const WINDOW_SECONDS_MAX = 300;
-// They are sent back with the signature, in a header of at most 16 KiB with all others. Ours have a few hundred characters.
-const TERMS_LENGTH_MAX = 6_000;
+// They are sent back with the signature, in a header of at most 16 KiB with all others. Ours have a few hundred bytes.
+const TERMS_BYTES_MAX = 6_000;
 const NETWORK = /^eip155:[1-9][0-9]{0,15}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 // No token has more, and text with more digits would be a mistake.
@@ -155,7 +155,7 @@ function findProblem(rules: Rules, terms: PaymentTerms, book: PaymentBook): stri
   if (amount > rules.limits.perPayment) {
     return `the price ${format(amount)} is above guard.perPayment ${format(rules.limits.perPayment)}`;
   }
-  if (!isShort(terms)) return `the terms have more than ${TERMS_LENGTH_MAX} characters, or nest too deeply`;
+  if (!isShort(terms)) return `the terms have more than ${TERMS_BYTES_MAX} bytes, or nest too deeply`;
   if (maxTimeoutSeconds < 1) return "the terms have expired";
   if (maxTimeoutSeconds > rules.windowSecondsMax) {
     return `the signature would be valid for ${maxTimeoutSeconds} seconds, more than guard.windowSecondsMax ${rules.windowSecondsMax}`;
@@ -167,7 +167,7 @@ function findProblem(rules: Rules, terms: PaymentTerms, book: PaymentBook): stri
 function isShort(terms: PaymentTerms): boolean {
   try {
     const text = JSON.stringify(terms, (_, value) => (typeof value === "bigint" ? value.toString() : value));
-    return text.length <= TERMS_LENGTH_MAX;
+    return new TextEncoder().encode(text).length <= TERMS_BYTES_MAX;
   } catch {
     return false;
   }

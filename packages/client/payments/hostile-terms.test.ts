@@ -31,6 +31,12 @@ function encodeTermsWith(json: string): string {
   return encode(`{"x402Version":2,"accepts":[{"more":${json},${JSON.stringify(TERMS).slice(1)}]}`);
 }
 
+/** Valid terms, and what is in place of the extension by which a payment is named. */
+function encodeIdentifier(json: string): string {
+  const accepts = JSON.stringify([TERMS]);
+  return encode(`{"x402Version":2,"accepts":${accepts},"extensions":{"payment-identifier":${json}}}`);
+}
+
 const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "another payee": changed({ payTo: OTHER }),
   "another token": changed({ asset: OTHER }),
@@ -80,6 +86,19 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   // Can be read, but not written again: the signature would be made and never sent.
   "terms that nest too deeply": header(encodeTermsWith(`${"[".repeat(5_500)}${"]".repeat(5_500)}`)),
   "terms that are too long to be sent back": header(encodeTermsWith(JSON.stringify("x".repeat(11_000)))),
+  // A character is up to three bytes of the header.
+  "terms in characters that are too long to be sent back": header(
+    encodeTermsWith(JSON.stringify("漢".repeat(3_700))),
+  ),
+  "an identifier that is too long to be sent back": header(
+    encodeIdentifier(`{"info":{},"schema":"${"x".repeat(11_000)}"}`),
+  ),
+  "an identifier in characters that are too long": header(
+    encodeIdentifier(`{"info":{},"schema":"${"漢".repeat(3_700)}"}`),
+  ),
+  "an identifier that nests too deeply": header(
+    encodeIdentifier(`{"info":${"[".repeat(5_500)}${"]".repeat(5_500)}}`),
+  ),
 };
 
 const RESPONSE_CORPUS: Readonly<Record<string, RequestListener>> = {
@@ -119,7 +138,7 @@ describe("a hostile server", () => {
   async function attempt(listener: RequestListener, timeoutMs = 20_000) {
     service.onUnpaid = listener;
     const payer = createCountingPayer();
-    const limits = { timeoutMs, responseBytesMax: 100_000 };
+    const limits = { timeoutMs, responseBytesMax: 100_000, attemptsMax: 2 };
     const sextant = createSextant({ portfolio: service.url, payer, guard: GUARD, ...limits });
     const error = await sextant.getPortfolio({ address: ADDRESS }).then(
       () => null,

@@ -1,7 +1,7 @@
 // What the journal knows, for people and programs: payments, what is left to spend, and open ones to finish.
 import { SextantError } from "../errors.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
-import type { Paid } from "../operation.ts";
+import type { Paid, RequestOptions } from "../operation.ts";
 import { formatUnits } from "./amount.ts";
 import { isProvenUncharged } from "./charge-proof.ts";
 import { type PurchaseContext, resume, toPaid } from "./purchase.ts";
@@ -61,14 +61,15 @@ export interface Payments {
   budget(): Promise<Budget>;
   /**
    * Sends the signature of every open payment again, such as after a crash. Nothing new is signed. With `guard.node` it
-   * then releases the amounts of expired signatures that the chain shows unused.
+   * then releases the amounts of expired signatures that the chain shows unused. When the signal aborts, the payments that
+   * are left stay open, and have the error `ABORTED`.
    *
    * @example
    * ```ts
    * for (const { payment, result } of await sextant.payments.recover()) if (result) console.log(payment.url, result.data);
    * ```
    */
-  recover(): Promise<readonly Recovered[]>;
+  recover(options?: RequestOptions): Promise<readonly Recovered[]>;
   /**
    * The response of a payment once more, which the service stores for a day. Charges nothing new.
    *
@@ -77,7 +78,7 @@ export interface Payments {
    * const { data } = await sextant.payments.replay(receipt.payment);
    * ```
    */
-  replay(id: string): Promise<Paid<unknown>>;
+  replay(id: string, options?: RequestOptions): Promise<Paid<unknown>>;
 }
 
 export function createPayments(context: PurchaseContext): Payments {
@@ -93,17 +94,17 @@ export function createPayments(context: PurchaseContext): Payments {
         limits: { hour: format(limits.perHour), day: format(limits.perDay), total: format(limits.total) },
       };
     },
-    async recover() {
+    async recover({ signal } = {}) {
       const open = (await journal.read()).list().filter(({ state }) => state === "signed");
       const recovered: Recovered[] = [];
       // One after another: a service that is down is not asked by hundreds at once.
-      for (const entry of open) recovered.push(await recoverOne(context, entry));
-      return [...recovered, ...(await releaseUncharged(context))];
+      for (const entry of open) recovered.push(await recoverOne(context, entry, signal));
+      return [...recovered, ...(await releaseUncharged(context, signal))];
     },
-    async replay(id) {
+    async replay(id, { signal } = {}) {
       const entry = (await journal.read()).get(id);
       if (entry === null) throw new SextantError("NOT_FOUND", "The journal has no such payment.");
-      const verdict = await resume(context, entry);
+      const verdict = await resume(context, entry, signal);
       if (verdict.kind === "paid") return toPaid(entry, verdict);
       throw verdict.error;
     },
@@ -111,8 +112,17 @@ export function createPayments(context: PurchaseContext): Payments {
 }
 
 /** Never throws for one payment: the others are to be finished as well. */
-async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promise<Recovered> {
-  const verdict = await attempt(() => resume(context, entry));
+async function recoverOne(
+  context: PurchaseContext,
+  entry: PaymentEntry,
+  signal: AbortSignal | undefined,
+): Promise<Recovered> {
+  if (signal?.aborted) {
+    const error = new SextantError("ABORTED", "The recovery was ended before this payment.");
+    const open = error.forPayment(entry.id, "unknown", "same-signature");
+    return { payment: toPayment(entry), result: null, error: open };
+  }
+  const verdict = await attempt(() => resume(context, entry, signal));
   if (verdict instanceof SextantError) return { payment: toPayment(entry), result: null, error: verdict };
   const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
   return verdict.kind === "paid"
@@ -121,7 +131,10 @@ async function recoverOne(context: PurchaseContext, entry: PaymentEntry): Promis
 }
 
 /** Asks the node about signatures that have expired and were not paid, one after another. */
-async function releaseUncharged(context: PurchaseContext): Promise<readonly Recovered[]> {
+async function releaseUncharged(
+  context: PurchaseContext,
+  signal: AbortSignal | undefined,
+): Promise<readonly Recovered[]> {
   const { journal, guard, transport, now } = context;
   const { node, network } = guard;
   if (node === null) return [];
@@ -132,13 +145,15 @@ async function releaseUncharged(context: PurchaseContext): Promise<readonly Reco
     if (!isCandidate || now() < validBefore * 1_000) continue;
     const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
     const isReleased = await attempt(async () => {
-      if (!(await isProvenUncharged(transport, node, entry))) return false;
+      if (!(await isProvenUncharged(transport, { node, signal }, entry))) return false;
       // Not durable: if it is lost, it is proven once more.
       await journal.exclusive((_, append) => append(record, { durable: false }));
       return true;
     });
     // What node or journal fail for once, they fail for all.
     if (isReleased instanceof SextantError) {
+      // Ended by the caller: the others are as before, and the next recovery asks again.
+      if (signal?.aborted) return released;
       const error = isReleased.forPayment(id, "unknown", isReleased.retry);
       return [...released, { payment: toPayment(entry), result: null, error }];
     }

@@ -143,6 +143,48 @@ describe("a response to a signature", () => {
     expect((await sextant.payments.budget()).spent.total).toBe("0.01");
   });
 
+  it("409 is not followed by another signature for a day, unless the caller names a new purchase", async () => {
+    service.onPaid = fail(409, "PAYMENT_CONFLICT");
+    for (let call = 0; call < 3; call += 1) {
+      expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
+        ...{ code: "PAYMENT_CONFLICT", charged: "unknown", retry: "never" },
+        message: expect.stringContaining("name a new purchase"),
+      });
+    }
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+    service.onPaid = deliver;
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 23 * 3_600_000 });
+    // The service may find it after all.
+    expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
+    expect(payer.signed).toBe(1);
+  });
+
+  it("409 ends after a day, counted from when it was learned, and then a call is a new purchase", async () => {
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    await errorOf(sextant.getPortfolio(REQUEST));
+    const begin = Date.now();
+    const after = (hours: number) => vi.useFakeTimers({ toFake: ["Date"], now: begin + hours * 3_600_000 });
+    // The service has forgotten the response of a payment that it charged.
+    service.onPaid = fail(409, "PAYMENT_CONFLICT");
+    for (const hours of [48, 71]) {
+      after(hours);
+      expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged: "unknown" });
+      expect(payer.signed).toBe(1);
+    }
+    after(73);
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST);
+    expect(payer.signed).toBe(2);
+  });
+
+  it("409 does not hold up a purchase under a new name", async () => {
+    service.onPaid = fail(409, "PAYMENT_CONFLICT");
+    await errorOf(sextant.getPortfolio(REQUEST));
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST, { purchase: "anew" });
+    expect(payer.signed).toBe(2);
+  });
+
   it("402 to an open payment of an earlier process makes this call sign a new one", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));
@@ -151,6 +193,47 @@ describe("a response to a signature", () => {
       request.headers["payment-signature"] === old ? requirePayment(response) : deliver(request, response);
     expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
     expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected", "paid"]);
+  });
+});
+
+describe("the request before a signature", () => {
+  const FAULTS: Readonly<Record<string, RequestListener>> = {
+    "a lost connection": (request) => request.socket.destroy(),
+    "503 OVERLOADED": fail(503, "OVERLOADED"),
+    "429 RATE_LIMITED": fail(429, "RATE_LIMITED"),
+  };
+  const ACTIONS = {
+    purchase: async () => (await sextant.getPortfolio(REQUEST)).receipt?.amount,
+    quote: async () => (await sextant.quote(REQUEST)).amount,
+  };
+
+  describe.each(Object.entries(ACTIONS))("of a %s", (_action, act) => {
+    it.each(Object.entries(FAULTS))("is repeated after %s", async (_name, fault) => {
+      service.onPaid = deliver;
+      let requests = 0;
+      service.onUnpaid = (request, response) => {
+        requests += 1;
+        return requests === 1 ? fault(request, response) : requirePayment(response);
+      };
+      expect(await act()).toBe(10_000n);
+      expect(requests).toBe(2);
+    });
+
+    it("is sent at most attemptsMax times, and once where a repetition cannot help", async () => {
+      for (const [fault, most] of [
+        [fail(503, "OVERLOADED"), 2],
+        [fail(400, "INPUT_INVALID"), 1],
+      ] as const) {
+        let requests = 0;
+        service.onUnpaid = (request, response) => {
+          requests += 1;
+          return fault(request, response);
+        };
+        expect(await errorOf(act())).toMatchObject({ charged: "no", payment: null });
+        expect(requests).toBe(most);
+      }
+      expect(payer.signed).toBe(0);
+    });
   });
 });
 
@@ -291,6 +374,26 @@ describe("payments", () => {
       { payment: { state: "paid" }, result: { data: { ok: true } }, error: null },
       { payment: { state: "rejected" }, result: null, error: { code: "UNREACHABLE", charged: "unknown" } },
     ]);
+  });
+
+  it("are left open by a recovery that is ended, and none is sent after that", async () => {
+    service.onPaid = fail(503, "PAYMENT_PENDING");
+    for (const purchase of ["one", "two"]) await errorOf(sextant.getPortfolio(REQUEST, { purchase }));
+    const before = service.received.length;
+    const controller = new AbortController();
+    service.onPaid = () => controller.abort();
+    const ended = { result: null, error: { code: "ABORTED", charged: "unknown", retry: "same-signature" } };
+    expect(await sextant.payments.recover({ signal: controller.signal })).toMatchObject([
+      { payment: { state: "signed", purchase: "one" }, ...ended },
+      { payment: { state: "signed", purchase: "two" }, ...ended },
+    ]);
+    expect(service.received.length).toBe(before + 1);
+    service.onPaid = deliver;
+    expect((await sextant.payments.recover()).map(({ result }) => result?.data)).toEqual([
+      { ok: true },
+      { ok: true },
+    ]);
+    expect(payer.signed).toBe(2);
   });
 
   it("of another service in the same journal stay open, are sent nowhere, and hold up no other", async () => {

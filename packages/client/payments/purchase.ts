@@ -1,7 +1,7 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
 import { type ErrorCode, SextantError } from "../errors.ts";
-import { pauseBefore } from "../http/pause.ts";
+import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
 import { type HttpResponse, parseJson, type Transport, toResponseError } from "../http/transport.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
@@ -17,7 +17,7 @@ export type PurchaseContext = {
   readonly journal: Journal;
   readonly guard: Guard;
   readonly payer: Payer | null;
-  /** How often one call sends a signature before it gives up for now. */
+  /** How often one call sends a request, and then its signature, before it gives up for now. */
   readonly attemptsMax: number;
   readonly now: () => number;
 };
@@ -37,6 +37,8 @@ type Verdict =
 /** The handler failed or was not reached: the service's ledger holds no charge, and the same signature may succeed. */
 const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set(["PROVIDER_FAILED", "FACILITATOR_UNAVAILABLE"]);
 
+const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay anew, name a new purchase.";
+
 export async function buy(context: PurchaseContext, request: PaidRequest): Promise<Paid<unknown>> {
   const digest = digestRequest(context, request);
   const known = (await context.journal.read()).findReusable(digest, context.now());
@@ -46,15 +48,15 @@ export async function buy(context: PurchaseContext, request: PaidRequest): Promi
     // The old signature is over and was not charged: this call may make a new one.
     if (finished.error.retry !== "sign-again") throw finished.error;
   }
-  const unpaid = await context.transport.send({
-    method: request.method,
-    url: request.url,
-    signal: request.signal,
-  });
-  if (unpaid.status !== 402) return toFree(unpaid);
+  const { transport, attemptsMax } = context;
+  const { method, url, signal } = request;
+  const accepted = [200, 402];
+  const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
+  // A service that asks for no payment, such as one under development.
+  if (unpaid.status === 200) return { data: parseJson(unpaid.text), receipt: null };
   const terms = parsePaymentRequired(unpaid.headers.get("payment-required"));
   const entry = await signOnce(context, request, digest, terms);
-  const finished = await finish(context, entry, request.signal);
+  const finished = await finish(context, entry, signal);
   if (finished.kind === "paid") return toPaid(entry, finished);
   throw finished.error;
 }
@@ -172,13 +174,13 @@ function readVerdict({ id, state }: PaymentEntry, response: HttpResponse): Verdi
   const error = toResponseError(response);
   const { status, code } = error;
   const isOver = status === 402 || code === "PAYMENT_CONFLICT";
-  // It was, or may have been, charged before; a new signature under the same name could pay twice.
-  if (isOver && (state === "paid" || state === "conflict")) {
+  const mayBeCharged = code === "PAYMENT_CONFLICT" || state === "paid" || state === "conflict";
+  // A new signature for the same purchase could pay twice.
+  if (isOver && mayBeCharged) {
     const charged = state === "paid" ? "once" : "unknown";
-    return { kind: "conflict", error: error.forPayment(id, charged, "never") };
+    return { kind: "conflict", error: error.forPayment(id, charged, "never", CONFLICT_ADVICE) };
   }
-  if (status === 402) return { kind: "rejected", error: error.forPayment(id, "no", "sign-again") };
-  if (isOver) return { kind: "conflict", error: error.forPayment(id, "unknown", "never") };
+  if (isOver) return { kind: "rejected", error: error.forPayment(id, "no", "sign-again") };
   const charged = NOT_CHARGED.has(code) ? "no" : "unknown";
   // A client error is no word about the payment: it may be a proxy's, or of a service that has changed since.
   const isFinal = status !== null && status < 500 && error.retry === "never";
@@ -210,12 +212,6 @@ export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "p
   const { id: payment, payer } = entry;
   const { transaction, data } = verdict;
   return { data, receipt: { payment, transaction, network, payer, payTo, asset, amount: BigInt(amount) } };
-}
-
-/** A service that asks for no payment, such as one under development. */
-function toFree(response: HttpResponse): Paid<unknown> {
-  if (response.status !== 200) throw toResponseError(response);
-  return { data: parseJson(response.text), receipt: null };
 }
 
 /** Equal for calls that are one purchase. Chains and addresses are compared as they are written. */

@@ -1,6 +1,6 @@
 // What a request would cost: its terms as the service states them, and whether the guard would sign.
 import { SextantError } from "../errors.ts";
-import { toResponseError } from "../http/transport.ts";
+import { sendRepeatedly } from "../http/repeat.ts";
 import { formatUnits } from "./amount.ts";
 import type { PurchaseContext } from "./purchase.ts";
 import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
@@ -23,11 +23,12 @@ export async function quotePrice(
   url: string,
   signal?: AbortSignal | undefined,
 ): Promise<Quote> {
-  const response = await context.transport.send({ method: "GET", url, signal });
+  const { transport, attemptsMax } = context;
+  const request = { method: "GET", url, signal };
+  const response = await sendRepeatedly(transport, request, { attemptsMax, accepted: [200, 402] });
   if (response.status === 200) {
     return { price: "0", amount: 0n, network: null, asset: null, payTo: null, problem: null };
   }
-  if (response.status !== 402) throw toResponseError(response);
   const offered = parsePaymentRequired(response.headers.get("payment-required"));
   const { terms, problem } = await judge(context, offered, url);
   const { network, asset, payTo, amount } = terms;

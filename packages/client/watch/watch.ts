@@ -2,7 +2,7 @@
 import { SextantError } from "../errors.ts";
 import { OPERATIONS } from "../generated/operations.ts";
 import { buildUrl, type CallContext } from "../http/call.ts";
-import { pauseBefore } from "../http/pause.ts";
+import { pauseBefore } from "../http/repeat.ts";
 import type { RequestOptions } from "../operation.ts";
 import { MessageParser } from "./message-parser.ts";
 import { readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
