@@ -111,6 +111,7 @@ function readGuard(config: Settings, local: LocalRun | null, perPayment: string 
     perHour: config.guardPerHour,
     perDay: config.guardPerDay,
     total: config.guardTotal,
+    ...(config.guardNode === null ? {} : { node: config.guardNode.reveal() }),
   };
 }
 

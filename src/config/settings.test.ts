@@ -45,9 +45,10 @@ describe(".env.example", () => {
       nodeEnvironment,
     };
     const { apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile } = config;
-    const { guardNetwork, guardAsset, guardPayees } = config;
+    const { guardNetwork, guardAsset, guardPayees, guardNode } = config;
     const examples = {
-      ...{ apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile, guardNetwork, guardAsset, guardPayees },
+      ...{ apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile },
+      ...{ guardNetwork, guardAsset, guardPayees, guardNode },
       ...nodes,
       ...portfolio,
       databaseUrl,

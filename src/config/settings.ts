@@ -406,6 +406,12 @@ export const clientSettings = {
     "50",
     "Most that is signed in all payments of the journal.",
   ),
+  guardNode: setting(
+    "SEXTANT_GUARD_NODE",
+    optional(secret(url("http", "https"))),
+    null,
+    "Node of that chain, by which `payments recover` releases reserved amounts that were not charged.",
+  ),
   journalFile: setting(
     "SEXTANT_JOURNAL",
     optional(textValue),

@@ -1,4 +1,5 @@
 // A portfolio service that sells the example snapshot for real money of a local chain, as a local run shows itself.
+import type { EventEmitter } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +31,12 @@ type PayerOfRun = {
   /** The command in this process; with columns, on a terminal of that width. */
   run(
     args: readonly string[],
-    options?: { readonly environment?: Readonly<Record<string, string>>; readonly columns?: number },
+    options?: {
+      readonly environment?: Readonly<Record<string, string>>;
+      readonly columns?: number;
+      /** Emits the signals that end it. */
+      readonly keyboard?: EventEmitter;
+    },
   ): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   /** Transactions by which it paid, as the chain has them. */
   transactions(): Promise<readonly string[]>;
@@ -74,6 +80,7 @@ export async function openPaidRun(): Promise<PaidRun> {
             { ...environment, ...options.environment },
             folder,
             options.columns ?? null,
+            options.keyboard,
           ),
         transactions: async () =>
           (await paid.transfersFrom(address)).map(({ transactionHash }) => String(transactionHash)),

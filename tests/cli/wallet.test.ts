@@ -1,9 +1,11 @@
 // `sextant wallet` and `sextant payments` with real money of a local chain: paid once, shown, or not paid and why.
+import { EventEmitter } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 import { startFaultyProxy } from "../client/faulty-proxy.ts";
+import { readBody, startLoopbackServer } from "../support/http/loopback-server.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 import { openPaidRun } from "./paid-run.ts";
 
@@ -226,6 +228,22 @@ describe("wallet", () => {
     expect(again.out).toContain(String((await payer.transactions())[0]));
   });
 
+  it("does not pay again on its own when the service says that the payment is used, and says how to", async () => {
+    const payer = await stage.openPayer();
+    stage.proxy.plan = () => "claim-conflict";
+    for (const _ of [1, 2]) {
+      const { code, out, err } = await payer.run(["wallet", WALLET]);
+      expect([code, out]).toEqual([5, ""]);
+      expect(err).toMatch(
+        /^sextant: It is used\. .*to pay anew, name a new purchase\.\nsextant: It is not known/,
+      );
+    }
+    expect(await payer.transactions()).toHaveLength(1);
+    stage.proxy.plan = () => "none";
+    expect((await payer.run(["wallet", WALLET, "--purchase", "anew"])).code).toBe(0);
+    expect(await payer.transactions()).toHaveLength(2);
+  });
+
   it("says so when it is interrupted while it pays", async () => {
     const payer = await stage.openPayer();
     const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
@@ -329,11 +347,57 @@ describe("payments", () => {
     const payer = await stage.openPayer();
     stage.proxy.plan = () => "lose-request";
     expect((await payer.run(["wallet", WALLET])).code).toBe(5);
+    const narrow = await payer.run(["payments", "recover"], { columns: 80, environment: { NO_COLOR: "1" } });
+    expect(narrow.out).toMatch(/ open +\$0\.01 .* charged: unknown, U.*\n$/);
     const recovered = await payer.run(["payments", "recover"]);
-    expect(recovered.out).toMatch(/ open +\$0\.01 .* UNREACHABLE, charged: unknown\n$/);
+    expect(recovered.out).toMatch(/ open +\$0\.01 .* charged: unknown, UNREACHABLE\n$/);
     expect(recovered.code).toBe(5);
     expect(await payer.transactions()).toEqual([]);
   }, 60_000);
+
+  it("shows what the chain has proven not to be charged, and that it is no longer reserved", async () => {
+    const payer = await stage.openPayer(0n);
+    expect((await payer.run(["wallet", WALLET])).code).toBe(4);
+    // A node of the chain at a final block after the end of the signature, by which it was not used.
+    const results: Readonly<Record<string, unknown>> = {
+      eth_chainId: "0x7a69",
+      eth_getBlockByNumber: { number: "0x1", timestamp: "0xffffffff" },
+      eth_call: `0x${"0".repeat(64)}`,
+    };
+    const node = await startLoopbackServer(async (request, response) => {
+      const { method } = JSON.parse(String(await readBody(request))) as { method: string };
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result: results[method] }));
+    });
+    onTestFinished(node.stop);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const environment = { SEXTANT_GUARD_NODE: node.url, NO_COLOR: "1" };
+    const recovered = await payer.run(["payments", "recover"], { environment, columns: 80 });
+    expect([recovered.code, recovered.out.split("\n")[1]]).toEqual([
+      0,
+      expect.stringMatching(/ released +\$0\.01 .* not charged$/),
+    ]);
+    expect((await payer.run(["payments"], { environment })).out).toMatch(/ released +\$0\.01 /);
+    expect((await payer.run(["payments", "budget"])).out).toMatch(/total +\$0 +\$50\n/);
+  });
+
+  it("are sent no more when recovery is interrupted, which is told at once", async () => {
+    const payer = await stage.openPayer();
+    stage.proxy.plan = () => "lose-request";
+    for (const name of ["one", "two"]) {
+      expect((await payer.run(["wallet", WALLET, "--purchase", name])).code).toBe(5);
+    }
+    const keyboard = new EventEmitter();
+    let sent = 0;
+    stage.proxy.plan = () => {
+      sent += 1;
+      keyboard.emit("SIGINT", "SIGINT");
+      return "lose-request";
+    };
+    const { code, out } = await payer.run(["payments", "recover"], { keyboard });
+    expect([code, out.match(/charged: unknown, (ABORTED|UNREACHABLE)\n/g)?.length]).toEqual([5, 2]);
+    expect(sent).toBe(1);
+  });
 
   it("recovers what it can beside a payment to another service, whose signature goes nowhere else", async () => {
     const payer = await stage.openPayer();
@@ -349,7 +413,7 @@ describe("payments", () => {
     stage.proxy.plan = () => "none";
     const { code, out } = await payer.run(["payments", "recover"]);
     expect(out).toMatch(
-      / open +\$0\.01 .* TERMS_REJECTED, charged: unknown\n.* paid +\$0\.01 .* paid in 0x\w{64}\n$/,
+      / open +\$0\.01 .* charged: unknown, TERMS_REJECTED\n.* paid +\$0\.01 .* paid in 0x\w{64}\n$/,
     );
     expect(code).toBe(5);
     expect(await payer.transactions()).toHaveLength(1);

@@ -58,9 +58,9 @@ async function showPayments({ sextant }: OpenClient, context: ClientContext): Pr
 }
 
 async function recover({ sextant }: OpenClient, context: ClientContext): Promise<number> {
-  const { display, options, print } = context;
+  const { display, options, print, stop } = context;
   const done = display.progress("Sending open payments again");
-  const recovered = await sextant.payments.recover().finally(done);
+  const recovered = await sextant.payments.recover({ signal: stop }).finally(done);
   if (options.json === true) {
     await print(recovered.map((each) => `${toPlainJson(describeRecovered(each))}\n`).join(""));
   } else if (recovered.length === 0) {
@@ -121,7 +121,10 @@ function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): 
 function describeOutcome({ payment, result, error }: Recovered): string {
   if (result !== null)
     return `paid in ${payment.transaction ?? "a transaction that the service does not name"}`;
-  return error === null ? "unknown" : `${error.code}, charged: ${error.charged}`;
+  // The chain has shown it, and the amount is no longer reserved.
+  if (error === null) return "not charged";
+  // The money first: a narrow terminal cuts the end.
+  return `charged: ${error.charged}, ${error.code}`;
 }
 
 function describeRecovered({ payment, result, error }: Recovered) {

@@ -11,6 +11,8 @@ export async function runSextantInProcess(
   cwd: string = process.cwd(),
   /** Of a terminal; null for a file or a program. */
   columns: number | null = null,
+  /** Emits the signals that end a command. */
+  keyboard: EventEmitter = new EventEmitter(),
 ): Promise<CommandResult> {
   const written = { out: "", err: "" };
   const stream = (name: keyof typeof written) =>
@@ -23,7 +25,7 @@ export async function runSextantInProcess(
         return true;
       },
     });
-  const host = Object.assign(new EventEmitter(), {
+  const host = Object.assign(keyboard, {
     argv: ["node", "sextant", ...args],
     env: environment,
     stdout: stream("out"),
