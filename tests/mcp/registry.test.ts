@@ -7,6 +7,7 @@ import { describeApiTools } from "../../src/api/tools.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { allSettings, readVersion } from "../../src/config/settings.ts";
 import { describeSnapshotTool } from "../../src/portfolio/http/tools.ts";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -152,6 +153,30 @@ describe.each(readdirSync(fileURLToPath(new URL("skills", ROOT))))("the skill %s
       if (argument !== undefined) expect([...known], each).toContain(argument);
     }
     expect(snakeCase.some((name) => names.includes(name))).toBe(true);
+  });
+
+  it("names only fields of a snapshot that are there", () => {
+    for (const path of quoted.filter((each) => each.startsWith("data."))) {
+      const found = path
+        .split(".")
+        .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], {
+          data: exampleSnapshot,
+        });
+      expect(found, path).toBeDefined();
+    }
+  });
+
+  it("names only options and actions that the commands have", () => {
+    const lines = [...body.matchAll(/`(?:node bin\/sextant\.mjs )?((?:wallet|payments|mcp) [^`]+)`/g)];
+    for (const [, line = ""] of lines) {
+      const [name, ...rest] = line.split(" ");
+      const command = COMMANDS.find((each) => each.name === name);
+      for (const word of rest.filter((each) => /^[a-z-]/.test(each))) {
+        const isOption = Object.hasOwn(command?.options ?? {}, word.replace(/^--/, ""));
+        expect(isOption || command?.client?.operands.includes(word), line).toBe(true);
+      }
+    }
+    expect(folder !== "sextant-wallet" || lines.length > 2).toBe(true);
   });
 });
 
