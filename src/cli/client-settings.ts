@@ -52,7 +52,8 @@ const MISSING: Readonly<Record<Need, string>> = {
   portfolio:
     "There is no local run: start one with npm start, or set SEXTANT_PORTFOLIO_URL to a portfolio service.",
   payer: "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE to the key of the account that pays.",
-  journal: "Set SEXTANT_JOURNAL to the journal, or SEXTANT_PAYER_KEY to the account whose journal it is.",
+  journal:
+    "There is no local run: start one with npm start, or set SEXTANT_JOURNAL to a journal or SEXTANT_PAYER_KEY to the account whose journal it is.",
 };
 
 // A signature for this chain is worth nothing on any other: a file in the working directory may name no other one.

@@ -214,7 +214,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(1);
   });
 
-  it("is told not to call again where the payment may be charged, and another call pays nothing", async () => {
+  it("learns not to call again where the payment may be charged, and another call pays nothing", async () => {
     const { environment, paid } = await payerEnvironment();
     const args = { address: walletOf(10), spam: "include" };
     proxy.plan = () => "claim-conflict";
@@ -263,23 +263,6 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     }
     expect(await paid()).toBe(0);
   });
-
-  it("starts the command, and is not charged again by the next one when it ended before it responded", async () => {
-    const { environment, paid } = await payerEnvironment();
-    const args = { address: walletOf(6), spam: "include" };
-    const ended = await openAt({ environment });
-    expect(ended.protocol?.slice(0, 4)).toBe(year);
-    // The service has settled, and the process never learns it.
-    proxy.plan = () => "lose-response";
-    proxy.onSettled = () => void ended.close();
-    await expect(ended.call("wallet_snapshot", args)).rejects.toThrow(/closed/i);
-    proxy.plan = () => "none";
-    const next = await open(environment);
-    expect(await next.call("wallet_snapshot", args)).toMatchObject({
-      structuredContent: { data: { address: walletOf(6) } },
-    });
-    expect(await paid()).toBe(1);
-  }, 60_000);
 
   it("pays itself where the server has no payer, with the terms of the first result", async () => {
     const client = await open(environmentOf());

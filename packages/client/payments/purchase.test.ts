@@ -181,7 +181,7 @@ describe("a response to a signature", () => {
     service.onPaid = fail(409, "PAYMENT_CONFLICT");
     await errorOf(sextant.getPortfolio(REQUEST));
     service.onPaid = deliver;
-    await sextant.getPortfolio(REQUEST, { purchase: "anew" });
+    await sextant.getPortfolio(REQUEST, { purchase: "once-more" });
     expect(payer.signed).toBe(2);
   });
 

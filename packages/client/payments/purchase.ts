@@ -37,7 +37,7 @@ type Verdict =
 /** The handler failed or was not reached: the service's ledger holds no charge, and the same signature may succeed. */
 const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set(["PROVIDER_FAILED", "FACILITATOR_UNAVAILABLE"]);
 
-const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay anew, name a new purchase.";
+const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay again, name a new purchase.";
 
 export async function buy(context: PurchaseContext, request: PaidRequest): Promise<Paid<unknown>> {
   const digest = digestRequest(context, request);
