@@ -1,9 +1,12 @@
-// Filters of events: by type, and by what an event is about, as its own arguments say.
+// Filters of events: by type, and by what an event is about, as its arguments and the rows that they name say.
 import type { AbiEvent } from "viem";
 import { createEventCodec } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
 import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
 import { domains } from "./domains.ts";
+import { canLinkTo, type EventSubject, type FilteredEvent } from "./event-links.ts";
+
+export type { EventSubject, FilteredEvent } from "./event-links.ts";
 
 export type EventFilter = {
   /** Names of events; null for every type. */
@@ -13,7 +16,9 @@ export type EventFilter = {
 };
 
 type SubjectRule = {
-  /** Arguments that name the subject, by id or by address. */
+  /** The argument that names the subject by its id. */
+  readonly id: string | null;
+  /** All arguments that name it, by id or by address. */
   readonly args: readonly string[];
   /** Its name as the subject of a trust signal. */
   readonly trustSubject?: (typeof TRUST_SUBJECTS)[number];
@@ -21,24 +26,23 @@ type SubjectRule = {
   readonly emitter?: boolean;
 };
 
-/** What an event may be about. */
-export const EVENT_SUBJECTS = {
-  agent: { args: ["agentId", "agent"], trustSubject: "agent" },
-  intent: { args: ["intentId"] },
+/** What an event says itself. */
+export const EVENT_SUBJECTS: Readonly<Record<EventSubject, SubjectRule>> = {
+  agent: { id: "agentId", args: ["agentId", "agent"], trustSubject: "agent" },
+  intent: { id: "intentId", args: ["intentId"] },
   // Everyone who takes part. Tokens and targets of calls do not.
   account: {
+    id: null,
     args: [
       ...["account", "owner", "operator", "agent", "solver", "attester", "payer", "opener", "reporter"],
       ...["merchant", "payoutAddress", "facilitator", "guardian", "sessionKey"],
     ],
     emitter: true,
   },
-  merchant: { args: ["merchantId", "merchant"], trustSubject: "merchant" },
-  service: { args: ["serviceNumericId"], trustSubject: "service" },
-  solver: { args: ["solverId", "solver"] },
-} as const satisfies Record<string, SubjectRule>;
-
-export type EventSubject = keyof typeof EVENT_SUBJECTS;
+  merchant: { id: "merchantId", args: ["merchantId", "merchant"], trustSubject: "merchant" },
+  service: { id: "serviceNumericId", args: ["serviceNumericId"], trustSubject: "service" },
+  solver: { id: "solverId", args: ["solverId", "solver"] },
+};
 
 type EventType = {
   readonly name: string;
@@ -67,7 +71,7 @@ export function topicsOf(filter: EventFilter): readonly Hex[] | null {
   const subjects = Object.keys(filter.subjects) as EventSubject[];
   return eventTypes
     .filter(({ name }) => filter.types === null || filter.types.includes(name))
-    .filter((type) => subjects.every((subject) => canBeAbout(type, EVENT_SUBJECTS[subject])))
+    .filter((type) => subjects.every((subject) => canBeAbout(type, subject)))
     .map(({ topic0 }) => topic0);
 }
 
@@ -76,33 +80,43 @@ export function isOpen({ types, subjects }: EventFilter): boolean {
   return types === null && Object.keys(subjects).length === 0;
 }
 
-function canBeAbout({ args, isFromAnyEmitter }: EventType, rule: SubjectRule): boolean {
+function canBeAbout({ args, isFromAnyEmitter }: EventType, subject: EventSubject): boolean {
+  const rule = EVENT_SUBJECTS[subject];
   return (
+    canLinkTo(args, subject) ||
     rule.args.some((name) => args.has(name)) ||
     (rule.emitter === true && isFromAnyEmitter) ||
     (rule.trustSubject !== undefined && args.has("subjectType"))
   );
 }
 
-/** An event as filters see it; arguments as decoded or as text. */
-export type FilteredEvent = {
-  readonly name: string;
-  readonly contract: string;
-  readonly address: Hex;
-  readonly args: Readonly<Record<string, unknown>>;
-};
-
 export function matchesFilter(event: FilteredEvent, { types, subjects }: EventFilter): boolean {
   if (types !== null && !types.includes(event.name)) return false;
   for (const subject in subjects) {
     const wanted = subjects[subject as EventSubject];
-    if (wanted !== undefined && !isAbout(event, EVENT_SUBJECTS[subject as EventSubject], wanted))
-      return false;
+    if (wanted !== undefined && !isAbout(event, subject as EventSubject, wanted)) return false;
   }
   return true;
 }
 
-function isAbout(event: FilteredEvent, rule: SubjectRule, wanted: string): boolean {
+/** The subjects of the filter about which only rows can decide; empty where the event itself says enough. */
+export function undecidedSubjects(event: FilteredEvent, { subjects }: EventFilter): readonly EventSubject[] {
+  return (Object.keys(subjects) as EventSubject[]).filter((subject) => {
+    const wanted = subjects[subject];
+    if (wanted === undefined || isNamed(event, EVENT_SUBJECTS[subject], wanted)) return false;
+    const { id } = EVENT_SUBJECTS[subject];
+    const namesAnother = id !== null && id in event.args && !wanted.startsWith("0x");
+    return !namesAnother;
+  });
+}
+
+function isAbout(event: FilteredEvent, subject: EventSubject, wanted: string): boolean {
+  return (
+    isNamed(event, EVENT_SUBJECTS[subject], wanted) || event.linked?.[subject]?.has(wanted) === true
+  );
+}
+
+function isNamed(event: FilteredEvent, rule: SubjectRule, wanted: string): boolean {
   const { args } = event;
   for (const name of rule.args) if (name in args && String(args[name]) === wanted) return true;
   // The contracts of the deployment emit for everyone; only an account emits for itself.

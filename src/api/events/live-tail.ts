@@ -1,5 +1,5 @@
 // The newest events, read once for all streams that have caught up: one statement per change, however many follow.
-import type { EventFilter } from "../../protocol/event-filter.ts";
+import type { EventFilter, EventSubject } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, isSamePosition } from "./cursor.ts";
@@ -99,22 +99,32 @@ export class LiveTail {
     const { readEvents, finality } = this.#options;
     for (let hasMore = true; hasMore && this.#followers.size > 0 && this.#position !== null; ) {
       const from = this.#position;
+      const linkedSubjects = this.#wantedSubjects();
       const request = { from, filter: EVERY_EVENT, finality, limit: EVENTS_PER_PAGE, client: null };
-      const page = await readEvents(request);
+      const page = await readEvents({ ...request, linkedSubjects });
       // All followers left meanwhile, and another one came with a position of its own.
       if (this.#position !== from) continue;
       hasMore = page.hasMore;
       if (page.undo === null && !hasMore && isSamePosition(page.cursor, from)) return;
       this.#position = page.cursor;
-      this.#deliver(page);
+      this.#deliver(page, linkedSubjects);
     }
   }
 
-  #deliver(page: EventsPage): void {
+  #wantedSubjects(): readonly EventSubject[] {
+    const wanted = new Set<EventSubject>();
+    for (const { filter } of this.#followers.keys()) for (const each of subjectsOf(filter)) wanted.add(each);
+    return [...wanted];
+  }
+
+  #deliver(page: EventsPage, linkedSubjects: readonly EventSubject[]): void {
     const messages = new PageMessages(page);
     let sent = 0;
     for (const [follower, leave] of this.#followers) {
-      if (follower.stream.bufferedBytes > this.#options.bufferBytesMax) {
+      const isSlow = follower.stream.bufferedBytes > this.#options.bufferBytesMax;
+      // It came while the page was read, which says too little about its events.
+      const isUndecided = !subjectsOf(follower.filter).every((each) => linkedSubjects.includes(each));
+      if (isSlow || isUndecided) {
         leave();
         continue;
       }
@@ -143,3 +153,5 @@ export class LiveTail {
     for (const { leave } of this.#joiners) leave();
   }
 }
+
+const subjectsOf = ({ subjects }: EventFilter) => Object.keys(subjects) as EventSubject[];

@@ -5,13 +5,16 @@ import { createLogDecoder, type DecodedEvent, type LogDecoder } from "../../prot
 import type { Deployment } from "../../protocol/deployment.ts";
 import {
   type EventFilter,
+  type EventSubject,
   type FilteredEvent,
   matchesFilter,
   topicsOf,
+  undecidedSubjects,
 } from "../../protocol/event-filter.ts";
+import { EventLinks, selectLinks } from "../../protocol/event-links.ts";
 import { explainEvent } from "../../protocol/explain.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
-import type { IndexHead, RunRead } from "../../schema/reads/read.ts";
+import { type IndexHead, type RunRead, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import {
   decodeAncestor,
@@ -48,6 +51,8 @@ type EventsRequest = {
   readonly limit: number;
   /** Who reads history, so that readers share it fairly; null reads at the head, where everyone waits. */
   readonly client: string | null;
+  /** Also reads what links events to such things, for filters that are applied later. */
+  readonly linkedSubjects?: readonly EventSubject[];
 };
 
 /** An event as clients get it. */
@@ -112,6 +117,8 @@ type IndexMeaning = { readonly decoder: LogDecoder; readonly deployment: Deploym
 
 // Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
 const LOGS_MAX = 1_000;
+// A fork between two statements is rare; several in a row are a fault elsewhere.
+const ATTEMPTS_MAX = 3;
 
 export function createEventReader({ run, readDeployment }: EventReaderOptions): ReadEvents {
   let meaning: IndexMeaning | null = null;
@@ -130,16 +137,64 @@ export function createEventReader({ run, readDeployment }: EventReaderOptions): 
     const { from, client } = request;
     const cursor = "cursor" in from ? parseCursor(from.cursor, known.deployment) : from;
     const query = buildQuery(cursor, request);
-    const cost = client === null ? "quick" : "slow";
-    const page = await run({ sql: selectEventLogs(query), cost, client: client ?? "" }, (head, rows) => {
-      const found = decodeEventLogs(rows, query);
-      if (isCursor(cursor) && !isOnChain(cursor, found, head)) return null;
-      assertStartReached(cursor, found, request.finality);
-      return collectEvents({ cursor, found, head, request }, known);
-    });
-    if (page !== null) return page;
-    return await readUndo(run, cursor as EventCursor, known.deployment);
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      const read = await run({ sql: selectEventLogs(query), ...costOf(client) }, (head, rows) => ({
+        head,
+        found: decodeEventLogs(rows, query),
+      }));
+      if (isCursor(cursor) && !isOnChain(cursor, read.found, read.head)) {
+        return await readUndo(run, cursor, known.deployment);
+      }
+      assertStartReached(cursor, read.found, request.finality);
+      const events = await linkEvents(run, decodeLogs(read.found, known.decoder), request);
+      if (events !== null) return collectEvents({ cursor, ...read, events, request }, known);
+    }
+    throw new Fault("OVERLOADED", "The chain forks faster than its events can be read; try again.");
   };
+}
+
+const costOf = (client: string | null) =>
+  ({ cost: client === null ? "quick" : "slow", client: client ?? "" }) as const;
+
+/** A log with its event; null where it is none of the protocol, or of a type that the filter does not want. */
+type LoggedEvent = PositionedLog & { readonly event: (DecodedEvent & FilteredEvent) | null };
+
+function decodeLogs({ logs }: EventLogs, decoder: LogDecoder): readonly LoggedEvent[] {
+  return logs.map((each) => ({
+    ...each,
+    event: each.log && decoder.decode(each.log, BigInt(each.log.blockTimestamp)),
+  }));
+}
+
+/**
+ * Adds what the rows say about events of which the arguments say too little. A second statement, because the first has
+ * to be decoded; null where the chain has forked between them, after which rows and events would not belong together.
+ */
+async function linkEvents(
+  run: RunRead,
+  logged: readonly LoggedEvent[],
+  { filter, client, linkedSubjects = [] }: EventsRequest,
+): Promise<readonly LoggedEvent[] | null> {
+  const links = new EventLinks();
+  let last: LoggedEvent | null = null;
+  for (const each of logged) {
+    if (each.event === null) continue;
+    const subjects = [...undecidedSubjects(each.event, filter), ...linkedSubjects];
+    if (links.add(each.event, subjects)) last = each;
+  }
+  if (last === null) return logged;
+  const { block, hash } = last;
+  const found = await run({ sql: selectLinks(links, block), ...costOf(client) }, (_, result) => {
+    const rows = toRecords(result);
+    return rows.some(({ link, name }) => link === null && `0x${String(name)}` === hash)
+      ? links.decode(rows)
+      : null;
+  });
+  if (found === null) return null;
+  return logged.map((each) => {
+    const linked = each.event && found.get(each.event);
+    return each.event && linked ? { ...each, event: { ...each.event, linked } } : each;
+  });
 }
 
 type Position = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
@@ -192,21 +247,23 @@ function assertStartReached(position: Position, { upTo }: EventLogs, finality: F
 type Collected = {
   readonly cursor: Position;
   readonly found: EventLogs;
+  readonly events: readonly LoggedEvent[];
   readonly head: IndexHead;
   readonly request: EventsRequest;
 };
 
-function collectEvents({ cursor, found, head, request }: Collected, known: IndexMeaning): EventsPage {
+function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
+  const { cursor, found, head, request } = collected;
   const { filter, limit } = request;
   const finalized = Number(head.finalized);
   const events: DeliveredEvent[] = [];
   let bytes = 0;
   let last: PositionedLog | null = null;
   let isCut = false;
-  for (const each of found.logs) {
+  for (const each of collected.events) {
     isCut = events.length >= limit;
     if (isCut) break;
-    const event = each.log && known.decoder.decode(each.log, BigInt(each.log.blockTimestamp));
+    const { event } = each;
     if (each.log && event && matchesFilter(event, filter)) {
       const record = describeEvent(
         event,

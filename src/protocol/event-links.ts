@@ -1,0 +1,205 @@
+// What an event is about beyond its own arguments: the rows that they name, as of the event's block.
+import type { Hex } from "../lib/hex.ts";
+import { joinSql, rawSql, type SqlText, sql } from "../schema/sql.ts";
+import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
+
+/** What an event may be about. */
+export type EventSubject = "agent" | "intent" | "account" | "merchant" | "service" | "solver";
+
+/** An event as filters see it; arguments as decoded or as text. */
+export type FilteredEvent = {
+  readonly name: string;
+  readonly contract: string;
+  readonly address: Hex;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the rows that it names say; absent where nothing asked for it. */
+  readonly linked?: LinkedNames;
+};
+
+type Link = {
+  /** Joined to `k`, which has the keys and the blocks. */
+  readonly joins: readonly string[];
+  /** Expressions that name the subject, by its id or by its address. */
+  readonly names: Readonly<Partial<Record<EventSubject, readonly string[]>>>;
+};
+
+/** The version of a row as of the block: no rule of the protocol deletes one, so that it is the last that began. */
+function rowOf(table: string, alias: string, key: string, value: string): string {
+  return `left join lateral (select * from ${table} x where x.${key} = ${value} and x.valid_from <= k.block order by x.valid_from desc limit 1) ${alias} on true`;
+}
+
+// By address; the index has current rows only. Operators never change, and an update keeps the block of registration.
+function solverOf(alias: string, operator: string): string {
+  return `left join lateral (select * from solvers x where x.operator = ${operator} and x.valid_to is null and x.block_number <= k.block limit 1) ${alias} on true`;
+}
+
+const ID = "k.key::numeric";
+const MERCHANT = ["m.owner", "m.payout_address"] as const;
+const merchantOf = (id: string) => rowOf("merchants", "m", "merchant_id", id);
+
+/** What a quote and its receipt have in common; `t` is the row. Their columns never change. */
+const SALE = {
+  merchant: ["t.merchant_id::text", ...MERCHANT],
+  service: ["t.service_numeric_id::text"],
+  agent: ["t.agent"],
+} as const;
+const SALE_ACCOUNTS = ["t.agent", "t.facilitator", ...MERCHANT] as const;
+
+const LINKS = {
+  intent: {
+    joins: [
+      rowOf("intents", "i", "intent_id", ID),
+      // One bid: an intent may have any number of them.
+      "left join lateral (select x.solver from bids x where x.intent_id = i.intent_id and x.chain_bid_id = i.selected_bid_id and x.valid_from <= k.block limit 1) b on true",
+      solverOf("s", "b.solver"),
+    ],
+    names: { agent: ["i.owner"], account: ["i.owner", "b.solver"], solver: ["b.solver", "s.solver_id::text"] },
+  },
+  agent: {
+    joins: [rowOf("agents", "a", "agent_id", ID)],
+    names: { agent: ["a.owner"], account: ["a.owner"] },
+  },
+  solver: {
+    joins: [rowOf("solvers", "s", "solver_id", ID)],
+    names: { solver: ["s.operator"], account: ["s.operator"] },
+  },
+  operator: { joins: [solverOf("s", "k.key")], names: { solver: ["s.solver_id::text"] } },
+  attestor: { joins: [rowOf("attestors", "t", "attestor_id", ID)], names: { account: ["t.operator"] } },
+  attestation: {
+    joins: [rowOf("attestations", "t", "attestation_id", ID)],
+    names: { account: ["t.attester"] },
+  },
+  facilitator: {
+    joins: [rowOf("facilitators", "t", "facilitator_id", ID)],
+    names: { account: ["t.facilitator"] },
+  },
+  merchant: { joins: [merchantOf(ID)], names: { merchant: MERCHANT, account: MERCHANT } },
+  service: {
+    joins: [rowOf("services", "t", "service_numeric_id", ID), merchantOf("t.merchant_id")],
+    names: { merchant: ["t.merchant_id::text", ...MERCHANT], account: MERCHANT },
+  },
+  quote: {
+    joins: [rowOf("quotes", "t", "quote_hash", "k.key"), merchantOf("t.merchant_id")],
+    names: { ...SALE, account: SALE_ACCOUNTS },
+  },
+  receipt: {
+    joins: [rowOf("receipts", "t", "receipt_id", ID), merchantOf("t.merchant_id")],
+    names: { ...SALE, account: SALE_ACCOUNTS },
+  },
+  dispute: {
+    joins: [
+      rowOf("disputes", "d", "dispute_id", ID),
+      rowOf("receipts", "t", "receipt_id", "d.receipt_id"),
+      merchantOf("t.merchant_id"),
+    ],
+    names: { ...SALE, account: ["d.opener", ...SALE_ACCOUNTS] },
+  },
+} as const satisfies Record<string, Link>;
+
+type LinkName = keyof typeof LINKS;
+
+const LINK_BY_ARGUMENT: Readonly<Record<string, LinkName>> = {
+  intentId: "intent",
+  agentId: "agent",
+  solverId: "solver",
+  solver: "operator",
+  attestorId: "attestor",
+  // Of attestations; no other event has an argument of this name.
+  id: "attestation",
+  merchantId: "merchant",
+  serviceNumericId: "service",
+  quoteHash: "quote",
+  receiptId: "receipt",
+  disputeId: "dispute",
+};
+
+const gives = (link: LinkName, subject: EventSubject) => subject in LINKS[link].names;
+
+/** Whether rows can say that an event with these arguments is about such a thing. */
+export function canLinkTo(args: ReadonlySet<string>, subject: EventSubject): boolean {
+  if (args.has("subjectType") && TRUST_SUBJECTS.some((kind) => gives(kind, subject))) return true;
+  return Object.keys(LINK_BY_ARGUMENT).some((name) => {
+    const link = LINK_BY_ARGUMENT[name];
+    return link !== undefined && args.has(name) && gives(link, subject);
+  });
+}
+
+/** What an event is about by the rows that it names: ids as decimal text, addresses in lower case. */
+export type LinkedNames = Readonly<Partial<Record<EventSubject, ReadonlySet<string>>>>;
+
+type EventAtBlock = FilteredEvent & { readonly blockNumber: bigint };
+type Key = { readonly key: string; readonly block: string; readonly events: EventAtBlock[] };
+
+/** The rows that events name, gathered so that one statement reads them all. */
+export class EventLinks {
+  /** By link, then by key and block: many events name the same. */
+  readonly #keys = new Map<LinkName, Map<string, Key>>();
+
+  /** Notes what has to be read to know whether the event is about things of these kinds; false if nothing has. */
+  add(event: EventAtBlock, subjects: readonly EventSubject[]): boolean {
+    let isNoted = false;
+    for (const [link, key] of linksOf(event)) {
+      if (!subjects.some((subject) => gives(link, subject))) continue;
+      const keys = this.#keys.get(link) ?? new Map<string, Key>();
+      this.#keys.set(link, keys);
+      const block = event.blockNumber.toString();
+      const noted = keys.get(`${key} ${block}`) ?? { key, block, events: [] };
+      keys.set(`${key} ${block}`, noted);
+      noted.events.push(event);
+      isNoted = true;
+    }
+    return isNoted;
+  }
+
+  /** One select of (link, position, subject, name) for each link that is needed; empty if none is. */
+  selects(): readonly SqlText[] {
+    return [...this.#keys].map(([link, keys]) => selectLink(link, [...keys.values()]));
+  }
+
+  /** The rows of those selects, by event. */
+  decode(rows: readonly Readonly<Record<string, unknown>>[]): ReadonlyMap<FilteredEvent, LinkedNames> {
+    const lists = new Map([...this.#keys].map(([link, keys]) => [link as string, [...keys.values()]]));
+    const found = new Map<FilteredEvent, Partial<Record<EventSubject, Set<string>>>>();
+    for (const { link, position, subject, name } of rows) {
+      for (const event of lists.get(String(link))?.[Number(position) - 1]?.events ?? []) {
+        const names = found.get(event) ?? {};
+        found.set(event, names);
+        const known = names[subject as EventSubject] ?? new Set<string>();
+        names[subject as EventSubject] = known.add(String(name));
+      }
+    }
+    return found;
+  }
+}
+
+function linksOf({ args }: FilteredEvent): readonly (readonly [LinkName, string])[] {
+  const links: (readonly [LinkName, string])[] = [];
+  for (const argument in args) {
+    const link = LINK_BY_ARGUMENT[argument];
+    if (link !== undefined) links.push([link, String(args[argument])]);
+  }
+  // A number beyond the kinds that the protocol has is about nothing that is known.
+  const kind = "subjectType" in args ? TRUST_SUBJECTS[Number(args.subjectType)] : undefined;
+  if (kind !== undefined) links.push([kind, String(args.subjectId)]);
+  return links;
+}
+
+function selectLink(link: LinkName, keys: readonly Key[]): SqlText {
+  const { joins, names }: Link = LINKS[link];
+  const values = Object.entries(names).flatMap(([subject, expressions]) =>
+    expressions.map((expression) => `('${subject}', ${expression})`),
+  );
+  // As one text: digits and hex need no quotes in an array of PostgreSQL.
+  const keyList = `{${keys.map(({ key }) => key).join(",")}}`;
+  const blockList = `{${keys.map(({ block }) => block).join(",")}}`;
+  return sql`select ${rawSql(`'${link}'`)} as link, k.position, v.subject, v.name
+    from unnest(${keyList}::text[], ${blockList}::bigint[]) with ordinality k(key, block, position)
+    ${rawSql(joins.join("\n    "))}
+    cross join lateral (values ${rawSql(values.join(", "))}) v(subject, name) where v.name is not null`;
+}
+
+/** The selects as one statement, with the hash of a block from the same snapshot. */
+export function selectLinks(links: EventLinks, block: number): SqlText {
+  const hash = sql`select null as link, null::bigint as position, null as subject, encode(b.hash, 'hex') as name from blocks b where b.number = ${String(block)}::bigint`;
+  return joinSql([hash, ...links.selects()], " union all ");
+}
