@@ -44,6 +44,7 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
       readFinalizedHeader(rpc, {
         depthFallback: facts.finalityDepth,
         depthMin: facts.finalityDepthMin,
+        withSafe: true,
         signal,
       }),
     /** The newest block that a node called safe then; null where none does. */

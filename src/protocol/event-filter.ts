@@ -111,9 +111,7 @@ export function undecidedSubjects(event: FilteredEvent, { subjects }: EventFilte
 }
 
 function isAbout(event: FilteredEvent, subject: EventSubject, wanted: string): boolean {
-  return (
-    isNamed(event, EVENT_SUBJECTS[subject], wanted) || event.linked?.[subject]?.has(wanted) === true
-  );
+  return isNamed(event, EVENT_SUBJECTS[subject], wanted) || event.linked?.[subject]?.has(wanted) === true;
 }
 
 function isNamed(event: FilteredEvent, rule: SubjectRule, wanted: string): boolean {

@@ -53,7 +53,11 @@ const LINKS = {
       "left join lateral (select x.solver from bids x where x.intent_id = i.intent_id and x.chain_bid_id = i.selected_bid_id and x.valid_from <= k.block limit 1) b on true",
       solverOf("s", "b.solver"),
     ],
-    names: { agent: ["i.owner"], account: ["i.owner", "b.solver"], solver: ["b.solver", "s.solver_id::text"] },
+    names: {
+      agent: ["i.owner"],
+      account: ["i.owner", "b.solver"],
+      solver: ["b.solver", "s.solver_id::text"],
+    },
   },
   agent: {
     joins: [rowOf("agents", "a", "agent_id", ID)],

@@ -556,17 +556,17 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
-    /** Only events that name this agent: by its id, or by its address as in receipts. */
+    /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;
-    /** Only events that name this intent. */
+    /** Only events about this intent. */
     intent?: bigint | string;
     /** Only events in which this address takes part, in whatever role; not as token or target. */
     account?: string;
-    /** Only events that name this merchant: by its id, or by its address as in payment policies. */
+    /** Only events about this merchant: by its id, or by the address that owns it or is paid. */
     merchant?: string;
-    /** Only events that name this service. */
+    /** Only events about this service. */
     service?: bigint | string;
-    /** Only events that name this solver: by its id, or by its address as in bids and fills. */
+    /** Only events about this solver: by its id, or by its address as in bids and fills. */
     solver?: string;
   }, options?: RequestOptions): Promise<EventPage>;
 

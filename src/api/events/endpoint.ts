@@ -71,10 +71,10 @@ const SUBJECT_PARAMETERS: Readonly<
 > = {
   agent: {
     kind: idOrAddressKind,
-    description: "Only events that name this agent: by its id, or by its address as in receipts.",
+    description: "Only events about this agent: by its id, or by the address with which it acts.",
     example: "1",
   },
-  intent: { kind: uintParameter(), description: "Only events that name this intent.", example: "1" },
+  intent: { kind: uintParameter(), description: "Only events about this intent.", example: "1" },
   account: {
     kind: addressParameter,
     description: "Only events in which this address takes part, in whatever role; not as token or target.",
@@ -82,13 +82,13 @@ const SUBJECT_PARAMETERS: Readonly<
   },
   merchant: {
     kind: idOrAddressKind,
-    description: "Only events that name this merchant: by its id, or by its address as in payment policies.",
+    description: "Only events about this merchant: by its id, or by the address that owns it or is paid.",
     example: "1",
   },
-  service: { kind: uintParameter(), description: "Only events that name this service.", example: "1" },
+  service: { kind: uintParameter(), description: "Only events about this service.", example: "1" },
   solver: {
     kind: idOrAddressKind,
-    description: "Only events that name this solver: by its id, or by its address as in bids and fills.",
+    description: "Only events about this solver: by its id, or by its address as in bids and fills.",
     example: "1",
   },
 };

@@ -10,7 +10,7 @@ import {
 import type { NodeRpcCall } from "../../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { readHeader } from "../headers.ts";
-import { readFinalizedHeader } from "./finality.ts";
+import { getClaimedSafeBlock, readFinalizedHeader } from "./finality.ts";
 
 let chain: LocalChain;
 const nodes: FaultyNode[] = [];
@@ -48,6 +48,21 @@ describe("the finalized block", () => {
     expect(
       (await readFinalizedHeader(createTestRpc([only.url]).rpc, { depthFallback: 999, depthMin: 0 })).number,
     ).toBe(0);
+  });
+
+  it("comes with the safe block only where that is asked for", async () => {
+    const only = await node(() => null);
+    const { rpc } = createTestRpc([only.url]);
+    await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 });
+    const asked = () => only.requests.flatMap((calls) => calls.map(({ params }) => params[0]));
+    expect(asked()).not.toContain("safe");
+    expect(getClaimedSafeBlock(rpc)).toBeNull();
+    await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0, withSafe: true });
+    expect(asked()).toContain("safe");
+    expect(getClaimedSafeBlock(rpc)).toBe(20);
+    // Who does not ask leaves what is known.
+    await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 });
+    expect(getClaimedSafeBlock(rpc)).toBe(20);
   });
 
   it("is not guessed when the node only fails", async () => {

@@ -10,6 +10,8 @@ type FinalizedHeaderOptions = RpcCallOptions & {
   readonly depthFallback: number;
   /** The finalized block is never closer to the head than this, whatever nodes claim. */
   readonly depthMin: number;
+  /** Whether to ask for the safe block too, which `getClaimedSafeBlock` then has. */
+  readonly withSafe?: boolean;
   /** How long to wait for the second node. */
   readonly waitMsMax?: number;
   readonly clock?: Clock;
@@ -21,7 +23,7 @@ type Claim = {
   readonly head: number;
   readonly final: number;
   readonly tagged: BlockHeader | null;
-  /** Null where it has no safe tag. */
+  /** Null where it has no safe tag, or was not asked. */
   readonly safe: number | null;
 };
 
@@ -57,7 +59,7 @@ export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOpti
   const state = stateOf(rpc);
   const found = await rpc.pinned(async (node) => {
     const own = await readClaim(node, options);
-    state.safe = own.safe;
+    if (options.withSafe) state.safe = own.safe;
     if (state.newest && isNear(state.newest, own, options)) return state.newest;
     const second = await readSecondClaim(rpc, own.provider, state, options);
     const number = finalNumber(own, second, rpc.providers().length > 1, options);
@@ -141,7 +143,9 @@ async function updateSecondClaim(
   try {
     const claim = await rpc.pinned(
       // With no other provider available the client falls back to the first one, which confirms nothing.
-      async (node) => (node.providerIndex === first ? null : readClaim(node, withoutSignal)),
+      // Only the first node's safe block is used.
+      async (node) =>
+        node.providerIndex === first ? null : readClaim(node, { ...withoutSignal, withSafe: false }),
       { avoid: [first], attemptsMax: 1 },
     );
     if (claim) state.second = { ...claim, atMs: clock.nowMs() };
@@ -153,15 +157,15 @@ async function updateSecondClaim(
 }
 
 async function readClaim(node: PinnedRpc, options: FinalizedHeaderOptions): Promise<Claim> {
-  const [finalized, latest, safe] = await node.batch(
-    [headerCall("finalized"), headerCall("latest"), headerCall("safe")],
-    options,
-  );
+  const ends = [headerCall("finalized"), headerCall("latest")] as const;
+  const [finalized, latest, safe] = options.withSafe
+    ? await node.batch([...ends, headerCall("safe")], options)
+    : await node.batch(ends, options);
   if ("error" in latest) throw latest.error;
   const at = {
     provider: node.providerIndex,
     head: latest.ok.number,
-    safe: "ok" in safe ? Math.min(safe.ok.number, latest.ok.number) : null,
+    safe: safe && "ok" in safe ? Math.min(safe.ok.number, latest.ok.number) : null,
   };
   if ("ok" in finalized) {
     if (finalized.ok.number > at.head) {

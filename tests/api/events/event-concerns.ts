@@ -7,7 +7,7 @@ type PlainEvent = {
 };
 
 export type Concerns = Readonly<
-  Record<"agent" | "intent" | "account" | "merchant" | "service" | "solver", readonly string[]>
+  Record<"agent" | "intent" | "account" | "merchant" | "service" | "solver", ReadonlySet<string>>
 >;
 
 const NOT_ACCOUNTS = new Set(["token", "target"]);
@@ -67,8 +67,7 @@ function learn({ type, args }: PlainEvent, known: Known): void {
     known.owners.set(`facilitator ${text("facilitatorId")}`, text("facilitator"));
   }
   if ("payoutAddress" in args) known.payouts.set(text("merchantId"), text("payoutAddress"));
-  if (type === "ServiceRegistered")
-    known.merchantOfService.set(text("serviceNumericId"), text("merchantId"));
+  if (type === "ServiceRegistered") known.merchantOfService.set(text("serviceNumericId"), text("merchantId"));
   if (type === "QuoteCommitted" || type === "ReceiptRecorded") {
     const sale = {
       merchant: text("merchantId"),
@@ -88,7 +87,14 @@ function learn({ type, args }: PlainEvent, known: Known): void {
 
 function tell(event: PlainEvent, known: Known): Concerns {
   const { type, args } = event;
-  const sets = { agent: set(), intent: set(), account: set(), merchant: set(), service: set(), solver: set() };
+  const sets = {
+    agent: set(),
+    intent: set(),
+    account: set(),
+    merchant: set(),
+    service: set(),
+    solver: set(),
+  };
   const ownerOf = (kind: string, id: unknown) => known.owners.get(`${kind} ${id}`);
   const add = (subject: keyof Concerns, ...values: (string | undefined)[]) => {
     for (const value of values) if (value !== undefined) sets[subject].add(value);
@@ -116,11 +122,7 @@ function tell(event: PlainEvent, known: Known): Concerns {
   };
   const aboutSolver = (address: string | undefined) =>
     add("solver", address, address && ownerOf("operator", address));
-  for (const [name, value] of Object.entries(args)) {
-    const isAddress = /^0x[0-9a-f]{40}$/.test(String(value));
-    if (isAddress && !NOT_ACCOUNTS.has(name)) add("account", String(value));
-  }
-  if (type.startsWith("SessionKey")) add("account", event.address);
+  add("account", ...addressesIn(event));
   if ("agentId" in args) aboutAgent(args.agentId);
   if ("agent" in args) add("agent", String(args.agent));
   if ("solverId" in args) {
@@ -154,7 +156,14 @@ function tell(event: PlainEvent, known: Known): Concerns {
     if (kind === "agent") aboutAgent(id);
     if (kind === "facilitator") add("account", ownerOf("facilitator", id));
   }
-  return Object.fromEntries(Object.entries(sets).map(([name, found]) => [name, [...found]])) as Concerns;
+  return sets;
+}
+
+function addressesIn({ type, address, args }: PlainEvent): readonly string[] {
+  const named = Object.entries(args).flatMap(([name, value]) =>
+    /^0x[0-9a-f]{40}$/.test(String(value)) && !NOT_ACCOUNTS.has(name) ? [String(value)] : [],
+  );
+  return type.startsWith("SessionKey") ? [...named, address] : named;
 }
 
 const set = () => new Set<string>();

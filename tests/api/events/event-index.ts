@@ -1,10 +1,15 @@
 // A chain of events written by the real store into a real database, beside the plain list that readers must end with.
 import { createHash } from "node:crypto";
 import type { Hex } from "../../../src/lib/hex.ts";
+import { intents } from "../../../src/protocol/domains/intents.ts";
+import { tables } from "../../../src/protocol/domains.ts";
 import type { BlockSummary, ChainLog } from "../../../src/schema/chain-log.ts";
+import { upsert } from "../../../src/schema/change.ts";
+import { ZERO_ADDRESS, ZERO_HASH } from "../../../src/schema/table.ts";
 import type { Finality } from "../../../src/store/index/event-logs.ts";
 import { claimSchema } from "../../../src/store/index/prepare.ts";
-import { type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
+import { createRowTables } from "../../../src/store/index/row-tables.ts";
+import { type Fold, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
 import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { encodeProtocolLog, MEMORY_DEPLOYMENT, repeatAddressByte } from "../../support/index/memory-index.ts";
@@ -50,7 +55,8 @@ export class EventIndex {
     const lock = await acquireLock(database, "events", { waitMs: 0 });
     if (!lock) throw new Error("the lock is taken");
     await claimSchema(database, MEMORY_DEPLOYMENT);
-    const index = new EventIndex(database, openIndexStore(database, lock, []), async () => {
+    await database.transaction((session) => createRowTables(session, tables));
+    const index = new EventIndex(database, openIndexStore(database, lock, [intents]), async () => {
       await lock.release();
       await drop();
     });
@@ -88,7 +94,7 @@ export class EventIndex {
 
   /** Deletes everything and writes the first block. */
   async reset(): Promise<void> {
-    await this.database.query("truncate logs, blocks, checkpoint, abandoned_blocks");
+    await this.database.query("truncate logs, blocks, checkpoint, abandoned_blocks, intents");
     this.#branch = [FIRST];
     this.#finalized = 0;
     await this.#write([FIRST], []);
@@ -173,7 +179,26 @@ export class EventIndex {
       finalized: this.#finalized,
       safe: this.safe,
     };
-    const folded = await this.#store.fold(batch, async () => undefined, null);
+    const folded = await this.#store.fold(batch, foldIntents(blocks), null);
     await folded.write();
   }
+}
+
+/** Whose intent it is, which filters by account need: also of one that is cancelled without having been submitted. */
+function foldIntents(blocks: readonly ChainBlock[]): Fold {
+  return async (_, rows) => {
+    for (const { number, events } of blocks) {
+      for (const { intent, owner } of events.filter(({ type }) => type.startsWith("Intent"))) {
+        const row = upsert(intents, {
+          ...{ intent_id: BigInt(intent), owner, status: "OPEN", selected_bid_id: null },
+          ...{ intent_type: "", input_token: ZERO_ADDRESS, output_token: ZERO_ADDRESS, nonce: 1n },
+          ...{ amount_in_max: 0n, amount_out_min: 0n, deadline: 0n, slippage_bps: 0 },
+          ...{ intent_hash: ZERO_HASH, execution_target: ZERO_ADDRESS, data_hash: ZERO_HASH },
+          ...{ required_attestation_subject: ZERO_HASH, required_attestation_schema: ZERO_HASH },
+          metadata_uri_hash: ZERO_HASH,
+        });
+        rows.change(row, { block_number: BigInt(number), tx_hash: ZERO_HASH, log_index: 0 });
+      }
+    }
+  };
 }

@@ -83,7 +83,7 @@ const FILTERS: readonly Pick<Selection, "filter" | "passes">[] = [
   },
   {
     filter: { types: null, subjects: { account: OWNERS[0] ?? "" } },
-    passes: ({ type, owner }) => type === "IntentSubmitted" && owner === OWNERS[0],
+    passes: ({ owner }) => owner === OWNERS[0],
   },
 ];
 const SELECTIONS: readonly Selection[] = FINALITIES.flatMap((finality) =>

@@ -375,8 +375,8 @@ const CLIENTS: readonly { readonly query: string; readonly passes: (event: Chain
   { query: "?from=genesis", passes: () => true },
   { query: "?from=genesis&type=IntentCancelled", passes: ({ type }) => type === "IntentCancelled" },
   {
-    query: `?from=genesis&type=IntentSubmitted&account=${OWNERS[1]}`,
-    passes: ({ type, owner }) => type === "IntentSubmitted" && owner === OWNERS[1],
+    query: `?from=genesis&account=${OWNERS[1]}`,
+    passes: ({ owner }) => owner === OWNERS[1],
   },
   { query: "?from=genesis&finality=safe", passes: () => true },
   { query: "?from=genesis&finality=finalized", passes: () => true },
