@@ -4,6 +4,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import type { PublicNetwork } from "./public-network.ts";
 import { type RemoteEndpoint, redactError } from "./remote-endpoint.ts";
 import { parseRetryAfter } from "./retry.ts";
 
@@ -13,6 +14,10 @@ export type HttpClientRequest = {
   readonly path?: string;
   /** Sent by POST as JSON; without a body the request is a GET. */
   readonly body?: string;
+  /** In addition to those that every request has; lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For an address that a stranger chose: only over TLS, and only to the public internet. */
+  readonly network?: PublicNetwork;
   readonly timeoutMs: number;
   /** Counted after decompression. */
   readonly responseBytesMax: number;
@@ -113,10 +118,12 @@ async function exchange(request: HttpClientRequest): Promise<HttpClientResponse>
   }
 }
 
-function send({ endpoint, path, body }: HttpClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+async function send(options: HttpClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const { endpoint, path, body, network } = options;
   const url = addressOf(endpoint, path);
-  const { request, agent } = url.startsWith("https:") ? https : http;
+  const { request, agent } = network ? publicTransport(network, url) : chooseTransport(url);
   const headers: Record<string, string | number> = {
+    ...options.headers,
     accept: "application/json",
     "accept-encoding": "gzip",
     "user-agent": USER_AGENT,
@@ -133,6 +140,17 @@ function send({ endpoint, path, body }: HttpClientRequest, signal: AbortSignal):
     outgoing.on("error", reject);
     outgoing.end(body);
   });
+}
+
+function chooseTransport(url: string): typeof http | typeof https {
+  return url.startsWith("https:") ? https : http;
+}
+
+/** With connections of its own: one that another caller opened may lead anywhere. */
+function publicTransport({ agent, assertHost }: PublicNetwork, url: string): typeof https {
+  if (!url.startsWith("https:")) throw new Error("only https:// is allowed");
+  assertHost(new URL(url).hostname);
+  return { request: httpsRequest, agent };
 }
 
 function addressOf({ url }: RemoteEndpoint, path: string | undefined): string {
