@@ -32,6 +32,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   const receipt = await api.findFirst("/receipts?limit=1", "receipts");
   await requestCommerceExamples(api, receipt);
   await requestDocumentExamples(api, receipt);
+  await requestWebhookExamples(api, agent);
   await api.read("/events", {}, "?from=genesis&type=IntentSubmitted,IntentFilled&limit=2");
   const call = { name: "get_reputation", arguments: { kind: "merchant", id: "1" } };
   await api.request("POST", "/mcp", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: call });
@@ -198,6 +199,21 @@ async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): P
     ...labels,
   });
   await readDocument(api, "/quote-responses", response_hash);
+}
+
+async function requestWebhookExamples(api: ExampleRecorder, agent: Fields): Promise<void> {
+  const { owner } = agent;
+  const { id = "" } = await api.request("POST", "/webhooks", "/webhooks", {
+    owner,
+    // Nothing listens there: the example registers a webhook and pauses it.
+    url: "http://127.0.0.1:9/hook",
+    filter: { types: ["IntentSubmitted", "IntentFilled"] },
+    finality: "safe",
+    from: "head",
+  });
+  await api.request("POST", "/webhooks/{id}", `/webhooks/${id}`, { action: "pause" });
+  await api.request("POST", "/webhooks/list", "/webhooks/list", { owner });
+  await api.read("/webhooks/{id}", { id });
 }
 
 async function readDocument(api: ExampleRecorder, path: string, hash = ""): Promise<void> {

@@ -54,7 +54,7 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
   const endpoints = [
     createPreflightEndpoint({ run: unused }),
     createEventsEndpoint({ readEvents: unused, streams: { assertRoom: unused, open: unused } }),
-    ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN }),
+    ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN, webhooks: null }),
   ];
   const reads = [...indexReads, ...writeReads];
   return describeApi(reads, [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)]).document;

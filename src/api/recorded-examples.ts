@@ -91,7 +91,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgxNTI3OTA0Mzg1MCIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgyNTMzNjAzNTExMCIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -222,7 +222,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xd6abe1a24b2729de72d1a4d7d3f6692f9c2f35badfc4e63bcd9561b0d11279b6",
+        quoteHash: "0x24bf86702e62cfaae4e4aeac04151f2b9a4c6f646baebfe218c9ba39018b239b",
       },
     },
     listReceipts: {
@@ -307,6 +307,37 @@ export const recordedExamples: ApiExamples = {
     getQuoteResponseMetadata: {
       parameters: {
         hash: "0x97e6cf94436b587dd00bf894e69ffb6d8406a7550703a36ffa6817806ec883bf",
+      },
+    },
+    registerWebhook: {
+      parameters: {},
+      body: {
+        owner: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f",
+        url: "http://127.0.0.1:9/hook",
+        filter: {
+          types: ["IntentSubmitted", "IntentFilled"],
+        },
+        finality: "safe",
+        from: "head",
+      },
+    },
+    manageWebhook: {
+      parameters: {
+        id: "wh_zbttztGUusQ6_4AOcNdHbQ",
+      },
+      body: {
+        action: "pause",
+      },
+    },
+    listWebhooks: {
+      parameters: {},
+      body: {
+        owner: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f",
+      },
+    },
+    getWebhook: {
+      parameters: {
+        id: "wh_zbttztGUusQ6_4AOcNdHbQ",
       },
     },
     readEvents: {

@@ -30,6 +30,7 @@ import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
+import { openWebhooks, type WebhooksOptions } from "./webhooks/open.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
 
 type ServeApiOptions = {
@@ -37,6 +38,8 @@ type ServeApiOptions = {
   readonly log: Log;
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
+  /** Without it there are no webhooks. */
+  readonly webhooks?: WebhooksOptions;
   /** Whether the index is complete, so that unreferenced records may expire. Without it nothing expires. */
   readonly isIndexReady?: () => Promise<boolean>;
   /** Default: 64 MiB. 0 disables the cache. */
@@ -60,16 +63,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
   const index = openIndexReader(readers);
-  const waiters = new BlockWaiters({
-    ...options.blockWaits,
-    requestMsMax: server.app.server.requestTimeout,
-    readHead: async () => {
-      const checkpoint = await readCheckpoint(database);
-      // A request that waited for this head must not get a cached response from before it.
-      if (checkpoint) cache.observeHead(checkpoint.block.hash);
-      return checkpoint && BigInt(checkpoint.block.number);
-    },
-  });
+  const waiters = createBlockWaiters(server, options, cache);
   const read: typeof index.read = (statement, use) =>
     index.read(statement, (head, rows) => {
       cache.observeHead(head.hash);
@@ -83,8 +77,11 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     cache.invalidateRoutes(affected.map(({ path }) => path));
   };
   const events = openEvents({ ...options, quick: readers.quick });
+  const webhooks =
+    options.webhooks && openWebhooks(options.webhooks, { ...options, readEvents: events.readEvents });
   const watcher = watchChanges(database, {
     onChange: (tables) => {
+      if (tables === null || tables.includes("webhooks")) webhooks?.onChange();
       if (tables !== null) return invalidateTables(tables);
       cache.invalidateAll();
       waiters.onChange();
@@ -95,7 +92,11 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     signal: shutdown.signal,
   });
   const writeService =
-    options.writes && openWriteService(options.writes, { database, log, onChange: invalidateTables });
+    options.writes &&
+    openWriteService(options.writes, {
+      ...{ database, log, onChange: invalidateTables },
+      webhooks: webhooks?.service ?? null,
+    });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
@@ -116,12 +117,30 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       shutdown.abort();
       await watcher;
       await expiryLoop;
+      await webhooks?.close();
       await events.close();
       await readers.quick.close();
       await readers.slow.close();
       writeService?.close();
     },
   };
+}
+
+function createBlockWaiters(
+  server: HttpServer,
+  { database, blockWaits }: ServeApiOptions,
+  cache: ResponseCache,
+): BlockWaiters {
+  return new BlockWaiters({
+    ...blockWaits,
+    requestMsMax: server.app.server.requestTimeout,
+    readHead: async () => {
+      const checkpoint = await readCheckpoint(database);
+      // A request that waited for this head must not get a cached response from before it.
+      if (checkpoint) cache.observeHead(checkpoint.block.hash);
+      return checkpoint && BigInt(checkpoint.block.number);
+    },
+  });
 }
 
 /** Nothing expires unless the API takes writes and can tell when the index is complete. */

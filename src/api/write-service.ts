@@ -14,6 +14,7 @@ import type { WritableTable } from "../schema/record-store.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
+import { createWebhookEndpoints, type WebhookService } from "./webhooks/endpoints.ts";
 import { attestationSchemaReads, createSchemaEndpoint } from "./writes/attestation-schemas.ts";
 import {
   createSignedWriteAuthority,
@@ -42,10 +43,15 @@ export type WriteServiceOptions = {
 
 export function openWriteService(
   options: WriteServiceOptions,
-  dependencies: { database: Database; log: Log; onChange: (tables: readonly WritableTable[]) => void },
+  dependencies: {
+    database: Database;
+    log: Log;
+    onChange: (tables: readonly WritableTable[]) => void;
+    webhooks: WebhookService | null;
+  },
 ): { readonly endpoints: readonly Endpoint[]; close(): void } {
   const { config, listenUrl } = options;
-  const { database, log, onChange } = dependencies;
+  const { database, log, onChange, webhooks } = dependencies;
   const limits = {
     clientBytesPerDayMax: config.clientBytesPerDayMax,
     totalBytesMax: config.storedBytesMax,
@@ -54,7 +60,7 @@ export function openWriteService(
   const publicBaseUrl = () => config.publicBaseUrl ?? listenUrl();
   const { authority, close } = openAuthority(options, publicBaseUrl, log);
   return {
-    endpoints: createWriteEndpoints({ store, authority, publicBaseUrl }),
+    endpoints: createWriteEndpoints({ store, authority, publicBaseUrl, webhooks }),
     close,
   };
 }
@@ -94,13 +100,18 @@ function openAuthority(
 }
 
 export function createWriteEndpoints(
-  options: WriteOptions & { readonly publicBaseUrl: () => string },
+  options: WriteOptions & {
+    readonly publicBaseUrl: () => string;
+    /** Null where webhooks are not configured. */
+    readonly webhooks: WebhookService | null;
+  },
 ): readonly Endpoint[] {
   return [
     ...createDocumentEndpoints(options),
     createMetadataEndpoint(options),
     createReservationEndpoint(options),
     createSchemaEndpoint(options),
+    ...createWebhookEndpoints({ ...options, service: options.webhooks }),
     ...(options.authority.mode === "open"
       ? createOffchainBidEndpoints(options.store)
       : createDisabledBidEndpoints()),

@@ -272,6 +272,39 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/api.ts")).apiCommand,
   },
   {
+    name: "webhooks",
+    summary: "deliver events to webhooks, or manage them",
+    description:
+      "Delivers events to the registered webhooks and to those in SEXTANT_WEBHOOKS_FILE. API processes do the same unless\n" +
+      "SEXTANT_WEBHOOK_DELIVERY=false; run as many as you like. Serves /health, /ready and /metrics on WEBHOOKS_PORT. With\n" +
+      "one of the options below it manages a webhook, by its id or name, and ends.",
+    options: {
+      network,
+      list: { type: "boolean", description: "print all webhooks, one JSON object per line" },
+      pause: { type: "string", valueName: "ID", description: "stop delivering; the cursor stays" },
+      resume: { type: "string", valueName: "ID", description: "deliver again from the cursor" },
+      replay: {
+        type: "string",
+        valueName: "ID",
+        description: "deliver again from another place; needs --from",
+      },
+      from: { type: "string", valueName: "PLACE", description: "a cursor, a block number, genesis or head" },
+      test: {
+        type: "string",
+        valueName: "ID",
+        description: "send a test message and print what became of it",
+      },
+      rotate: {
+        type: "string",
+        valueName: "ID",
+        description: "new keys; the old ones sign for 24 hours more",
+      },
+      secret: { type: "string", valueName: "ID", description: "print the symmetric secret" },
+      delete: { type: "string", valueName: "ID", description: "delete it with its cursor" },
+    },
+    load: async () => (await import("./commands/webhooks.ts")).webhooksCommand,
+  },
+  {
     name: "portfolio",
     summary: "serve paid wallet snapshots",
     description:

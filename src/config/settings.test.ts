@@ -35,7 +35,7 @@ describe(".env.example", () => {
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
     const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };
-    const { nodeEnvironment } = config;
+    const { nodeEnvironment, webhookKey, webhooksFile } = config;
     const portfolio = {
       portfolioPublicUrl,
       alchemyApiKey,
@@ -55,6 +55,8 @@ describe(".env.example", () => {
       rpcUrls,
       publicBaseUrl,
       writeAuth,
+      webhookKey,
+      webhooksFile,
       ...payments,
       ...facilitator,
     };

@@ -181,8 +181,52 @@ export const writeSettings = {
   ),
 };
 
-const address = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
 const key = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
+
+export const webhookSettings = {
+  webhookKey: setting(
+    "SEXTANT_WEBHOOK_KEY",
+    optional(secret(key)),
+    null,
+    "Key from which the keys of all webhooks are derived, the same for all processes. Without it there are no webhooks.",
+  ),
+  webhooksFile: setting(
+    "SEXTANT_WEBHOOKS_FILE",
+    optional(textValue),
+    null,
+    "JSON file with the operator's own webhooks.",
+  ),
+  webhooksMax: setting(
+    "SEXTANT_WEBHOOKS_MAX",
+    integer(0, 1_000),
+    // As many as one process can deliver to at once.
+    1_000,
+    "Maximum webhooks of all owners; 0 leaves only those of the operator.",
+  ),
+  webhooksPerOwnerMax: setting(
+    "SEXTANT_WEBHOOKS_PER_OWNER",
+    integer(1, 1_000),
+    10,
+    "Maximum webhooks of one owner.",
+  ),
+  webhookDelivery: setting(
+    "SEXTANT_WEBHOOK_DELIVERY",
+    booleanText,
+    true,
+    "Whether API processes deliver to webhooks; with false only `sextant webhooks` does.",
+  ),
+};
+
+export const webhookCommandSettings = {
+  webhooksPort: setting(
+    "WEBHOOKS_PORT",
+    port,
+    3005,
+    "Port of /health, /ready and /metrics of `sextant webhooks`; 0 lets the system choose.",
+  ),
+};
+
+const address = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
 
 const nodes = commaSeparated(secret(url("http", "https")));
 const describeNodes = (name: string) =>
@@ -456,6 +500,8 @@ export const allSettings = {
   ...apiSettings,
   ...eventSettings,
   ...writeSettings,
+  ...webhookSettings,
+  ...webhookCommandSettings,
   ...portfolioSettings,
   ...paywallSettings,
   ...paymentSettings,

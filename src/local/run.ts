@@ -1,5 +1,6 @@
 // Runs everything on this machine: chains, simulator, database, indexer, API, facilitator and portfolio service.
 import { Registry } from "prom-client";
+import { generatePrivateKey } from "viem/accounts";
 import { serveApi } from "../api/serve.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
@@ -157,7 +158,12 @@ async function startApi(
     onCall: status.onCall,
     listenUrl: () => url,
   };
-  const api = serveApi(server, { database, log, writes });
+  const webhookKey = config.webhookKey ?? new Secret(generatePrivateKey());
+  const webhooks = {
+    config: { ...config, webhookKey },
+    chainId: simulation.deployment.chainId,
+  };
+  const api = serveApi(server, { database, log, writes, webhooks });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);
   return url;

@@ -5,12 +5,13 @@ export type StatementRunner = {
   run<R extends object = Readonly<Record<string, unknown>>>(statement: SqlText): Promise<readonly R[]>;
 };
 
-/** The client-written tables that cached responses depend on. */
+/** The client-written tables that other processes want to know about: cached responses depend on them, or deliveries. */
 export type WritableTable =
   | "attestation_schemas"
   | "intent_metadata"
   | "intent_reservations"
-  | "offchain_bids";
+  | "offchain_bids"
+  | "webhooks";
 
 export type WriteScope = {
   /** The client that the stored bytes count for. */

@@ -3,7 +3,7 @@
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type Intent, intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
-import { buildIntent, signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
+import { buildIntent, cancelIntent, signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
 import { openWorld, type World } from "@sextant/simulator/world";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { serveApi } from "../../src/api/serve.ts";
@@ -15,7 +15,7 @@ import {
   type WriteSubject,
 } from "../../src/api/writes/sign-write.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import { writeSettings } from "../../src/config/settings.ts";
+import { webhookSettings, writeSettings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
@@ -64,6 +64,7 @@ export type WriteStage = {
   /** An intent and its hash, not submitted yet. */
   wish(owner: number, nonce: bigint, dataHash?: Hex): { intent: Intent; hash: Hex };
   submit(owner: number, nonce: bigint, dataHash?: Hex): Promise<bigint>;
+  cancel(owner: number, intentId: bigint): Promise<void>;
   /** Waits until the index has the chain's head. */
   waitUntilSynced(): Promise<void>;
   reorg(depth: number): Promise<void>;
@@ -100,7 +101,6 @@ export async function openWriteStage(): Promise<WriteStage> {
   const served = { chain, index, deployment };
   let world: World = await openWorld({ request, deployment: local });
   const now = BigInt(Math.floor(Date.now() / 1_000));
-
   const [signed, open] = await Promise.all([serveWrites("signed", served), serveWrites("open", served)]);
   const domain = { chainId: local.chainId, intentBook: deployment.contracts.IntentBook };
   const wanted = (nonce: bigint, dataHash?: Hex) => ({
@@ -126,6 +126,7 @@ export async function openWriteStage(): Promise<WriteStage> {
       const by = world.wallet(owner);
       return submitIntent(world, by, await signIntent(world, by, wanted(nonce, dataHash)));
     },
+    cancel: (owner, intentId) => cancelIntent(world, world.wallet(owner), intentId),
     waitUntilSynced: () => waitForHead(served),
     async reorg(depth) {
       await chain.reorg(depth, { replay: "none" });
@@ -185,7 +186,12 @@ async function serveWrites(
   const config = readConfig({ WRITE_AUTH: mode }, writeSettings);
   const urls = [new Secret(chain.rpcUrl)];
   const writing = { deployment, config, urls, onCall: null, listenUrl: () => url };
-  const api = serveApi(server, { database: index.database, log: silentLog, writes: writing });
+  const webhooks = {
+    config: readConfig({ SEXTANT_WEBHOOK_KEY: `0x${"5e".repeat(32)}` }, webhookSettings),
+    chainId: deployment.chainId,
+    timing: { pollMs: 100, spacingMs: 0 },
+  };
+  const api = serveApi(server, { database: index.database, log: silentLog, writes: writing, webhooks });
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
     client: await openClient(url),

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, Service, Solver, TrustSignal } from "./records.ts";
+import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, TrustSignal, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -335,7 +335,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xd6abe1a24b2729de72d1a4d7d3f6692f9c2f35badfc4e63bcd9561b0d11279b6" });
+   * const record = await sextant.getQuote({ quoteHash: "0x24bf86702e62cfaae4e4aeac04151f2b9a4c6f646baebfe218c9ba39018b239b" });
    * ```
    */
   getQuote(parameters: {
@@ -741,6 +741,84 @@ export interface OtherActions {
     required_attestation_subject?: string | null;
     required_attestation_schema?: string | null;
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
+
+  /**
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, solvers, receipts and disputes of the owner. (POST /webhooks)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.registerWebhook({ owner: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", url: "http://127.0.0.1:9/hook", filter: { types: ["IntentSubmitted","IntentFilled"] }, finality: "safe", from: "head" });
+   * ```
+   */
+  registerWebhook(body: {
+    /** Whose events are delivered; signs the registration. */
+    owner: string;
+    /** Where messages are sent by POST; https:// only. */
+    url: string;
+    /** As the parameters of GET /events: only events that pass all of them. */
+    filter?: {
+      types?: ("AccountFrozen" | "AgentRegistered" | "AgentRevoked" | "AgentUpdated" | "AttestationRevoked" | "AttestationSubmitted" | "AttestorRegistered" | "AttestorUpdated" | "DisputeOpened" | "DisputeResolved" | "EIP712DomainChanged" | "FacilitatorRegistered" | "FacilitatorUpdated" | "FulfillmentRecorded" | "FunctionAllowlistModeUpdated" | "FunctionAllowlistUpdated" | "GuardianSet" | "IntentCancelled" | "IntentFillProof" | "IntentFilled" | "IntentSubmitted" | "MerchantRegistered" | "MerchantUpdated" | "PaymentPolicySet" | "QuoteCommitted" | "ReceiptRecorded" | "ServiceRegistered" | "ServiceUpdated" | "SessionKeyExecuted" | "SessionKeyUpdated" | "SettlementExecuted" | "SignedPaymentRecorded" | "SolverBidSelected" | "SolverBidSubmitted" | "SolverBondChanged" | "SolverRegistered" | "SolverUpdated" | "SpendLimitSet" | "SpendRecorded" | "TargetAllowlistUpdated" | "TrustSignalRecorded")[];
+      /** Only events that name this agent: by its id, or by its address as in receipts. */
+      agent?: string;
+      /** Only events that name this intent. */
+      intent?: string;
+      /** Only events in which this address takes part, in whatever role; not as token or target. */
+      account?: string;
+      /** Only events that name this merchant: by its id, or by its address as in payment policies. */
+      merchant?: string;
+      /** Only events that name this service. */
+      service?: string;
+      /** Only events that name this solver: by its id, or by its address as in bids and fills. */
+      solver?: string;
+    };
+    /** As in GET /events; default instant. */
+    finality?: "instant" | "safe" | "finalized";
+    /** A cursor, a block number, genesis, or head, which is the default. */
+    from?: string;
+  }, options?: RequestOptions): Promise<RegisteredWebhook>;
+
+  /**
+   * List the webhooks of an owner; signed by the owner. Signed, because only the owner is to know where the events go. It changes nothing. (POST /webhooks/list)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.listWebhooks({ owner: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" });
+   * ```
+   */
+  listWebhooks(body: {
+    /** Signs the request. */
+    owner: string;
+  }, options?: RequestOptions): Promise<WebhookList>;
+
+  /**
+   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with new ids. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.manageWebhook({ id: "wh_zbttztGUusQ6_4AOcNdHbQ" }, { action: "pause" });
+   * ```
+   */
+  manageWebhook(parameters: {
+    /** Id of the webhook, as its registration returned it. */
+    id: string;
+  }, body: {
+    action: "pause" | "resume" | "replay" | "rotate" | "test" | "delete";
+    /** Where a replay begins: a cursor, a block number, genesis or head. */
+    from?: string;
+  }, options?: RequestOptions): Promise<ManagedWebhook>;
+
+  /**
+   * Get a webhook: its state, and the public keys that sign its messages. For those who know its id: the owner, and the receiver, which messages of the type webhook.test name it. (GET /webhooks/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getWebhook({ id: "wh_zbttztGUusQ6_4AOcNdHbQ" });
+   * ```
+   */
+  getWebhook(parameters: {
+    /** Id of the webhook, as its registration returned it. */
+    id: string;
+  }, options?: RequestOptions): Promise<Webhook>;
 
   /**
    * Select an offchain bid (development helper, open write mode only). Selects the bid and rejects all other offchain bids on the intent. In signed write mode the path responds 404. (POST /bids/{bidId}/select)

@@ -44,6 +44,10 @@ export const OPERATIONS = {
   getQuoteResponseMetadata: {"service":"api","method":"GET","path":"/quote-responses/{hash}/metadata","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   putIntentMetadata: {"service":"api","method":"PUT","path":"/intents/{id}/metadata","kind":"signed","query":[],"list":null,"hasParameters":true,"hasBody":true,"takesBlock":false,"takesMinBlock":true},
   reserveIntentMetadata: {"service":"api","method":"POST","path":"/intents/metadata","kind":"signed","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
+  registerWebhook: {"service":"api","method":"POST","path":"/webhooks","kind":"signed","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
+  listWebhooks: {"service":"api","method":"POST","path":"/webhooks/list","kind":"signed","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
+  manageWebhook: {"service":"api","method":"POST","path":"/webhooks/{id}","kind":"signed","query":[],"list":null,"hasParameters":true,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
+  getWebhook: {"service":"api","method":"GET","path":"/webhooks/{id}","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   selectOffchainBid: {"service":"api","method":"POST","path":"/bids/{bidId}/select","kind":"write","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   getPortfolio: {"service":"portfolio","method":"GET","path":"/portfolio","kind":"paid","query":["address","chains","spam"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -422,6 +422,33 @@ export type IntentWithMetadata = {
   block_timestamp?: string;
 };
 
+export type ManagedWebhook = {
+  id: string;
+  owner: string | null;
+  name: string | null;
+  /** Of the URL, which is not shown. */
+  host: string;
+  status: "active" | "paused" | "disabled";
+  disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;
+  filter: Record<string, unknown>;
+  finality: "instant" | "safe" | "finalized";
+  /** Everything up to here is delivered. */
+  cursor: string;
+  /** Ed25519, the newest first; any of them may sign. */
+  public_keys: string[];
+  /** Number of messages. */
+  delivered: string;
+  /** Failed attempts of the message that is next. */
+  failures: number;
+  retry_at: string | null;
+  pending_since: string | null;
+  last_error: string | null;
+  last_success_at: string | null;
+  created_at: string;
+  secret: string | null;
+  test: WebhookTest | null;
+};
+
 export type Merchant = {
   merchant_id: string;
   owner: string;
@@ -751,6 +778,32 @@ export type RecentActivity = {
   lookalike: boolean;
 };
 
+export type RegisteredWebhook = {
+  id: string;
+  owner: string | null;
+  name: string | null;
+  /** Of the URL, which is not shown. */
+  host: string;
+  status: "active" | "paused" | "disabled";
+  disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;
+  filter: Record<string, unknown>;
+  finality: "instant" | "safe" | "finalized";
+  /** Everything up to here is delivered. */
+  cursor: string;
+  /** Ed25519, the newest first; any of them may sign. */
+  public_keys: string[];
+  /** Number of messages. */
+  delivered: string;
+  /** Failed attempts of the message that is next. */
+  failures: number;
+  retry_at: string | null;
+  pending_since: string | null;
+  last_error: string | null;
+  last_success_at: string | null;
+  created_at: string;
+  secret: string | null;
+};
+
 export type SPEND_LIMIT = {
   policy_type: "SPEND_LIMIT";
   token: string;
@@ -861,4 +914,39 @@ export type TrustSignal = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type Webhook = {
+  id: string;
+  owner: string | null;
+  name: string | null;
+  /** Of the URL, which is not shown. */
+  host: string;
+  status: "active" | "paused" | "disabled";
+  disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;
+  filter: Record<string, unknown>;
+  finality: "instant" | "safe" | "finalized";
+  /** Everything up to here is delivered. */
+  cursor: string;
+  /** Ed25519, the newest first; any of them may sign. */
+  public_keys: string[];
+  /** Number of messages. */
+  delivered: string;
+  /** Failed attempts of the message that is next. */
+  failures: number;
+  retry_at: string | null;
+  pending_since: string | null;
+  last_error: string | null;
+  last_success_at: string | null;
+  created_at: string;
+};
+
+export type WebhookList = {
+  webhooks: Webhook[];
+};
+
+export type WebhookTest = {
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
 };

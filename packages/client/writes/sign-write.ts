@@ -82,6 +82,11 @@ function resourceOf({ operation, parameters, value }: Write): string {
       return `/intents/metadata/${String(value.intent_hash).toLowerCase()}`;
     case "publishAttestationSchema":
       return `/attestations/schemas/${schemaHashOf(value)}`;
+    case "registerWebhook":
+    case "listWebhooks":
+      return "/webhooks";
+    case "manageWebhook":
+      return `/webhooks/${String(parameters.id)}`;
     default:
       throw new SextantError("NOT_CONFIGURED", `This version of the client cannot sign ${operation}.`);
   }

@@ -66,7 +66,7 @@ const idOrAddressKind: ParameterKind<string> = {
     text.startsWith("0x") ? parseAddress(text, name) : parseUint(text, name).toString(),
 };
 
-const SUBJECT_PARAMETERS: Readonly<
+export const SUBJECT_PARAMETERS: Readonly<
   Record<EventSubject, Pick<Parameter<string>, "kind" | "description" | "example">>
 > = {
   agent: {
@@ -256,7 +256,7 @@ function readSelection({ values }: EndpointRequest): { filter: EventFilter; fina
   };
 }
 
-function parseStart(given: string): EventStart {
+export function parseStart(given: string): EventStart {
   if (given === "genesis" || given === "head") return { end: given };
   if (/^[0-9]{1,15}$/.test(given)) {
     return { block: Number(parseUint(given, "from", BigInt(CURSOR_BLOCK_MAX))) };

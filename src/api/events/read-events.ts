@@ -56,7 +56,7 @@ type EventsRequest = {
 };
 
 /** An event as clients get it. */
-type EventRecord = {
+export type EventRecord = {
   /** The same for the same event on the same branch, however often it is delivered. */
   readonly id: string;
   readonly type: string;
@@ -73,7 +73,7 @@ type EventRecord = {
 };
 
 /** Everything after this block is undone. The hash is null where the block is final and empty. */
-type UndoRecord = {
+export type UndoRecord = {
   readonly block_number: string;
   readonly block_hash: Hex | null;
   readonly cursor: string;

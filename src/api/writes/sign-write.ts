@@ -50,6 +50,16 @@ export const schemaWriteSubject = (schemaHash: Hex): WriteSubject => ({
   resource: `/attestations/schemas/${schemaHash.toLowerCase()}`,
 });
 
+export const webhooksWriteSubject = (action: "registerWebhook" | "listWebhooks"): WriteSubject => ({
+  action,
+  resource: "/webhooks",
+});
+
+export const webhookWriteSubject = (id: string): WriteSubject => ({
+  action: "manageWebhook",
+  resource: `/webhooks/${id}`,
+});
+
 type WriteTypedData = ReturnType<typeof writeTypedData>;
 
 function writeTypedData({ chainId, intentBook }: WriteDomain, message: WriteMessage) {

@@ -1,6 +1,7 @@
 // `sextant api`: serves the indexing API. Any number of processes can share one database.
 import { Registry } from "prom-client";
 import { readIndexReadiness, serveApi } from "../../api/serve.ts";
+import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { readConfig } from "../../config/read-config.ts";
@@ -11,6 +12,7 @@ import {
   indexerSettings,
   listenSettings,
   requestSettings,
+  webhookSettings,
   writeSettings,
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
@@ -19,6 +21,7 @@ import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { RunCommand } from "../command.ts";
 
 const settings = {
@@ -28,6 +31,7 @@ const settings = {
   ...eventSettings,
   ...requestSettings,
   ...writeSettings,
+  ...webhookSettings,
   network: indexerSettings.network,
   rpcUrls: indexerSettings.rpcUrls,
 };
@@ -51,9 +55,15 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const isIndexReady = async () => (await readIndexReadiness(database)).ready;
   const { eventStreamsMax: streamsMax, eventStreamsPerClientMax: streamsPerClientMax } = config;
   const eventStreams = { streamsMax, streamsPerClientMax };
-  const api = serveApi(server, { database, log, writes, isIndexReady, registry, eventStreams });
+  const webhooks = { config, chainId: deployment.chainId };
+  const common = { database, log, registry };
+  const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
   try {
     await assertSameDeployment(database, deployment);
+    await storeWebhooksFile(openRecordStore(database), {
+      path: config.webhooksFile,
+      chainId: deployment.chainId,
+    });
     addStatusRoutes(server.app, registry);
     url = await server.listen({ host: config.host, port: config.apiPort, portVariable: "API_PORT" });
     log.info({ component: "cli", event: "api_listening", url }, "Indexing API is listening");

@@ -26,6 +26,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
     "c50939b8159ed16f5c1e506e907632a05c7120fce8a0ee6e47ddbb95cd660f9b",
   ],
   ["what readers of events need", "c4076b38642b007a60eb0e1051c8b0b5978523e6bb592c47f0683be2c0984695"],
+  ["where events are delivered to", "1c0b77e00cc6ea893faee49f92515c59e5206d60d81f527ab060fa4e5bfcaf68"],
 ];
 
 let server: TestDatabase;

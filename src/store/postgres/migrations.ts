@@ -10,6 +10,7 @@ import { storageLimits } from "./migrations/0007-storage-limits.ts";
 import { paymentBlocks } from "./migrations/0008-payment-blocks.ts";
 import { lockHolders } from "./migrations/0009-lock-holders.ts";
 import { eventReading } from "./migrations/0010-event-reading.ts";
+import { webhooks } from "./migrations/0011-webhooks.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   paymentBlocks,
   lockHolders,
   eventReading,
+  webhooks,
 ];

@@ -11,6 +11,7 @@ import { claimSchema } from "../../../src/store/index/prepare.ts";
 import { createRowTables } from "../../../src/store/index/row-tables.ts";
 import { type Fold, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
 import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
+import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { encodeProtocolLog, MEMORY_DEPLOYMENT, repeatAddressByte } from "../../support/index/memory-index.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";
@@ -37,6 +38,7 @@ function hashOf(text: string): Hex {
 
 export class EventIndex {
   readonly database: Database;
+  readonly connection: DatabaseConnection;
   readonly drop: () => Promise<void>;
   readonly #store: IndexStore;
   #branch: ChainBlock[] = [];
@@ -44,19 +46,26 @@ export class EventIndex {
   /** Numbers every block and intent, so that no two branches have the same. */
   #made = 0;
 
-  private constructor(database: Database, store: IndexStore, drop: () => Promise<void>) {
+  private constructor(
+    database: Database,
+    connection: DatabaseConnection,
+    store: IndexStore,
+    drop: () => Promise<void>,
+  ) {
     this.database = database;
+    this.connection = connection;
     this.#store = store;
     this.drop = drop;
   }
 
   static async open(): Promise<EventIndex> {
-    const { database, drop } = await openTestDatabase();
+    const { database, place, drop } = await openTestDatabase();
     const lock = await acquireLock(database, "events", { waitMs: 0 });
     if (!lock) throw new Error("the lock is taken");
     await claimSchema(database, MEMORY_DEPLOYMENT);
     await database.transaction((session) => createRowTables(session, tables));
-    const index = new EventIndex(database, openIndexStore(database, lock, [intents]), async () => {
+    const store = openIndexStore(database, lock, [intents]);
+    const index = new EventIndex(database, place.connection, store, async () => {
       await lock.release();
       await drop();
     });

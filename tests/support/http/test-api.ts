@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
-import { writeSettings } from "../../../src/config/settings.ts";
+import { webhookSettings, writeSettings } from "../../../src/config/settings.ts";
 import type { BlockWaitersOptions } from "../../../src/http/block-waiters.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
@@ -22,6 +22,9 @@ export type TestApi = {
 const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
+
+// Registered and managed, without deliveries in the background.
+const WEBHOOKS = { SEXTANT_WEBHOOK_KEY: `0x${"5e".repeat(32)}`, SEXTANT_WEBHOOK_DELIVERY: "false" };
 
 type TestApiOptions = Partial<HttpServerOptions> & {
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
@@ -55,7 +58,9 @@ export async function startTestApi(
     onCall: null,
     listenUrl: () => url,
   };
-  const api = serveApi(server, { database, log: silentLog, writes, blockWaits, eventStreams, registry });
+  const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
+  const given = { database, log: silentLog, registry, blockWaits, eventStreams };
+  const api = serveApi(server, { ...given, writes, webhooks });
   addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {

@@ -1,0 +1,188 @@
+// Webhooks as their owners and the operator see and change them: registration within limits, and what can be done later.
+import { randomBytes } from "node:crypto";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Secret } from "../../lib/secret.ts";
+import type { EventFilter } from "../../protocol/event-filter.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import type { Finality } from "../../store/index/event-logs.ts";
+import { parseStart } from "../events/endpoint.ts";
+import type { ReadEvents } from "../events/read-events.ts";
+import { toWebhook, type Webhook, type WebhookRow, webhookColumns } from "./rows.ts";
+import { listGenerations, type WebhookSigner } from "./signing.ts";
+
+export type WebhookLimits = {
+  readonly webhooksMax: number;
+  readonly webhooksPerOwnerMax: number;
+};
+
+export type NewWebhook = {
+  readonly owner: Hex | null;
+  readonly name: string | null;
+  readonly url: Secret<string>;
+  readonly host: string;
+  readonly allowPrivate: boolean;
+  readonly filter: EventFilter;
+  readonly finality: Finality;
+  readonly position: string;
+};
+
+/** What can be done to a webhook, without its keys and deliveries. */
+export type WebhookChange =
+  | { readonly action: "delete" | "pause" | "resume" | "rotate" }
+  | { readonly action: "replay"; readonly position: string };
+
+// Webhooks of all owners at one host: however many owners there are, no server gets more than a few times every event.
+const WEBHOOKS_PER_HOST_MAX = 50;
+// Receivers take over a new secret within a day.
+const PREVIOUS_KEYS_HOURS = 24;
+const TEST_EVERY_SECONDS = 10;
+
+/** The record as JSON; the URL may hold a secret of the receiver, so that only its host is shown. */
+const recordColumns = rawSql(
+  `${webhookColumns.name}, w.name, w.host, w.disabled_reason, w.last_error, w.delivered, iso_time(w.created_at) as created_at, iso_time(nullif(w.retry_at, '-infinity')) as retry_at, iso_time(w.pending_since) as pending_since, iso_time(w.last_success_at) as last_success_at`,
+);
+
+export type WebhookRecordRow = WebhookRow & {
+  readonly name: string | null;
+  readonly host: string;
+  readonly disabled_reason: string | null;
+  readonly last_error: string | null;
+  readonly delivered: string;
+  readonly created_at: string;
+  readonly retry_at: string | null;
+  readonly pending_since: string | null;
+  readonly last_success_at: string | null;
+};
+
+export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
+  const { id, owner, name, host, finality, status, failures } = row;
+  const { keys, filter } = toWebhook(row);
+  return {
+    ...{ id, owner, name, host, status },
+    disabled_reason: row.disabled_reason,
+    filter: { ...(filter.types === null ? {} : { types: filter.types }), ...filter.subjects },
+    finality,
+    cursor: row.position,
+    public_keys: listGenerations(keys).map((generation) => signer.publicKeyOf(id, generation)),
+    delivered: row.delivered,
+    failures,
+    retry_at: failures > 0 ? row.retry_at : null,
+    pending_since: row.pending_since,
+    last_error: row.last_error,
+    last_success_at: row.last_success_at,
+    created_at: row.created_at,
+  };
+}
+
+/** Where to begin. The head is that of now, not of the first delivery; anything else is checked and kept. */
+export async function resolveStart(
+  readEvents: ReadEvents,
+  given: string,
+  finality: Finality,
+): Promise<string> {
+  const from = parseStart(given);
+  const filter: EventFilter = { types: null, subjects: {} };
+  const page = await readEvents({ from, filter, finality, limit: 1, client: "webhooks" });
+  return "end" in from && from.end === "head" ? page.progress.cursor : given;
+}
+
+/** Throws a Fault if there are too many. Call it in a transaction that no other registration runs beside. */
+export async function insertWebhook(
+  rows: StatementRunner,
+  { url, ...webhook }: NewWebhook,
+  limits: WebhookLimits,
+): Promise<WebhookRecordRow> {
+  const { owner, name, host, allowPrivate, filter, finality, position } = webhook;
+  if (owner !== null) await assertRoom(rows, { owner, host }, limits);
+  const id = `wh_${randomBytes(16).toString("base64url")}`;
+  return await runOne(
+    rows,
+    sql`insert into webhooks as w (id, owner, name, url, host, allow_private, types, subjects, finality, position)
+      values (${id}, ${owner}, ${name}, ${url.reveal()}, ${host}, ${allowPrivate}, ${filter.types && JSON.stringify(filter.types)}::jsonb, ${JSON.stringify(filter.subjects)}::jsonb, ${finality}, ${position}) returning ${recordColumns}`,
+  );
+}
+
+async function assertRoom(
+  rows: StatementRunner,
+  { owner, host }: { readonly owner: Hex; readonly host: string },
+  { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
+): Promise<void> {
+  const [counts] = await rows.run<{ total: number; of_owner: number; of_host: number }>(
+    sql`select (select count(*) from webhooks where owner is not null)::int as total, (select count(*) from webhooks where owner = ${owner})::int as of_owner, (select count(*) from webhooks where host = ${host} and owner is not null)::int as of_host`,
+  );
+  const { total = 0, of_owner = 0, of_host = 0 } = counts ?? {};
+  if (of_owner >= webhooksPerOwnerMax) {
+    throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
+  }
+  if (of_host >= WEBHOOKS_PER_HOST_MAX) {
+    throw new Fault("CONFLICT", `There are ${WEBHOOKS_PER_HOST_MAX} webhooks at this host already.`);
+  }
+  if (total >= webhooksMax) {
+    throw new Fault("STORAGE_FULL", "This server has as many webhooks as it may; read /events instead.");
+  }
+}
+
+export async function findWebhook(rows: StatementRunner, id: string): Promise<WebhookRecordRow | null> {
+  const [row] = await rows.run<WebhookRecordRow>(
+    sql`select ${recordColumns} from webhooks w where w.id = ${id}`,
+  );
+  return row ?? null;
+}
+
+/** By name and age. */
+export function listWebhooks(rows: StatementRunner, owner: Hex | null): Promise<readonly WebhookRecordRow[]> {
+  const isOwned = owner === null ? sql`true` : sql`w.owner = ${owner}`;
+  return rows.run<WebhookRecordRow>(
+    sql`select ${recordColumns} from webhooks w where ${isOwned} order by w.name nulls last, w.created_at, w.id`,
+  );
+}
+
+/** The record after the change; after a deletion, as it was. */
+export async function changeWebhook(
+  rows: StatementRunner,
+  id: string,
+  change: WebhookChange,
+): Promise<WebhookRecordRow> {
+  if (change.action === "delete") {
+    return await runOne(rows, sql`delete from webhooks w where w.id = ${id} returning ${recordColumns}`);
+  }
+  const changes = change.action === "replay" ? setReplay(change.position) : CHANGES[change.action];
+  return await runOne(
+    rows,
+    sql`update webhooks w set ${changes} where w.id = ${id} returning ${recordColumns}`,
+  );
+}
+
+const CHANGES: Readonly<Record<"pause" | "resume" | "rotate", SqlText>> = {
+  pause: sql`status = 'paused', disabled_reason = null`,
+  resume: sql`status = 'active', disabled_reason = null, failures = 0, retry_at = '-infinity', caught_up_at = null`,
+  rotate: sql`generation = generation + 1, previous_until = now() + ${PREVIOUS_KEYS_HOURS}::int * interval '1 hour'`,
+};
+
+/** With a lease that nothing holds: what is being sent comes to its end before the replay begins. */
+function setReplay(position: string): SqlText {
+  return sql`position = ${position}, epoch = epoch + 1, is_reached_ahead = reached is not null, caught_up_at = null, failures = 0, retry_at = '-infinity', lease = ${randomBytes(12).toString("base64url")}`;
+}
+
+/** Throws a Fault if the last test was a moment ago. */
+export async function claimTest(rows: StatementRunner, id: string): Promise<Webhook> {
+  const [row] = await rows.run<WebhookRow>(
+    sql`update webhooks w set tested_at = now() where w.id = ${id} and w.tested_at < now() - ${TEST_EVERY_SECONDS}::int * interval '1 second' returning ${webhookColumns}`,
+  );
+  if (row) return toWebhook(row);
+  throw new Fault("RATE_LIMITED", `A webhook can be tested every ${TEST_EVERY_SECONDS} seconds.`, {
+    retryAfterSeconds: TEST_EVERY_SECONDS,
+  });
+}
+
+async function runOne(rows: StatementRunner, statement: SqlText): Promise<WebhookRecordRow> {
+  const [row] = await rows.run<WebhookRecordRow>(statement);
+  if (!row) throw createNoWebhookFault();
+  return row;
+}
+
+export function createNoWebhookFault(): Fault {
+  return new Fault("NOT_FOUND", "No webhook has this id.");
+}

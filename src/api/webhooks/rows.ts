@@ -1,0 +1,266 @@
+// The table of webhooks: which are due, who delivers to each, and how far each is.
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../lib/clock.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { Secret } from "../../lib/secret.ts";
+import type { EventFilter } from "../../protocol/event-filter.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import type { Finality } from "../../store/index/event-logs.ts";
+import type { QueryRunner } from "../../store/postgres/session.ts";
+import type { UndoRecord } from "../events/read-events.ts";
+import type { KeyGenerations } from "./signing.ts";
+
+type WebhookStatus = "active" | "paused" | "disabled";
+
+/** The place of an event, comparable without reading its cursor. */
+export type ReachedEvent = { readonly cursor: string; readonly block: number; readonly logIndex: number };
+
+/** What delivery needs to know of a webhook. */
+export type Webhook = {
+  readonly id: string;
+  /** Null for the operator's. */
+  readonly owner: Hex | null;
+  readonly url: Secret<string>;
+  readonly allowPrivate: boolean;
+  readonly filter: EventFilter;
+  readonly finality: Finality;
+  readonly status: WebhookStatus;
+  readonly position: string;
+  readonly reached: ReachedEvent | null;
+  readonly isReachedAhead: boolean;
+  readonly undo: { readonly record: UndoRecord; readonly decidedMs: number } | null;
+  readonly epoch: number;
+  readonly keys: KeyGenerations;
+  readonly failures: number;
+  /** Whether it had nothing to deliver when it was last looked at. */
+  readonly isCaughtUp: boolean;
+};
+
+/** The right to deliver to a webhook, until its lease ends. */
+export type Claim = { readonly webhook: Webhook; readonly lease: string };
+
+export type WebhookRow = {
+  readonly id: string;
+  readonly owner: Hex | null;
+  readonly url: string;
+  readonly allow_private: boolean;
+  readonly types: readonly string[] | null;
+  readonly subjects: EventFilter["subjects"];
+  readonly finality: Finality;
+  readonly status: WebhookStatus;
+  readonly position: string;
+  readonly reached: ReachedEvent | null;
+  readonly is_reached_ahead: boolean;
+  readonly undo: Webhook["undo"];
+  readonly epoch: number;
+  readonly generation: number;
+  readonly is_previous_valid: boolean;
+  readonly failures: number;
+  readonly caught_up_at: string | null;
+};
+
+/** The columns of a WebhookRow; the table is `w`. */
+export const webhookColumns = rawSql(
+  "w.id, w.owner, w.url, w.allow_private, w.types, w.subjects, w.finality, w.status, w.position, w.reached, w.is_reached_ahead, w.undo, w.epoch, w.generation, w.previous_until > now() as is_previous_valid, w.failures, w.caught_up_at",
+);
+
+export function toWebhook(row: WebhookRow): Webhook {
+  return {
+    id: row.id,
+    owner: row.owner,
+    url: new Secret(row.url),
+    allowPrivate: row.allow_private,
+    filter: { types: row.types, subjects: row.subjects },
+    finality: row.finality,
+    status: row.status,
+    position: row.position,
+    reached: row.reached,
+    isReachedAhead: row.is_reached_ahead,
+    undo: row.undo,
+    epoch: row.epoch,
+    keys: { generation: row.generation, isPreviousValid: row.is_previous_valid },
+    failures: row.failures,
+    isCaughtUp: row.caught_up_at !== null,
+  };
+}
+
+const atMs = (ms: number): SqlText => sql`to_timestamp(${ms}::double precision / 1000)`;
+
+// Deliveries come in bursts, one statement each: they leave most connections of the process to others.
+const STATEMENTS_MAX = 3;
+// One for each webhook, with room to spare.
+const WAITING_MAX = 10_000;
+
+type WebhookRowsOptions = {
+  readonly database: QueryRunner;
+  readonly clock: Clock;
+  /** How long a process may go without a word before another one delivers. Longer than a request takes. */
+  readonly leaseMs: number;
+};
+
+/** Statements of delivery. Leases follow the database's clock, which all processes share; retries that of the process. */
+export class WebhookRows {
+  readonly #options: WebhookRowsOptions;
+  readonly #queue: ConcurrencyLimit = createConcurrencyLimit({
+    runningMax: STATEMENTS_MAX,
+    waitingMax: WAITING_MAX,
+  });
+
+  constructor(options: WebhookRowsOptions) {
+    this.#options = options;
+  }
+
+  /** Webhooks that may have something to deliver at this head, each for one process. */
+  async claimDue(head: string, max: number): Promise<readonly Claim[]> {
+    const lease = randomBytes(12).toString("base64url");
+    const due = sql`select d.id from webhooks d where d.status = 'active' and d.retry_at <= ${atMs(this.#options.clock.nowMs())}
+        and d.leased_until < now() and d.caught_up_at is distinct from ${head} order by d.retry_at, d.id limit ${max} for update skip locked`;
+    const rows = await this.#run<WebhookRow>(
+      sql`update webhooks w set lease = ${lease}, leased_until = ${this.#leaseEnd()} from (${due}) due where w.id = due.id returning ${webhookColumns}`,
+    );
+    return rows.map((row) => ({ webhook: toWebhook(row), lease }));
+  }
+
+  /** Before an event is sent: from here on the receiver may have it. Null if the claim is lost. */
+  begin(claim: Claim, reached: ReachedEvent): Promise<Claim | null> {
+    const pending = sql`pending_since = coalesce(pending_since, ${this.#now()})`;
+    return this.#update(claim, sql`${pending}, ${setNext(reached)}`);
+  }
+
+  /** The receiver has an event. `next` is sent at once. */
+  advance(claim: Claim, position: string, next: ReachedEvent | null): Promise<Claim | null> {
+    const { reached } = claim.webhook;
+    const isAhead = reached !== null && reached.cursor !== position;
+    const rest =
+      next === null
+        ? sql`is_reached_ahead = ${isAhead}, pending_since = null`
+        : sql`pending_since = ${this.#now()}, ${setNext(next)}`;
+    return this.#update(claim, sql`position = ${position}, ${this.#setDelivered()}, ${rest}`);
+  }
+
+  /** The receiver has the undo that was decided. */
+  completeUndo(claim: Claim): Promise<Claim | null> {
+    return this.#update(claim, sql`undo = null, pending_since = null, ${this.#setDelivered()}`);
+  }
+
+  /**
+   * Goes on from `position`. With `undo`, the receiver has events that are gone: the undo is stored before it is sent, so
+   * that it reaches the receiver even if the chain changes again.
+   */
+  moveTo(
+    claim: Claim,
+    move: {
+      readonly position: string;
+      readonly undo: UndoRecord | null;
+      readonly reached: ReachedEvent | null;
+    },
+  ): Promise<Claim | null> {
+    const { position, undo, reached } = move;
+    const isAhead = reached !== null && undo !== null && reached.cursor !== position;
+    const nowMs = this.#options.clock.nowMs();
+    const decided =
+      undo === null
+        ? sql``
+        : sql`undo = ${JSON.stringify({ record: undo, decidedMs: nowMs })}::jsonb, epoch = epoch + 1, pending_since = coalesce(pending_since, ${this.#now()}), `;
+    return this.#update(
+      claim,
+      sql`${decided}position = ${position}, reached = ${toJson(reached)}::jsonb, is_reached_ahead = ${isAhead}, caught_up_at = null`,
+    );
+  }
+
+  /** Ends the claim after a failed attempt. */
+  async fail(
+    { webhook, lease }: Claim,
+    failure: { readonly error: string; readonly retryAtMs: number; readonly disabledReason: string | null },
+  ): Promise<void> {
+    const { error, retryAtMs, disabledReason } = failure;
+    const disabled =
+      disabledReason === null ? sql`` : sql`status = 'disabled', disabled_reason = ${disabledReason}, `;
+    await this.#run(
+      sql`update webhooks set ${disabled}failures = failures + 1, last_error = ${error}, retry_at = ${atMs(retryAtMs)}, lease = null, leased_until = '-infinity' where id = ${webhook.id} and lease = ${lease}`,
+    );
+  }
+
+  /**
+   * Ends claims without an attempt. The position is how far each has read without finding anything, or null; the head is
+   * set where nothing more was there.
+   */
+  async release(
+    claims: readonly {
+      readonly claim: Claim;
+      readonly position: string | null;
+      readonly head: string | null;
+    }[],
+  ): Promise<void> {
+    if (claims.length === 0) return;
+    const rows = claims.map(({ claim: { webhook, lease }, position, head }) => ({
+      id: webhook.id,
+      lease,
+      position,
+      head,
+    }));
+    await this.#run(
+      sql`update webhooks w set position = coalesce(d.position, w.position), caught_up_at = d.head, is_reached_ahead = w.is_reached_ahead and d.head is null, lease = null, leased_until = '-infinity'
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (id text, lease text, position text, head text) where w.id = d.id and w.lease = d.lease`,
+    );
+  }
+
+  /** Ends a claim that failed through no fault of the receiver. */
+  async postpone({ webhook, lease }: Claim, untilMs: number): Promise<void> {
+    await this.#run(
+      sql`update webhooks set retry_at = ${atMs(untilMs)}, lease = null, leased_until = '-infinity' where id = ${webhook.id} and lease = ${lease}`,
+    );
+  }
+
+  async countByState(): Promise<WebhookCounts> {
+    const [row] = await this.#run<WebhookCounts>(
+      sql`select count(*) filter (where status = 'active')::int as active, count(*) filter (where status = 'paused')::int as paused,
+          count(*) filter (where status = 'disabled')::int as disabled, count(*) filter (where status = 'active' and pending_since is not null)::int as pending,
+          coalesce(extract(epoch from ${this.#now()} - min(pending_since) filter (where status = 'active')), 0)::float8 as lag from webhooks`,
+    );
+    return row ?? { active: 0, paused: 0, disabled: 0, pending: 0, lag: 0 };
+  }
+
+  #setDelivered(): SqlText {
+    return sql`failures = 0, last_error = null, last_success_at = ${this.#now()}, delivered = delivered + 1`;
+  }
+
+  #now(): SqlText {
+    return atMs(this.#options.clock.nowMs());
+  }
+
+  #leaseEnd(): SqlText {
+    return sql`now() + ${this.#options.leaseMs}::double precision * interval '1 millisecond'`;
+  }
+
+  /** Every step renews the lease, and returns the webhook as it is then. */
+  async #update({ webhook, lease }: Claim, changes: SqlText): Promise<Claim | null> {
+    const [row] = await this.#run<WebhookRow>(
+      sql`update webhooks w set ${changes}, leased_until = ${this.#leaseEnd()} where w.id = ${webhook.id} and w.lease = ${lease} returning ${webhookColumns}`,
+    );
+    return row ? { webhook: toWebhook(row), lease } : null;
+  }
+
+  #run<R extends object>({ text, values }: SqlText): Promise<readonly R[]> {
+    return this.#queue.run(async () => (await this.#options.database.query<R>({ text, values })).rows);
+  }
+}
+
+export type WebhookCounts = {
+  readonly active: number;
+  readonly paused: number;
+  readonly disabled: number;
+  /** Active ones with a message that is not delivered yet. */
+  readonly pending: number;
+  /** Seconds since the first attempt of the oldest such message. */
+  readonly lag: number;
+};
+
+function setNext(reached: ReachedEvent): SqlText {
+  return sql`reached = ${toJson(reached)}::jsonb, is_reached_ahead = true, caught_up_at = null`;
+}
+
+function toJson(value: ReachedEvent | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}

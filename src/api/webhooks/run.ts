@@ -1,0 +1,186 @@
+// Delivery in this process: takes webhooks that are due, shares them with other processes, and wakes up with the index.
+import { Registry } from "prom-client";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { createLogThrottle, type Log } from "../../lib/log.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import type { ReadEvents } from "../events/read-events.ts";
+import { type DeliverOptions, deliver, endFailedClaim } from "./deliver.ts";
+import { findNext, type SharedPages } from "./look.ts";
+import { createWebhookMetrics } from "./metrics.ts";
+import { type Claim, WebhookRows } from "./rows.ts";
+import { REQUEST_MS_MAX, type SendWebhook } from "./send.ts";
+
+export type WebhookDelivery = {
+  /** The index or a webhook has changed. */
+  onChange(): void;
+  /** Ends requests in flight: the next process sends their messages again. */
+  close(): Promise<void>;
+};
+
+export type WebhookTiming = {
+  /** Between two looks where no notification arrives. */
+  readonly pollMs: number;
+  readonly leaseMs: number;
+  readonly spacingMs: number;
+};
+
+const TIMING: WebhookTiming = {
+  pollMs: 1_000,
+  // A request and the statement after it. A process that was killed is replaced after this time.
+  leaseMs: REQUEST_MS_MAX + 5_000,
+  // Twenty messages a second: more than a chain emits for one owner, and no burden for a server that did not ask for them.
+  spacingMs: 50,
+};
+
+type WebhookDeliveryOptions = {
+  readonly database: Database;
+  readonly readEvents: ReadEvents;
+  readonly send: SendWebhook;
+  readonly log: Log;
+  readonly registry?: Registry;
+  readonly clock?: Clock;
+  readonly timing?: Partial<WebhookTiming>;
+};
+
+// One for each webhook that the default settings allow: a slow receiver takes no other's place.
+const DELIVERIES_MAX = 1_000;
+// Taken at once, and looked at together.
+const BATCH_MAX = 50;
+const COUNT_EVERY_MS = 10_000;
+
+export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
+  const { database, clock = systemClock, log } = options;
+  const timing = { ...TIMING, ...options.timing };
+  const stopping = new AbortController();
+  const repeatLimit = createLogThrottle();
+  const rows = new WebhookRows({ database, clock, leaseMs: timing.leaseMs });
+  const metrics = createWebhookMetrics(options.registry ?? new Registry());
+  const loop = new DeliveryLoop(
+    {
+      ...{ rows, database, metrics, clock, log, repeatLimit },
+      readEvents: options.readEvents,
+      send: options.send,
+      spacingMs: timing.spacingMs,
+      stop: stopping.signal,
+    },
+    timing.pollMs,
+  );
+  const counting = setInterval(() => {
+    rows
+      .countByState()
+      .then(metrics.observe, (err) =>
+        log.debug({ component: "api", event: "webhook_count_failed", err }, "Webhooks could not be counted"),
+      );
+  }, COUNT_EVERY_MS);
+  const running = loop.run(() => readHead(database));
+  return {
+    onChange: () => loop.wake(),
+    async close() {
+      clearInterval(counting);
+      stopping.abort(new Error("the process shuts down"));
+      loop.wake();
+      await running;
+      repeatLimit.close();
+    },
+  };
+}
+
+/** What there is to deliver depends on nothing else; null while nothing is indexed. */
+async function readHead(database: Database): Promise<string | null> {
+  const { rows } = await database.query<{ head: string }>(
+    "select concat_ws(' ', encode(block_hash, 'hex'), safe_block, finalized_block) as head from checkpoint",
+  );
+  return rows[0]?.head ?? null;
+}
+
+class DeliveryLoop {
+  readonly #options: DeliverOptions;
+  readonly #pollMs: number;
+  readonly #running = new Set<Promise<void>>();
+  #wake: () => void = () => undefined;
+  #isAwake = false;
+
+  constructor(options: DeliverOptions, pollMs: number) {
+    this.#options = options;
+    this.#pollMs = pollMs;
+  }
+
+  wake(): void {
+    this.#isAwake = true;
+    this.#wake();
+  }
+
+  async run(readHead: () => Promise<string | null>): Promise<void> {
+    const { stop, log, repeatLimit } = this.#options;
+    while (!stop.aborted) {
+      this.#isAwake = false;
+      try {
+        const head = await readHead();
+        while (head !== null && !stop.aborted && (await this.#takeBatch(head)));
+      } catch (err) {
+        repeatLimit.report("webhooks_failed", (repeated) =>
+          log.warn(
+            { component: "api", event: "webhooks_failed", err, repeated: repeated || undefined },
+            "Looking for webhooks that are due failed, retrying",
+          ),
+        );
+      }
+      await this.#sleep();
+    }
+    await Promise.all(this.#running);
+  }
+
+  /** Whether there may be more. */
+  async #takeBatch(head: string): Promise<boolean> {
+    const max = Math.min(BATCH_MAX, DELIVERIES_MAX - this.#running.size);
+    if (max <= 0) return false;
+    const claims = await this.#options.rows.claimDue(head, max);
+    const caughtUp = claims.filter(({ webhook }) => webhook.isCaughtUp);
+    // Those with history to read must not keep the others waiting.
+    for (const claim of claims)
+      if (!claim.webhook.isCaughtUp) this.#start(deliver(claim, head, this.#options));
+    await this.#lookTogether(caughtUp, head);
+    return claims.length === max;
+  }
+
+  /** Most have nothing to deliver at a new head: one read and one statement for all of them. */
+  async #lookTogether(claims: readonly Claim[], head: string): Promise<void> {
+    const pages: SharedPages = new Map();
+    const quiet: { claim: Claim; position: string; head: string | null }[] = [];
+    await Promise.all(
+      claims.map(async (claim) => {
+        try {
+          const found = await findNext(claim, this.#options, pages);
+          if (found?.kind === "nothing") {
+            quiet.push({ claim, position: found.position, head: found.isCaughtUp ? head : null });
+          } else if (found) {
+            this.#start(deliver(found, head, this.#options));
+          }
+        } catch (error) {
+          await endFailedClaim(claim, error, this.#options);
+        }
+      }),
+    );
+    await this.#options.rows.release(quiet);
+  }
+
+  #start(delivery: Promise<void>): void {
+    const tracked = delivery.finally(() => {
+      this.#running.delete(tracked);
+      // It may have become due again at once: it has read a part of history, or the head has moved on.
+      this.wake();
+    });
+    this.#running.add(tracked);
+  }
+
+  async #sleep(): Promise<void> {
+    const { clock, stop } = this.#options;
+    if (this.#isAwake || stop.aborted) return;
+    const waking = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    await Promise.race([woken, clock.sleep(this.#pollMs, waking.signal).catch(() => undefined)]);
+    waking.abort();
+  }
+}

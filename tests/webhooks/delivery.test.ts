@@ -1,0 +1,360 @@
+// Delivery to real receivers over a real database: order, undo, retries, and receivers that fail in every way.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { RETRY_MS } from "../../src/api/webhooks/deliver.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { EventIndex } from "../api/events/event-index.ts";
+import { Receiver } from "./receiver.ts";
+import { addWebhook, change, type DeliveringProcess, readWebhook, startDelivering } from "./webhook-stage.ts";
+
+let index: EventIndex;
+beforeAll(async () => {
+  index = await EventIndex.open();
+});
+afterAll(() => index.drop());
+beforeEach(async () => {
+  await index.reset();
+  await index.database.query("truncate webhooks");
+});
+
+async function startReceiver(): Promise<Receiver> {
+  const receiver = await Receiver.start();
+  onTestFinished(() => receiver.stop());
+  return receiver;
+}
+
+function start(options: Parameters<typeof startDelivering>[1] = {}): DeliveringProcess {
+  const delivering = startDelivering(index.database, options);
+  onTestFinished(() => delivering.close());
+  return delivering;
+}
+
+const chainIds = (upTo?: number) => index.events(upTo).map(({ id }) => id);
+const patiently = { timeout: 15_000, interval: 20 };
+const expectHeld = (receiver: Receiver, ids: () => readonly string[]) =>
+  expect.poll(() => receiver.ids, patiently).toEqual(ids());
+
+describe("events", () => {
+  it("arrive in order, signed, and once; then as they happen", async () => {
+    const receiver = await startReceiver();
+    await index.extend([2, 0, 3]);
+    const id = await addWebhook(index.database, receiver.url);
+    const { service, webhooks } = start();
+    receiver.expectSecret(() => service.signer.secretOf(id, 1));
+    await expectHeld(receiver, chainIds);
+    await index.extend([1, 4]);
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.attempts).toHaveLength(index.events().length);
+    expect(receiver.problems).toEqual([]);
+    expect(receiver.attempts[0]).toMatchObject({
+      type: `event.${index.events()[0]?.type}`,
+      data: { id: index.events()[0]?.id, description: expect.any(String), cursor: expect.any(String) },
+    });
+    // The receiver has a message a moment before the sender knows.
+    await expect.poll(async () => (await readWebhook(index.database, id)).delivered, patiently).toBe("10");
+    expect(await readWebhook(index.database, id)).toMatchObject({ failures: 0, status: "active" });
+  });
+
+  it("pass the filter of each webhook, also while many follow the head together", async () => {
+    const [all, some] = [await startReceiver(), await startReceiver()];
+    await addWebhook(index.database, all.url);
+    await addWebhook(index.database, some.url, { types: ["IntentCancelled"] });
+    const { webhooks } = start();
+    for (let block = 0; block < 6; block += 1) {
+      await index.extend([2]);
+      webhooks.onChange();
+      await expectHeld(all, chainIds);
+    }
+    const cancelled = index.events().filter(({ type }) => type === "IntentCancelled");
+    expect(cancelled.length).toBeGreaterThan(0);
+    await expectHeld(some, () => cancelled.map(({ id }) => id));
+  });
+
+  it("are undone before those of another branch, and only where they were delivered", async () => {
+    const [receiver, quiet] = [await startReceiver(), await startReceiver()];
+    await addWebhook(index.database, receiver.url);
+    await addWebhook(index.database, quiet.url, { types: ["AgentRegistered"] });
+    start();
+    await index.extend([2, 2, 2]);
+    await expectHeld(receiver, chainIds);
+    await index.rollback(2);
+    await index.extend([1, 3, 1]);
+    await expectHeld(receiver, chainIds);
+    expect(receiver.undoCount).toBe(1);
+    expect(receiver.problems).toEqual([]);
+    expect(quiet.attempts).toEqual([]);
+  });
+
+  it("arrive once they are final where that is wanted, and are never undone", async () => {
+    const receiver = await startReceiver();
+    await addWebhook(index.database, receiver.url, { finality: "finalized" });
+    start();
+    await index.extend([2, 2, 2], 2);
+    await expectHeld(receiver, () => chainIds(1));
+    await index.rollback(2);
+    await index.extend([1, 1, 1], 1);
+    await expectHeld(receiver, () => chainIds(index.finalized));
+    expect(receiver.undoCount).toBe(0);
+    expect(index.finalized).toBe(3);
+  });
+
+  it("that are replayed are new messages, so that no receiver takes them for duplicates", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start();
+    await index.extend([1, 1]);
+    await expectHeld(receiver, chainIds);
+    await change(index.database, id, { action: "replay", position: "genesis" });
+    webhooks.onChange();
+    await expect.poll(() => receiver.attempts.length, { ...patiently, timeout: 25_000 }).toBe(4);
+    expect(new Set(receiver.attempts.map((each) => each.id)).size).toBe(4);
+    expect(new Set(receiver.attempts.map(({ data }) => data.id)).size).toBe(2);
+  }, 40_000);
+});
+
+describe("an event whose delivery is not known", () => {
+  it("is undone if a reorg removes it before it is sent again", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start();
+    await index.extend([1]);
+    await expectHeld(receiver, chainIds);
+    // The receiver takes the event, and the sender never learns it.
+    receiver.behave((message, response) => {
+      receiver.hold(message);
+      response.destroy();
+    });
+    await index.extend([1]);
+    webhooks.onChange();
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    expect(receiver.ids).toEqual(chainIds());
+    await index.rollback(1);
+    await index.extend([0, 1]);
+    receiver.behave(null);
+    await change(index.database, id, { action: "resume" });
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.undoCount).toBe(1);
+    expect(receiver.problems).toEqual([]);
+  });
+
+  it("has the same id when it is sent again", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start();
+    receiver.behave((_, response) => void response.writeHead(500).end());
+    await index.extend([1]);
+    webhooks.onChange();
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    receiver.behave(null);
+    await change(index.database, id, { action: "resume" });
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.attempts).toHaveLength(2);
+    expect(receiver.attempts[0]?.id).toBe(receiver.attempts[1]?.id);
+  });
+
+  it("is undone though a deeper reorg comes before the undo is delivered", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start();
+    await index.extend([1, 1]);
+    await expectHeld(receiver, chainIds);
+    receiver.behave((_, response) => void response.writeHead(503).end());
+    await index.rollback(1);
+    await index.extend([1]);
+    webhooks.onChange();
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    expect((await readWebhook(index.database, id)).undo).not.toBeNull();
+    await index.rollback(2);
+    await index.extend([2, 1, 1]);
+    receiver.behave(null);
+    await change(index.database, id, { action: "resume" });
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.problems).toEqual([]);
+  });
+});
+
+/** The time of the process, which a test moves; sleeping takes its real time. */
+class MovableClock implements Clock {
+  #aheadMs = 0;
+  nowMs = () => Date.now() + this.#aheadMs;
+  sleep = systemClock.sleep;
+  move(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+describe("a receiver that fails", () => {
+  it("is tried by the table of the specification, disabled at its end, and gets everything once it is back", async () => {
+    const receiver = await startReceiver();
+    const clock = new MovableClock();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start({ clock });
+    await index.extend([2, 1]);
+    receiver.behave((_, response) => void response.writeHead(500).end("out of order"));
+    for (const [failures, delayMs] of RETRY_MS.entries()) {
+      await expect
+        .poll(async () => (await readWebhook(index.database, id)).failures, patiently)
+        .toBe(failures + 1);
+      const { retry_at } = await readWebhook(index.database, id);
+      const waitMs = Date.parse(retry_at ?? "") - clock.nowMs();
+      expect(waitMs).toBeGreaterThan(delayMs - 5_000);
+      expect(waitMs).toBeLessThanOrEqual(delayMs * 1.1);
+      await index.extend([1]);
+      clock.move(waitMs + 100);
+      webhooks.onChange();
+    }
+    await expect.poll(async () => (await readWebhook(index.database, id)).status, patiently).toBe("disabled");
+    expect(await readWebhook(index.database, id)).toMatchObject({
+      ...{ disabled_reason: "failing", failures: 10, delivered: "0" },
+      last_error: "status 500 out of order",
+    });
+    expect(receiver.attempts).toHaveLength(10);
+    expect(new Set(receiver.attempts.map((each) => each.id)).size).toBe(1);
+    expect(RETRY_MS.reduce((sum, each) => sum + each)).toBe((75 * 3_600 + 35 * 60 + 5) * 1_000);
+    receiver.behave(null);
+    await change(index.database, id, { action: "resume" });
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.problems).toEqual([]);
+  }, 60_000);
+
+  it.each([
+    ["responds 410", 410, "disabled"],
+    ["redirects", 307, "active"],
+    ["responds 404", 404, "active"],
+  ])("because it %s is not asked again at once, and keeps its cursor", async (_, status, expected) => {
+    const [receiver, elsewhere] = [await startReceiver(), await startReceiver()];
+    const id = await addWebhook(index.database, receiver.url);
+    receiver.behave((__, response) => void response.writeHead(status, { location: elsewhere.url }).end());
+    const { webhooks } = start();
+    await index.extend([1]);
+    webhooks.onChange();
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    await sleep(300);
+    expect(await readWebhook(index.database, id)).toMatchObject({ status: expected, delivered: "0" });
+    expect(receiver.attempts).toHaveLength(1);
+    expect(elsewhere.attempts).toHaveLength(0);
+  });
+
+  it("requests a later retry with Retry-After", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    receiver.behave((_, response) => void response.writeHead(429, { "retry-after": "600" }).end());
+    start();
+    await index.extend([1]);
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    const { retry_at } = await readWebhook(index.database, id);
+    expect(Date.parse(retry_at ?? "") - Date.now()).toBeGreaterThan(590_000);
+  });
+
+  it("or hangs delays no other, and no response fills the memory or the table", async () => {
+    const [hanging, endless, receiver] = [
+      await startReceiver(),
+      await startReceiver(),
+      await startReceiver(),
+    ];
+    hanging.behave(() => undefined);
+    endless.behave((_, response) => {
+      response.writeHead(500);
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(100_000)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    for (let count = 0; count < 20; count += 1) await addWebhook(index.database, hanging.url);
+    const id = await addWebhook(index.database, endless.url);
+    await addWebhook(index.database, receiver.url);
+    start();
+    await index.extend([2]);
+    await expectHeld(receiver, chainIds);
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    expect((await readWebhook(index.database, id)).last_error?.length).toBeLessThan(300);
+    await expect.poll(() => hanging.attempts.length, patiently).toBe(20);
+  });
+
+  it("after a success that never ends has the message", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    receiver.behave((message, response) => {
+      receiver.hold(message);
+      response.writeHead(200);
+      response.write("x".repeat(100_000));
+    });
+    start();
+    await index.extend([1]);
+    await expect.poll(async () => (await readWebhook(index.database, id)).delivered, patiently).toBe("1");
+  });
+});
+
+describe("several processes", () => {
+  it("never deliver to the same webhook at once, and each event once", async () => {
+    const receivers = await Promise.all(Array.from({ length: 4 }, startReceiver));
+    for (const receiver of receivers) await addWebhook(index.database, receiver.url);
+    const processes = [start(), start(), start()];
+    for (let round = 0; round < 8; round += 1) {
+      await index.extend([2, 1]);
+      for (const { webhooks } of processes) webhooks.onChange();
+      await sleep(20);
+    }
+    for (const receiver of receivers) {
+      await expectHeld(receiver, chainIds);
+      expect(receiver.problems).toEqual([]);
+      expect(receiver.attempts).toHaveLength(index.events().length);
+    }
+  });
+});
+
+it("a paused webhook gets nothing, and everything after it is resumed", async () => {
+  const receiver = await startReceiver();
+  const id = await addWebhook(index.database, receiver.url);
+  const { webhooks } = start();
+  await index.extend([1]);
+  await expectHeld(receiver, chainIds);
+  await change(index.database, id, { action: "pause" });
+  await index.extend([2]);
+  webhooks.onChange();
+  await sleep(300);
+  expect(receiver.attempts).toHaveLength(1);
+  await change(index.database, id, { action: "resume" });
+  await expectHeld(receiver, chainIds);
+});
+
+it("messages are signed by the old and the new keys after a rotation", async () => {
+  const receiver = await startReceiver();
+  const id = await addWebhook(index.database, receiver.url);
+  const { service } = start();
+  await change(index.database, id, { action: "rotate" });
+  for (const generation of [1, 2]) {
+    receiver.expectSecret(() => service.signer.secretOf(id, generation));
+    await index.extend([1]);
+    await expectHeld(receiver, chainIds);
+  }
+  await index.database.query("update webhooks set previous_until = '-infinity'");
+  await index.extend([1]);
+  await expectHeld(receiver, chainIds);
+  expect(receiver.problems).toEqual([]);
+  receiver.expectSecret(() => service.signer.secretOf(id, 1));
+  await index.extend([1]);
+  await expectHeld(receiver, chainIds);
+  expect(receiver.problems).toHaveLength(1);
+});
+
+it("metrics count webhooks and attempts", async () => {
+  const [good, bad] = [await startReceiver(), await startReceiver()];
+  bad.behave((_, response) => void response.writeHead(500).end());
+  await addWebhook(index.database, good.url);
+  const id = await addWebhook(index.database, bad.url);
+  const { registry } = start();
+  await index.extend([2]);
+  await expectHeld(good, chainIds);
+  await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+  const patient = expect.poll(() => registry.metrics(), patiently);
+  await patient.toContain('sextant_webhook_attempts_total{outcome="delivered"} 2');
+  expect(await registry.metrics()).toContain('sextant_webhook_attempts_total{outcome="failed"} 1');
+});

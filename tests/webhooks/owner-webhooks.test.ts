@@ -1,0 +1,218 @@
+// Webhooks of owners over HTTP, on a real chain: who may register, what they get, and what they can do later.
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { parseWebhookUrl } from "../../src/api/webhooks/send.ts";
+import { webhooksWriteSubject, webhookWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { createPublicNetwork } from "../../src/lib/public-network.ts";
+import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "../api/write-stage.ts";
+import { Receiver } from "./receiver.ts";
+
+let stage: WriteStage;
+let nonce = 0n;
+beforeAll(async () => {
+  stage = await openWriteStage();
+});
+afterAll(() => stage.close());
+afterEach(() => stage.index.database.query("truncate webhooks"));
+
+const patiently = { timeout: 15_000, interval: 20 };
+
+async function startReceiver(): Promise<Receiver> {
+  const receiver = await Receiver.start();
+  onTestFinished(() => receiver.stop());
+  return receiver;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function register(
+  url: string,
+  options: { by?: number; owner?: number; fields?: Fields; version?: bigint } = {},
+) {
+  const { by = INTENT_OWNER, owner = by, fields = {}, version = stage.nextVersion() } = options;
+  const body = { owner: stage.addressOf(owner), url, ...fields };
+  return stage.send(stage.person(by), webhooksWriteSubject("registerWebhook"), {
+    ...{ method: "POST", path: "/webhooks", body, version },
+  });
+}
+
+function manage(id: unknown, body: Fields, by = INTENT_OWNER) {
+  return stage.send(stage.person(by), webhookWriteSubject(String(id)), {
+    ...{ method: "POST", path: `/webhooks/${String(id)}`, body, version: stage.nextVersion() },
+  });
+}
+
+const submit = (owner: number) => {
+  nonce += 1n;
+  return stage.submit(owner, nonce);
+};
+
+const namesOf = (receiver: Receiver) =>
+  receiver.attempts.map(({ type, data }) => `${type} ${(data.args as Fields | undefined)?.intentId ?? ""}`);
+
+describe("a webhook of an owner", () => {
+  it("gets what happens to what the owner has, and nothing of others", async () => {
+    const receiver = await startReceiver();
+    const { status, body } = await register(receiver.url);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      owner: stage.addressOf(INTENT_OWNER).toLowerCase(),
+      status: "active",
+      finality: "instant",
+    });
+    receiver.expectSecret(() => String(body.secret));
+    const others = await submit(UNRELATED_ACCOUNT);
+    const own = await submit(INTENT_OWNER);
+    // The event names the intent and no account.
+    await stage.cancel(UNRELATED_ACCOUNT, others);
+    await stage.cancel(INTENT_OWNER, own);
+    await submit(UNRELATED_ACCOUNT);
+    await stage.waitUntilSynced();
+    await expect
+      .poll(() => namesOf(receiver), patiently)
+      .toEqual([`event.IntentSubmitted ${own}`, `event.IntentCancelled ${own}`]);
+    expect(receiver.problems).toEqual([]);
+  });
+
+  it("gets an undo, and nothing of the other owner whose intent has the id after a reorg", async () => {
+    const receiver = await startReceiver();
+    await register(receiver.url);
+    const own = await submit(INTENT_OWNER);
+    await stage.waitUntilSynced();
+    await expect.poll(() => receiver.ids.length, patiently).toBe(1);
+    await stage.reorg(1);
+    nonce += 100n;
+    expect(await submit(UNRELATED_ACCOUNT)).toBe(own);
+    await stage.cancel(UNRELATED_ACCOUNT, own);
+    const next = await submit(INTENT_OWNER);
+    await stage.waitUntilSynced();
+    await expect
+      .poll(() => namesOf(receiver), patiently)
+      .toEqual([`event.IntentSubmitted ${own}`, "chain.undo ", `event.IntentSubmitted ${next}`]);
+  });
+
+  it("begins where it is to, with its filter", async () => {
+    const receiver = await startReceiver();
+    const own = await submit(INTENT_OWNER);
+    await stage.cancel(INTENT_OWNER, own);
+    await stage.waitUntilSynced();
+    const filter = { types: ["IntentCancelled"], intent: own.toString() };
+    const { body } = await register(receiver.url, {
+      fields: { from: "genesis", filter, finality: "instant" },
+    });
+    expect(body).toMatchObject({ filter });
+    await expect.poll(() => namesOf(receiver), patiently).toEqual([`event.IntentCancelled ${own}`]);
+  });
+});
+
+describe("a registration", () => {
+  it("is signed by the owner, once", async () => {
+    const receiver = await startReceiver();
+    expect((await register(receiver.url, { by: UNRELATED_ACCOUNT, owner: INTENT_OWNER })).status).toBe(403);
+    const version = stage.nextVersion();
+    await register(receiver.url, { version });
+    const again = await register(receiver.url, { version });
+    expect(again.status).toBe(409);
+    expect(String(again.body.error)).toContain("must be higher than");
+  });
+
+  it.each([
+    [{ url: "ftp://receiver.example/" }, "url must be a URL that begins with https://"],
+    [{ url: "http://user:password@127.0.0.1/" }, "url must have neither credentials nor a fragment"],
+    [{ from: "yesterday" }, "from must be a cursor"],
+    [{ filter: { types: ["Unknown"] } }, "filter.types.0 must be one of"],
+    [{ filter: { intent: "-1" } }, "filter.intent must be"],
+    [{ filter: { color: "red" } }, "filter has an unknown key"],
+    [{ finality: "maybe" }, "finality must be one of"],
+  ])("with %j is rejected", async (fields, message) => {
+    const { status, body } = await register("http://127.0.0.1:1/", { fields });
+    expect(status).toBe(400);
+    expect(String(body.error)).toContain(message);
+  });
+
+  it("is limited per owner", async () => {
+    for (let count = 0; count < 10; count += 1) await register("http://127.0.0.1:1/");
+    const { status, body } = await register("http://127.0.0.1:1/");
+    expect({ status, error: body.error }).toEqual({
+      status: 409,
+      error: "An owner may have 10 webhooks; delete one first.",
+    });
+  });
+});
+
+describe("its owner", () => {
+  it("lists, pauses, resumes, replays, rotates and deletes it; no other account does", async () => {
+    const receiver = await startReceiver();
+    const { body } = await register(receiver.url);
+    const { id, secret } = body;
+    expect((await manage(id, { action: "pause" }, UNRELATED_ACCOUNT)).status).toBe(403);
+    expect((await manage(id, { action: "pause" })).body).toMatchObject({ status: "paused", secret: null });
+    const own = await submit(INTENT_OWNER);
+    await stage.waitUntilSynced();
+    expect((await manage(id, { action: "resume" })).body).toMatchObject({ status: "active" });
+    await expect.poll(() => namesOf(receiver), patiently).toEqual([`event.IntentSubmitted ${own}`]);
+    const rotated = (await manage(id, { action: "rotate" })).body;
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    expect(rotated.public_keys).toHaveLength(2);
+    const shown = await stage.get(`/webhooks/${String(id)}`);
+    expect(shown.body).toMatchObject({ id, public_keys: rotated.public_keys });
+    expect(shown.text).not.toContain("/hook");
+    expect(shown.text).not.toContain("whsec_");
+    expect((await manage(id, { action: "replay" })).status).toBe(400);
+    const block = receiver.attempts[0]?.data.block_number;
+    expect((await manage(id, { action: "replay", from: block })).status).toBe(200);
+    await expect.poll(() => receiver.attempts.length, { ...patiently, timeout: 25_000 }).toBe(2);
+    const listed = await list(INTENT_OWNER);
+    expect(listed.body.webhooks).toMatchObject([{ id }]);
+    expect((await list(UNRELATED_ACCOUNT)).body.webhooks).toEqual([]);
+    expect((await manage(id, { action: "delete" })).status).toBe(200);
+    expect((await stage.get(`/webhooks/${String(id)}`)).status).toBe(404);
+  }, 40_000);
+
+  const list = (by: number) =>
+    stage.send(stage.person(by), webhooksWriteSubject("listWebhooks"), {
+      ...{ method: "POST", path: "/webhooks/list", body: { owner: stage.addressOf(by) } },
+      version: stage.nextVersion(),
+    });
+
+  it("tests it, every ten seconds at most", async () => {
+    const receiver = await startReceiver();
+    const { body } = await register(receiver.url);
+    receiver.expectSecret(() => String(body.secret));
+    const tested = await manage(body.id, { action: "test" });
+    expect(tested.body.test).toEqual({ delivered: true, status: 204, error: null });
+    expect(receiver.attempts).toMatchObject([{ type: "webhook.test", data: { webhook_id: body.id } }]);
+    expect(receiver.problems).toEqual([]);
+    expect((await manage(body.id, { action: "test" })).status).toBe(429);
+  });
+});
+
+describe("a URL outside a local chain", () => {
+  const network = createPublicNetwork();
+  const parse = (url: string, allowPrivate = false) => parseWebhookUrl(url, { network, allowPrivate });
+
+  it.each([
+    ...["http://receiver.example/", "https://127.0.0.1/", "https://0x7f.1/", "https://2130706433/"],
+    ...["https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest/meta-data"],
+    ...["https://receiver.example:25/", "https://user@receiver.example/", "https://receiver.example/#x"],
+    ...[
+      "javascript:alert(1)",
+      "https://",
+      "receiver.example",
+      `https://receiver.example/${"x".repeat(2_100)}`,
+    ],
+  ])("%s is rejected", (url) => {
+    expect(() => parse(url)).toThrow(/^url must/);
+  });
+
+  it.each(["https://receiver.example/hook?token=1", "https://receiver.example:8443/", "https://8.8.8.8/"])(
+    "%s is accepted",
+    (url) => {
+      expect(parse(url).url.reveal()).toBe(url);
+    },
+  );
+
+  it("may be private where the operator says so", () => {
+    expect(parse("http://10.0.0.7:8080/hook", true).host).toBe("10.0.0.7:8080");
+  });
+});

@@ -1,0 +1,86 @@
+// Webhooks of the operator over an index whose chain a test writes itself, with delivery in this process.
+import { Registry } from "prom-client";
+import { openEvents } from "../../src/api/events/open.ts";
+import type { WebhookService } from "../../src/api/webhooks/endpoints.ts";
+import { openWebhooks, type Webhooks, type WebhooksOptions } from "../../src/api/webhooks/open.ts";
+import {
+  changeWebhook,
+  findWebhook,
+  insertWebhook,
+  type WebhookChange,
+} from "../../src/api/webhooks/records.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+import { webhookSettings } from "../../src/config/settings.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
+import type { Finality } from "../../src/store/index/event-logs.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { silentLog } from "../support/quiet-log.ts";
+
+export const WEBHOOK_KEY = `0x${"5e".repeat(32)}`;
+const CONFIG = readConfig({ SEXTANT_WEBHOOK_KEY: WEBHOOK_KEY }, webhookSettings);
+
+export type DeliveringProcess = {
+  readonly service: WebhookService;
+  readonly webhooks: Webhooks;
+  readonly registry: Registry;
+  close(): Promise<void>;
+};
+
+/** As a process of its own would deliver, on a local chain. */
+export function startDelivering(
+  database: Database,
+  options: Partial<WebhooksOptions> = {},
+): DeliveringProcess {
+  const quick = openPipelinedReader(database);
+  const events = openEvents({ database, log: silentLog, quick });
+  const registry = new Registry();
+  const webhooks = openWebhooks(
+    { config: CONFIG, chainId: 31_337, timing: { pollMs: 50, spacingMs: 0 }, ...options },
+    { database, readEvents: events.readEvents, log: silentLog, registry },
+  );
+  const { service } = webhooks;
+  if (service === null) throw new Error("webhooks have a key");
+  return {
+    service,
+    webhooks,
+    registry,
+    async close() {
+      await webhooks.close();
+      await events.close();
+      await quick.close();
+    },
+  };
+}
+
+let added = 0;
+
+/** A webhook for every event from the beginning; returns its id. */
+export async function addWebhook(
+  database: Database,
+  url: string,
+  options: { readonly finality?: Finality; readonly types?: readonly string[]; readonly from?: string } = {},
+): Promise<string> {
+  added += 1;
+  const { finality = "instant", types = null, from = "genesis" } = options;
+  const { id } = await insertWebhook(
+    openRecordStore(database),
+    {
+      ...{ owner: null, name: `test-${added}`, url: new Secret(url), host: new URL(url).host },
+      ...{ allowPrivate: false, filter: { types, subjects: {} }, finality, position: from },
+    },
+    { webhooksMax: 0, webhooksPerOwnerMax: 0 },
+  );
+  return id;
+}
+
+export async function change(database: Database, id: string, given: WebhookChange): Promise<void> {
+  await changeWebhook(openRecordStore(database), id, given);
+}
+
+export async function readWebhook(database: Database, id: string) {
+  const row = await findWebhook(openRecordStore(database), id);
+  if (!row) throw new Error("the webhook is gone");
+  return row;
+}
