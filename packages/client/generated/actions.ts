@@ -758,17 +758,17 @@ export interface OtherActions {
     /** As the parameters of GET /events: only events that pass all of them. */
     filter?: {
       types?: ("AccountFrozen" | "AgentRegistered" | "AgentRevoked" | "AgentUpdated" | "AttestationRevoked" | "AttestationSubmitted" | "AttestorRegistered" | "AttestorUpdated" | "DisputeOpened" | "DisputeResolved" | "EIP712DomainChanged" | "FacilitatorRegistered" | "FacilitatorUpdated" | "FulfillmentRecorded" | "FunctionAllowlistModeUpdated" | "FunctionAllowlistUpdated" | "GuardianSet" | "IntentCancelled" | "IntentFillProof" | "IntentFilled" | "IntentSubmitted" | "MerchantRegistered" | "MerchantUpdated" | "PaymentPolicySet" | "QuoteCommitted" | "ReceiptRecorded" | "ServiceRegistered" | "ServiceUpdated" | "SessionKeyExecuted" | "SessionKeyUpdated" | "SettlementExecuted" | "SignedPaymentRecorded" | "SolverBidSelected" | "SolverBidSubmitted" | "SolverBondChanged" | "SolverRegistered" | "SolverUpdated" | "SpendLimitSet" | "SpendRecorded" | "TargetAllowlistUpdated" | "TrustSignalRecorded")[];
-      /** Only events that name this agent: by its id, or by its address as in receipts. */
+      /** Only events about this agent: by its id, or by the address with which it acts. */
       agent?: string;
-      /** Only events that name this intent. */
+      /** Only events about this intent. */
       intent?: string;
       /** Only events in which this address takes part, in whatever role; not as token or target. */
       account?: string;
-      /** Only events that name this merchant: by its id, or by its address as in payment policies. */
+      /** Only events about this merchant: by its id, or by the address that owns it or is paid. */
       merchant?: string;
-      /** Only events that name this service. */
+      /** Only events about this service. */
       service?: string;
-      /** Only events that name this solver: by its id, or by its address as in bids and fills. */
+      /** Only events about this solver: by its id, or by its address as in bids and fills. */
       solver?: string;
     };
     /** As in GET /events; default instant. */
