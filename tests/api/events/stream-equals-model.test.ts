@@ -56,7 +56,7 @@ class FoldingClient {
   /** What was streamed as the model takes it; the contract views, which no event has, come from the chain. */
   toModelEvents(chain: readonly ModelEvent[]): ModelEvent[] {
     const byPlace = new Map(chain.map((event) => [`${event.block} ${event.logIndex}`, event]));
-    return (this.model.events as readonly StreamedEvent[]).map((streamed) => {
+    return (this.model.events as StreamedEvent[]).map((streamed) => {
       const place = `${streamed.block_number} ${streamed.log_index}`;
       const event = byPlace.get(place);
       if (!event) throw new Error(`the chain has no event at ${place}`);
