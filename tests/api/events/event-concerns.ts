@@ -1,4 +1,4 @@
-// What each event is about, told from the events before it alone: no rows, no statements, written from the protocol.
+// What each event is about, derived from the events before it alone: no rows, no statements, written from the protocol.
 type PlainEvent = {
   readonly type: string;
   readonly address: string;
@@ -6,7 +6,7 @@ type PlainEvent = {
   readonly args: Readonly<Record<string, string | boolean>>;
 };
 
-export type Concerns = Readonly<
+type Concerns = Readonly<
   Record<"agent" | "intent" | "account" | "merchant" | "service" | "solver", ReadonlySet<string>>
 >;
 
@@ -37,11 +37,11 @@ export function tellConcerns(events: readonly PlainEvent[]): readonly Concerns[]
     openers: new Map(),
     selected: new Map(),
   };
-  const told: Concerns[] = [];
+  const derived: Concerns[] = [];
   let block: PlainEvent[] = [];
   const endBlock = () => {
     for (const event of block) learn(event, known);
-    told.push(...block.map((event) => tell(event, known)));
+    derived.push(...block.map((event) => tell(event, known)));
     block = [];
   };
   for (const event of events) {
@@ -49,7 +49,7 @@ export function tellConcerns(events: readonly PlainEvent[]): readonly Concerns[]
     block.push(event);
   }
   endBlock();
-  return told;
+  return derived;
 }
 
 function learn({ type, args }: PlainEvent, known: Known): void {
@@ -100,8 +100,7 @@ function tell(event: PlainEvent, known: Known): Concerns {
     for (const value of values) if (value !== undefined) sets[subject].add(value);
   };
   const aboutMerchant = (id: string | undefined) => {
-    if (id === undefined) return;
-    const people = [ownerOf("merchant", id), known.payouts.get(id)];
+    const people = id === undefined ? [] : [ownerOf("merchant", id), known.payouts.get(id)];
     add("merchant", id, ...people);
     add("account", ...people);
   };
@@ -110,15 +109,14 @@ function tell(event: PlainEvent, known: Known): Concerns {
     aboutMerchant(known.merchantOfService.get(id));
   };
   const aboutAgent = (id: unknown) => {
-    add("agent", String(id), ownerOf("agent", id));
-    add("account", ownerOf("agent", id));
+    for (const subject of ["agent", "account"] as const) add(subject, ownerOf("agent", id));
+    add("agent", String(id));
   };
   const aboutSale = (sale: Sale | undefined) => {
-    if (!sale) return;
-    aboutMerchant(sale.merchant);
-    add("service", sale.service);
-    add("agent", sale.agent);
-    add("account", sale.agent, sale.facilitator);
+    aboutMerchant(sale?.merchant);
+    add("service", sale?.service);
+    add("agent", sale?.agent);
+    add("account", sale?.agent, sale?.facilitator);
   };
   const aboutSolver = (address: string | undefined) =>
     add("solver", address, address && ownerOf("operator", address));
@@ -150,11 +148,10 @@ function tell(event: PlainEvent, known: Known): Concerns {
   }
   if (type === "TrustSignalRecorded") {
     const kind = SUBJECT_KINDS[Number(args.subjectType)];
-    const id = String(args.subjectId);
-    if (kind === "merchant") aboutMerchant(id);
-    if (kind === "service") aboutService(id);
-    if (kind === "agent") aboutAgent(id);
-    if (kind === "facilitator") add("account", ownerOf("facilitator", id));
+    const about = { merchant: aboutMerchant, service: aboutService, agent: aboutAgent };
+    const note = about[kind as keyof typeof about];
+    if (note) note(String(args.subjectId));
+    else add("account", ownerOf("facilitator", args.subjectId));
   }
   return sets;
 }

@@ -94,7 +94,7 @@ it("the model folded from the stream equals the rows, instant and finalized, acr
   const patience = { timeout: 30_000, interval: 20 };
   for (const { model } of [present, absent])
     await vi.waitFor(() => expect(model.complete).toBe(head), patience);
-  // One is told at once; the other is away during the fork, and resumes on a branch that is gone.
+  // One is notified at once; the other is away during the fork, and resumes on a branch that is gone.
   absent.disconnect();
   await stage.chain.reorg(FORK_DEPTH, { replay: "none", blocks: FORK_DEPTH + 1 });
   const forked = await reachHead(stage, index);
