@@ -129,7 +129,7 @@ export function canLinkTo(args: ReadonlySet<string>, subject: EventSubject): boo
 }
 
 /** What an event is about by the rows that it names: ids as decimal text, addresses in lower case. */
-export type LinkedNames = Readonly<Partial<Record<EventSubject, ReadonlySet<string>>>>;
+type LinkedNames = Readonly<Partial<Record<EventSubject, ReadonlySet<string>>>>;
 
 type EventAtBlock = FilteredEvent & { readonly blockNumber: bigint };
 type Key = { readonly key: string; readonly block: string; readonly events: EventAtBlock[] };
