@@ -45,10 +45,10 @@ describe(".env.example", () => {
       nodeEnvironment,
     };
     const { apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile } = config;
-    const { guardNetwork, guardAsset, guardPayees, guardNode } = config;
+    const { guardNetwork, guardAsset, guardPayees, guardNode, natsUrl } = config;
     const examples = {
       ...{ apiUrl, portfolioUrl, payerKey, payerKeyFile, journalFile },
-      ...{ guardNetwork, guardAsset, guardPayees, guardNode },
+      ...{ guardNetwork, guardAsset, guardPayees, guardNode, natsUrl },
       ...nodes,
       ...portfolio,
       databaseUrl,
