@@ -1,24 +1,13 @@
 // The client in a page of another origin than the services: bundled from the built package, it reads and pays.
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildClientPackage } from "../../scripts/client-package/build.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { openServiceStage, type ServiceStage } from "../portfolio/service-stage.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
-import { createTestFolder } from "../support/test-folder.ts";
 import { openBrowser, openPage } from "./browser.ts";
-
-const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-const ENTRY = `
-  export * from "@sextant-index/client";
-  export { privateKeyToAccount } from "viem/accounts";
-`;
+import { bundleClient } from "./bundle-client.ts";
 
 let api: ReadStage;
 let stage: ServiceStage;
@@ -31,21 +20,6 @@ afterAll(async () => {
   await stage?.close();
   await api?.close();
 });
-
-/** What a bundler makes of the package for a page; it fails if anything of Node is in it. */
-async function bundleClient(): Promise<string> {
-  const folder = await createTestFolder();
-  const modules = join(folder, "node_modules");
-  mkdirSync(join(modules, "@sextant-index"), { recursive: true });
-  buildClientPackage(join(modules, "@sextant-index/client"));
-  symlinkSync(join(CHECKOUT, "node_modules/viem"), join(modules, "viem"));
-  writeFileSync(join(folder, "entry.js"), ENTRY);
-  const bundler = join(CHECKOUT, "node_modules/.bin/esbuild");
-  const args = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--outfile=client.js"];
-  const { status, stderr } = spawnSync(bundler, args, { cwd: folder, encoding: "utf8" });
-  expect([status, stderr]).toEqual([0, expect.any(String)]);
-  return readFileSync(join(folder, "client.js"), "utf8");
-}
 
 /** A page that has the client, on an origin of its own. */
 async function openClientPage(): Promise<{ readonly page: Page; stop(): Promise<void> }> {

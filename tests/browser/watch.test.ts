@@ -1,35 +1,16 @@
 // The client's package in a real browser, on another origin than the API: watches, and resumes what broke.
-import { readFileSync } from "node:fs";
 import { type ClientRequest, type RequestListener, request, type ServerResponse } from "node:http";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { buildClientPackage } from "../../scripts/client-package/build.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { startTestApi } from "../support/http/test-api.ts";
-import { createTestFolder } from "../support/test-folder.ts";
 import { openBrowser, openPage } from "./browser.ts";
-
-// From the entry for programs to the folder of modules.
-const VIEM = join(dirname(createRequire(import.meta.url).resolve("viem")), "../_esm");
-const HASHES = join(dirname(createRequire(join(VIEM, "index.js")).resolve("@noble/hashes/sha3")), "esm");
-
-/** Modules as they are: no bundler, so that the page loads what is published. */
-const MAP = {
-  imports: {
-    "viem/utils": "/viem-utils.js",
-    "@noble/hashes/sha3": "/hashes/sha3.js",
-    "@noble/hashes/crypto": "/hashes/crypto.js",
-  },
-};
-const VIEM_UTILS = `export { keccak256 } from "/viem/utils/hash/keccak256.js";
-export { toBytes } from "/viem/utils/encoding/toBytes.js";`;
+import { bundleClient } from "./bundle-client.ts";
 
 function page(api: string): string {
-  return `<!doctype html><title>watch</title><script type="importmap">${JSON.stringify(MAP)}</script>
+  return `<!doctype html><title>watch</title>
 <script type="module">
-  import { createSextant } from "/client/sextant.js";
+  import { createSextant } from "/client.js";
   window.items = [];
   const options = { from: "genesis" };
   async function watch() {
@@ -42,14 +23,11 @@ function page(api: string): string {
 </script>`;
 }
 
-function serveFiles(folders: Readonly<Record<string, string>>, api: string): RequestListener {
+function serveFiles(bundle: string, api: string): RequestListener {
   return ({ url = "/" }, response) => {
-    const [, name = "", path = ""] = /^\/([a-z]+)\/([\w/.-]+)$/.exec(url) ?? [];
-    const folder = folders[name];
-    const isModule = folder !== undefined || url === "/viem-utils.js";
+    const isModule = url === "/client.js";
     response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
-    if (folder !== undefined) response.end(readFileSync(join(folder, path)));
-    else response.end(isModule ? VIEM_UTILS : page(api));
+    response.end(isModule ? bundle : page(api));
   };
 }
 
@@ -78,13 +56,12 @@ function passOn(target: string, network: Network): RequestListener {
 }
 
 it("yields events, what a reorg undoes, and goes on after a connection was cut", async () => {
-  const client = join(await createTestFolder(), "client");
-  buildClientPackage(client);
+  const bundle = await bundleClient();
   const index = await EventIndex.open();
   const api = await startTestApi(index.database);
   const network: Network = { isDown: false, open: new Set(), seen: [] };
   const proxy = await startLoopbackServer(passOn(api.url, network));
-  const web = await startLoopbackServer(serveFiles({ client, viem: VIEM, hashes: HASHES }, proxy.url));
+  const web = await startLoopbackServer(serveFiles(bundle, proxy.url));
   const browser = await openBrowser();
   onTestFinished(async () => {
     await browser.close();

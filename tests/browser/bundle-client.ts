@@ -1,0 +1,29 @@
+// The client's package as a page loads it.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { buildClientPackage } from "../../scripts/client-package/build.ts";
+import { createTestFolder } from "../support/test-folder.ts";
+
+const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+const ENTRY = `
+  export * from "@sextant-index/client";
+  export { privateKeyToAccount } from "viem/accounts";
+`;
+
+/** What a bundler makes of the package for a page; it fails if anything of Node is in it. */
+export async function bundleClient(): Promise<string> {
+  const folder = await createTestFolder();
+  const modules = join(folder, "node_modules");
+  mkdirSync(join(modules, "@sextant-index"), { recursive: true });
+  buildClientPackage(join(modules, "@sextant-index/client"));
+  symlinkSync(join(CHECKOUT, "node_modules/viem"), join(modules, "viem"));
+  writeFileSync(join(folder, "entry.js"), ENTRY);
+  const bundler = join(CHECKOUT, "node_modules/.bin/esbuild");
+  const args = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--outfile=client.js"];
+  const { status, stderr } = spawnSync(bundler, args, { cwd: folder, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  return readFileSync(join(folder, "client.js"), "utf8");
+}
