@@ -10,7 +10,7 @@ const [merchant, agent] = [wallet("merchant"), wallet("agent")];
 const owner = merchant.account.address;
 const registry = { address: contract("CommerceRegistry"), abi: commerceRegistryAbi } as const;
 
-/** The first entry that the index has; registered now where there is none. */
+/** The first entry that the index has; registered now if the index has no entry. */
 async function findOrRegister<T>(
   find: (minBlock: bigint) => List<T>,
   register: () => Promise<Hex>,

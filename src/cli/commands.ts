@@ -144,7 +144,7 @@ export const COMMANDS: readonly Command[] = [
       stream: {
         type: "string",
         valueName: "NAME",
-        description: "the stream, created if there is none (default sextant)",
+        description: "the stream, created if it does not exist (default sextant)",
       },
       prefix: {
         type: "string",

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { Fault } from "../lib/fault.ts";
 
 type CursorFile = {
-  /** Null where there is none yet. */
+  /** Null where no cursor is stored yet. */
   read(): string | null;
   write(cursor: string): void;
 };

@@ -140,7 +140,7 @@ describe("get", () => {
     ["a missing filter", ["list", "agents"], 64, /--owner is required: Owner address\./],
     ["no block", ["get", "agents/1", "--block", "-1"], 64, /--block/],
     ["no number", ["list", "intents", "--limit", "0"], 64, /--limit must be a whole number of at least 1/],
-    ["an id that is none", ["get", "agents/one"], 65, /^sextant: /],
+    ["text that is not an id", ["get", "agents/one"], 65, /^sextant: /],
     ["a path that climbs", ["get", "agents/..%2f..%2fready"], 65, /^sextant: /],
   ])("rejects %s in one sentence", async (_name, args, code, sentence) => {
     const result = await run(args);

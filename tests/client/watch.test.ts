@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { createSextant, type Sextant } from "../../packages/client/create-sextant.ts";
 import type { WatchFilter, WatchOptions } from "../../packages/client/watch/watch.ts";
 import type { WatchItem } from "../../packages/client/watch/watch-item.ts";
-import { type ChainEvent, EventIndex, OWNERS } from "../api/events/event-index.ts";
+import { CHAIN_STEPS, type ChainEvent, EventIndex, OWNERS } from "../api/events/event-index.ts";
 import { EventModel } from "../api/events/event-model.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { runsOf } from "../support/test-depth.ts";
@@ -191,18 +191,7 @@ const WATCHERS: readonly {
 ];
 
 const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("extend" as const),
-      counts: fc.array(fc.constantFrom(0, 1, 1, 3), { minLength: 1, maxLength: 3 }),
-      unsettled: fc.integer({ min: 1, max: 6 }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constant("rollback" as const), depth: fc.integer({ min: 1, max: 6 }) }),
-  },
+  ...CHAIN_STEPS,
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("resume" as const), watcher: fc.nat(WATCHERS.length - 1) }),

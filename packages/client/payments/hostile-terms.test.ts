@@ -41,7 +41,7 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "another payee": changed({ payTo: OTHER }),
   "another token": changed({ asset: OTHER }),
   "another network": changed({ network: "eip155:1" }),
-  "a network that is none": changed({ network: "solana:mainnet" }),
+  "an unknown network": changed({ network: "solana:mainnet" }),
   "a network with leading zeros": changed({ network: "eip155:031337" }),
   "a price above the limit": changed({ amount: "50001" }),
   "a price beyond 256 bits": changed({ amount: "9".repeat(90) }),
@@ -62,7 +62,7 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "a window as text": changed({ maxTimeoutSeconds: "60" }),
   "no domain": changed({ extra: undefined }),
   "an endless name": changed({ extra: { name: "x".repeat(5_000), version: "2" } }),
-  "a payee that is none": changed({ payTo: "0x1234" }),
+  "a payee that is not an address": changed({ payTo: "0x1234" }),
   "a payee with a suffix": changed({ payTo: `${TERMS.payTo}00` }),
   "inherited fields": (_, response) =>
     response
@@ -147,7 +147,7 @@ describe("a hostile server", () => {
     return { error, signed: payer.signed, payments: await sextant.payments.list() };
   }
 
-  it("that is none is paid, so that the corpus fails for its own reasons", async () => {
+  it("that is not hostile is paid, so that the corpus fails for its own reasons", async () => {
     const { error, signed } = await attempt((_, response) => requirePayment(response));
     expect([error, signed]).toEqual([null, 1]);
   });

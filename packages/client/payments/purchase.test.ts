@@ -74,7 +74,7 @@ describe("a response to a signature", () => {
     ],
     "a lost connection": [(request) => request.socket.destroy(), "unknown", "same-signature"],
     "a body that is no JSON": [(_, response) => response.end("<html>"), "unknown", "same-signature"],
-    "a receipt that is none": [
+    "text that is not a receipt": [
       (_, response) => response.writeHead(200, { "payment-response": "?" }).end("{}"),
       "unknown",
       "same-signature",

@@ -33,7 +33,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 const NAME_LENGTH_MAX = 64;
 
-/** Every acceptable way to pay, in the server's order; the first problem where there is none. */
+/** Every acceptable way to pay, in the server's order; the first problem if no way is acceptable. */
 export function parsePaymentRequired(header: string | null): readonly PaymentTerms[] {
   if (header === null) throw rejected("has no PAYMENT-REQUIRED header");
   const { x402Version, accepts, extensions } = decodeHeader(header, "PAYMENT-REQUIRED");

@@ -221,7 +221,7 @@ describe("what cannot get better", () => {
     ["nothing", "RESPONSE_INVALID", (response) => begin(response, format("undo", null))],
     ["no progress", "RESPONSE_INVALID", (response) => begin(response, format("progress", { cursor: "a" }))],
     [
-      "a cursor that is none",
+      "text that is not a cursor",
       "RESPONSE_INVALID",
       (response) => begin(response, format(null, event("a\r\nb"))),
     ],

@@ -156,7 +156,7 @@ export function createEventReader({ run, readDeployment }: EventReaderOptions): 
 const costOf = (client: string | null) =>
   ({ cost: client === null ? "quick" : "slow", client: client ?? "" }) as const;
 
-/** A log with its event; null where it is none of the protocol, or of a type that the filter does not want. */
+/** A log with its event; null where the log is not an event of the protocol, or has a type that the filter does not want. */
 type LoggedEvent = PositionedLog & { readonly event: (DecodedEvent & FilteredEvent) | null };
 
 function decodeLogs({ logs }: EventLogs, decoder: LogDecoder): readonly LoggedEvent[] {

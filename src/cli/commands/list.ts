@@ -43,7 +43,7 @@ export const listCommand: RunClientCommand = async (context) => {
     done();
   }
   const notes = [
-    ...(shown === 0 ? ["There is none."] : []),
+    ...(shown === 0 ? ["No record matches."] : []),
     ...(hasMore && shown >= max ? [`${shown} shown, and there are more: --limit N or --all`] : []),
     ...(table !== null && table.hidden > 0
       ? [`columns left out: ${table.hidden}, see --wide or --json`]

@@ -1,4 +1,4 @@
-// What commands may show on a terminal: its width, colours, progress and notes; nothing of it where there is none.
+// What commands may show on a terminal: its width, colours, progress and notes; nothing of it where the output is not a terminal.
 
 export type Display = {
   /** Of the terminal that the result goes to; null where it goes to a file or a program. */

@@ -1,4 +1,4 @@
-// Tables for people: aligned columns that fit the terminal, or whole values where there is none.
+// Tables for people: aligned columns that fit the terminal, or whole values where the output is not a terminal.
 import type { Display } from "./display.ts";
 import { shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
 

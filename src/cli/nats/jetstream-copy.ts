@@ -69,7 +69,7 @@ export class JetStreamCopy {
     this.#options = options;
   }
 
-  /** Creates the stream where there is none. */
+  /** Creates the stream if it does not exist. */
   static async open(options: CopyOptions): Promise<JetStreamCopy> {
     assertNames(options);
     const connection = await connectTo(options.url);

@@ -1,5 +1,6 @@
 // A chain of events written by the real store into a real database, beside the plain list that readers must end with.
 import { createHash } from "node:crypto";
+import fc from "fast-check";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { intents } from "../../../src/protocol/domains/intents.ts";
 import { tables } from "../../../src/protocol/domains.ts";
@@ -36,6 +37,21 @@ function hashOf(text: string): Hex {
   return `0x${createHash("sha256").update(text).digest("hex")}`;
 }
 
+/** What happens to the chain in property tests: it grows, and it forks. */
+export const CHAIN_STEPS = [
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("extend" as const),
+      counts: fc.array(fc.constantFrom(0, 1, 1, 3), { minLength: 1, maxLength: 3 }),
+      unsettled: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant("rollback" as const), depth: fc.integer({ min: 1, max: 6 }) }),
+  },
+] as const;
 export class EventIndex {
   readonly database: Database;
   readonly connection: DatabaseConnection;

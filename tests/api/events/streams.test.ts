@@ -17,7 +17,7 @@ import {
 } from "../../support/http/event-stream-client.ts";
 import { startTestApi, type TestApi } from "../../support/http/test-api.ts";
 import { runsOf } from "../../support/test-depth.ts";
-import { type ChainEvent, EventIndex, OWNERS } from "./event-index.ts";
+import { CHAIN_STEPS, type ChainEvent, EventIndex, OWNERS } from "./event-index.ts";
 import { EventModel } from "./event-model.ts";
 
 let index: EventIndex;
@@ -383,18 +383,7 @@ const CLIENTS: readonly { readonly query: string; readonly passes: (event: Chain
 ];
 
 const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("extend" as const),
-      counts: fc.array(fc.constantFrom(0, 1, 1, 3), { minLength: 1, maxLength: 3 }),
-      unsettled: fc.integer({ min: 1, max: 6 }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constant("rollback" as const), depth: fc.integer({ min: 1, max: 6 }) }),
-  },
+  ...CHAIN_STEPS,
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("reconnect" as const), client: fc.nat(CLIENTS.length - 1) }),

@@ -13,7 +13,7 @@ export type AaveMarket = {
   readonly name: string;
   readonly pool: Hex;
   readonly oracle: Hex;
-  /** The asset in which the oracle counts, with 18 decimals; dollars where there is none. */
+  /** The asset in which the oracle counts, with 18 decimals; dollars where it is absent. */
   readonly quote?: Hex;
   /** As of the data file; the reader checks the pool for newer ones. */
   readonly reserves: readonly AaveReserve[];
