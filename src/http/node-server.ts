@@ -1,4 +1,4 @@
-// Node's HTTP server below Fastify, with its timeouts, and with pipelined requests handled one at a time.
+// Node's HTTP server below Fastify, with its timeouts, pipelined requests handled one at a time, and a close that waits for nothing idle.
 import {
   createServer,
   type IncomingMessage,
@@ -18,7 +18,11 @@ const WAITING_MAX = 128;
  * Bounds what a connection can make us hold to one response: the next request starts when the response before it has
  * left the process. Node starts every request in a packet, so a client could cause thousands of responses and read none.
  */
-function serializePipelinedRequests(listener: RequestListener): RequestListener {
+function serializePipelinedRequests(listener: RequestListener): {
+  readonly listener: RequestListener;
+  /** Nothing was requested on the connection, or everything that was has left the process. */
+  readonly isIdle: (socket: Socket) => boolean;
+} {
   const current = new WeakMap<Socket, ServerResponse>();
   const waiting = new WeakMap<Socket, Exchange[]>();
 
@@ -48,12 +52,44 @@ function serializePipelinedRequests(listener: RequestListener): RequestListener 
     }
   }
 
-  return (request, response) => {
-    const before = current.get(request.socket);
-    // Without pipelining, which is the common case, this check is the whole cost.
-    const isFree = before === undefined || before.writableFinished;
-    if (isFree && !waiting.has(request.socket)) start({ request, response });
-    else enqueue({ request, response }, before ?? response);
+  return {
+    listener(request, response) {
+      const before = current.get(request.socket);
+      // Without pipelining, which is the common case, this check is the whole cost.
+      const isFree = before === undefined || before.writableFinished;
+      if (isFree && !waiting.has(request.socket)) start({ request, response });
+      else enqueue({ request, response }, before ?? response);
+    },
+    isIdle(socket) {
+      const last = current.get(socket);
+      // On a new connection a request may have begun to arrive.
+      return last === undefined ? socket.bytesRead === 0 : last.writableFinished && !waiting.has(socket);
+    },
+  };
+}
+
+// Often enough that a shutdown is not felt to wait.
+const IDLE_CHECK_MS = 20;
+
+/**
+ * Node calls this when the server closes. Its own version waits for connections on which nothing was ever requested,
+ * and cuts off responses that are complete but not yet read.
+ */
+function closeIdleConnections(server: Server, isIdle: (socket: Socket) => boolean): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const close = () => {
+    for (const socket of sockets) if (isIdle(socket)) socket.destroy();
+  };
+  server.once("close", () => clearInterval(timer));
+  return () => {
+    close();
+    // Others become idle later, or were accepted just before the server stopped listening.
+    if (sockets.size > 0) timer ??= setInterval(close, IDLE_CHECK_MS);
   };
 }
 
@@ -64,7 +100,7 @@ const TIMEOUT_CHECK_MS = 5_000;
 const KEEP_ALIVE_MS = 72_000;
 
 export function createNodeServer(requestMsMax: number, handle: RequestListener): Server {
-  const listener = serializePipelinedRequests(handle);
+  const { listener, isIdle } = serializePipelinedRequests(handle);
   const options = {
     // Node would reject a missing Host with an empty body; our guard rejects it with a JSON error.
     requireHostHeader: false,
@@ -75,6 +111,7 @@ export function createNodeServer(requestMsMax: number, handle: RequestListener):
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server = createServer(options, listener);
+  server.closeIdleConnections = closeIdleConnections(server, isIdle);
   // Ignore unknown `Expect` values: Node's own 417 would bypass our headers.
   server.on("checkExpectation", listener);
   // Idle timeout: one request timeout to produce the response, one more for a slow reader.

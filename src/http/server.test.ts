@@ -1,4 +1,5 @@
 // The server: clear errors, right statuses, its own request ids, and a shutdown that drops no request.
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
@@ -183,6 +184,29 @@ describe("shutdown", () => {
     expect(await (await slow).json()).toEqual({ done: true });
     await closing;
     await expect(fetch(`${url}/ready`)).rejects.toThrow();
+  });
+
+  // Browsers open such connections in advance, and fetch keeps one of a request that was aborted.
+  it("waits for no connection that was never used", async () => {
+    const { url, server } = await start();
+    const accepted = once(server.app.server, "connection");
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    await accepted;
+    const closed = once(socket.resume(), "close");
+    await server.close();
+    await closed;
+  });
+
+  it("sends a response to its end that is read slowly", async () => {
+    const body = "x".repeat(8 * 1024 * 1024);
+    const { url, server } = await start(({ app }) => {
+      app.get("/large", async () => body);
+    });
+    const response = await fetch(`${url}/large`);
+    const closing = server.close();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await response.text()).toHaveLength(body.length);
+    await closing;
   });
 });
 
