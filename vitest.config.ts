@@ -20,6 +20,7 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
       // Files of one worker share their modules: loading viem and the chain for each file took a third of the time.
       isolate: false,
       execArgv: WORKER_FLAGS,
+      setupFiles: ["tests/support/property-seed.ts"],
       testTimeout: 30_000,
       hookTimeout: 60_000,
       benchmark: { include: name === "main" ? ["**/*.bench.ts"] : [] },
