@@ -24,9 +24,8 @@ function openStream(isSlow: boolean): Promise<void> {
       streams.add(response);
       response.on("error", () => undefined);
       response.once("close", () => streams.delete(response));
-      const reader = new ProgressReader();
-      // The first message says how far the stream is: from then on it follows.
-      response.once("data", () => {
+      // The first progress says how far the stream is: from then on it follows.
+      const reader = new ProgressReader(() => {
         resolve();
         if (isSlow) response.pause();
       });
@@ -40,6 +39,11 @@ function openStream(isSlow: boolean): Promise<void> {
 class ProgressReader {
   #rest = "";
   #block: number | null = null;
+  readonly #onFirst: () => void;
+
+  constructor(onFirst: () => void) {
+    this.#onFirst = onFirst;
+  }
 
   read(chunk: string): void {
     const text = this.#rest + chunk;
@@ -60,6 +64,7 @@ class ProgressReader {
   #note(text: string): void {
     const nowMs = performance.timeOrigin + performance.now();
     const newest = Number(text);
+    if (this.#block === null) this.#onFirst();
     for (let block = (this.#block ?? newest - 1) + 1; block <= newest; block += 1) {
       const times = arrivals.get(block) ?? [];
       times.push(nowMs);
