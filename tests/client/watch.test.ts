@@ -210,6 +210,7 @@ describe("any number of reorgs, restarts of the API and of the program", () => {
         for (const each of steps) {
           if (each.kind === "extend") await index.extend(each.counts, each.unsettled);
           else if (each.kind === "rollback") await index.rollback(each.depth);
+          else if (each.kind === "return") await index.returnToRemoved();
           else if (each.kind === "pause") await pause(each.ms);
           else if (each.kind === "resume") {
             await watchers[each.watcher]?.stop();

@@ -7,6 +7,7 @@ import type { DeploymentIdentity } from "../../store/index/prepare.ts";
 
 /** Everything up to and including this position has been delivered. */
 export type EventCursor = {
+  readonly deployment: DeploymentId;
   readonly block: number;
   /** Null only where the block was final when the cursor was issued: then it needs no comparison. */
   readonly hash: Hex | null;
@@ -41,7 +42,7 @@ export function identifyDeployment({ chainId, startBlock, contracts }: Deploymen
 }
 
 /** The same position gives the same text at the same finalized block. */
-export function formatCursor(cursor: EventCursor, deployment: DeploymentId): string {
+export function formatCursor(cursor: EventCursor): string {
   const { lastLogBlock } = cursor;
   const numbers = Buffer.alloc(6 + 4 + 6 + 6);
   numbers.writeUIntBE(cursor.block, 0, 6);
@@ -50,7 +51,7 @@ export function formatCursor(cursor: EventCursor, deployment: DeploymentId): str
   numbers.writeUIntBE(lastLogBlock?.number ?? 0, 16, 6);
   const content = Buffer.concat([
     Buffer.from([VERSION]),
-    deployment,
+    cursor.deployment,
     numbers,
     bytesOf(cursor.hash),
     bytesOf(lastLogBlock?.hash ?? null),
@@ -64,17 +65,13 @@ export function formatCursor(cursor: EventCursor, deployment: DeploymentId): str
  */
 export function parseCursor(text: string, deployment: DeploymentId): EventCursor {
   const bytes = decodeBytes(text);
-  if (!bytes.subarray(1, 1 + DEPLOYMENT_BYTES).equals(deployment)) {
-    throw new Fault(
-      "CURSOR_FOREIGN",
-      "The cursor belongs to another chain or to other contracts; start with from=genesis or from=head.",
-    );
-  }
+  rejectForeignCursor(bytes.subarray(1, 1 + DEPLOYMENT_BYTES), deployment);
   const at = 1 + DEPLOYMENT_BYTES;
   const hashes = at + 22;
   const hash = hashAt(bytes, hashes);
   const lastLogHash = hashAt(bytes, hashes + HASH_BYTES);
   const cursor: EventCursor = {
+    deployment,
     block: bytes.readUIntBE(at, 6),
     hash,
     logIndex: bytes.readUInt32BE(at + 6),
@@ -85,6 +82,15 @@ export function parseCursor(text: string, deployment: DeploymentId): EventCursor
   return cursor;
 }
 
+/** Throws a Fault if a position belongs to another deployment than the one that is indexed. */
+export function rejectForeignCursor(given: DeploymentId, indexed: DeploymentId): void {
+  if (given.equals(indexed)) return;
+  throw new Fault(
+    "CURSOR_FOREIGN",
+    "The cursor belongs to another chain or to other contracts; start with from=genesis or from=head.",
+  );
+}
+
 /** Whether a text can only be meant as a cursor. */
 export function hasCursorLength(text: string): boolean {
   return text.length === CURSOR_LENGTH;
@@ -92,7 +98,8 @@ export function hasCursorLength(text: string): boolean {
 
 /** Whether two readers are at the same place of the same branch. */
 export function isSamePosition(one: EventCursor, other: EventCursor): boolean {
-  return one.block === other.block && one.logIndex === other.logIndex && one.hash === other.hash;
+  const isSamePlace = one.block === other.block && one.logIndex === other.logIndex && one.hash === other.hash;
+  return isSamePlace && one.deployment.equals(other.deployment);
 }
 
 function decodeBytes(text: string): Buffer {

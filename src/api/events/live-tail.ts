@@ -1,4 +1,5 @@
 // The newest events, read once for all streams that have caught up: one statement per change, however many follow.
+import { toFault } from "../../lib/fault.ts";
 import type { EventFilter, EventSubject } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
@@ -11,6 +12,8 @@ export type Follower = {
   readonly stream: TextStream;
   readonly filter: EventFilter;
   position: EventCursor;
+  /** Whether it is past everything that may be read; nothing says that the chain will ever come there. */
+  readonly isAhead: boolean;
 };
 
 type LiveTailOptions = {
@@ -58,8 +61,9 @@ export class LiveTail {
       const joiner = { follower, leave };
       if (signal.aborted) return leave();
       signal.addEventListener("abort", leave, { once: true });
-      // Without followers there is no position to keep.
-      if (this.#followers.size === 0) this.#position = follower.position;
+      // Without followers there is no position to keep. One that is ahead must not become it: all others would have to
+      // read for themselves until the chain is there.
+      if (this.#followers.size === 0 && !follower.isAhead) this.#position = follower.position;
       if (this.#isHere(follower)) this.#followers.set(follower, leave);
       else this.#joiners.add(joiner);
       // Something may have come since it caught up.
@@ -85,7 +89,7 @@ export class LiveTail {
     }
     this.#state = "reading";
     this.#readToEnd()
-      .catch(this.#options.onFailure)
+      .catch((error: unknown) => this.#onFailure(error))
       .finally(() => {
         const isOutdated = this.#state === "outdated";
         this.#state = "idle";
@@ -109,6 +113,12 @@ export class LiveTail {
       this.#position = page.cursor;
       this.#deliver(page, linkedSubjects);
     }
+  }
+
+  #onFailure(error: unknown): void {
+    if (toFault(error).status >= 500) this.#options.onFailure(error);
+    // The position is of another deployment: reading for itself, each follower is told so.
+    else for (const leave of this.#followers.values()) leave();
   }
 
   #wantedSubjects(): readonly EventSubject[] {

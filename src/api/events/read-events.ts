@@ -27,7 +27,7 @@ import {
   selectAncestor,
   selectEventLogs,
 } from "../../store/index/event-logs.ts";
-import type { DeploymentIdentity } from "../../store/index/prepare.ts";
+import type { StoredDeployment } from "../../store/index/prepare.ts";
 import {
   CURSOR_BLOCK_MAX,
   type DeploymentId,
@@ -35,6 +35,7 @@ import {
   formatCursor,
   identifyDeployment,
   parseCursor,
+  rejectForeignCursor,
 } from "./cursor.ts";
 
 /** Where to begin: a cursor as text, before the first event of a block, or at an end of the chain. */
@@ -100,6 +101,8 @@ export type EventsPage = {
   readonly cursor: EventCursor;
   /** Whether the next page can be read at once. */
   readonly hasMore: boolean;
+  /** Whether the reader is past everything that may be read, and waits for the chain to come there. */
+  readonly isAhead: boolean;
   /** Unix seconds of the newest block that may be read. */
   readonly timestamp: number;
 };
@@ -109,15 +112,19 @@ export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;
 type EventReaderOptions = {
   readonly run: RunRead;
   /** Null while nothing is indexed. */
-  readonly readDeployment: () => Promise<DeploymentIdentity | null>;
+  readonly readDeployment: () => Promise<StoredDeployment | null>;
 };
 
-/** What cursors and logs of this index mean; it never changes. */
-type IndexMeaning = { readonly decoder: LogDecoder; readonly deployment: DeploymentId };
+/** What cursors and logs of this index mean. It changes only if the schema is emptied and claimed by another deployment. */
+type IndexMeaning = {
+  readonly decoder: LogDecoder;
+  readonly deployment: DeploymentId;
+  readonly fingerprint: string;
+};
 
 // Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
 const LOGS_MAX = 1_000;
-// A fork between two statements is rare; several in a row are a fault elsewhere.
+// A fork, or another deployment, between two statements is rare; several in a row are a fault elsewhere.
 const ATTEMPTS_MAX = 3;
 
 export function createEventReader({ run, readDeployment }: EventReaderOptions): ReadEvents {
@@ -128,23 +135,27 @@ export function createEventReader({ run, readDeployment }: EventReaderOptions): 
     const identity = await readDeployment();
     if (!identity) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet.");
     const contracts = identity.contracts as Deployment["contracts"];
-    meaning = { decoder: createLogDecoder({ contracts }), deployment: identifyDeployment(identity) };
+    const { fingerprint } = identity;
+    const deployment = identifyDeployment(identity);
+    meaning = { decoder: createLogDecoder({ contracts }), deployment, fingerprint };
     return meaning;
   }
 
   return async (request) => {
-    const known = await readMeaning();
     const { from, client } = request;
-    const cursor = "cursor" in from ? parseCursor(from.cursor, known.deployment) : from;
-    const query = buildQuery(cursor, request);
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      const known = await readMeaning();
+      const cursor = toPosition(from, known.deployment);
+      const query = buildQuery(cursor, request);
       const read = await run({ sql: selectEventLogs(query), ...costOf(client) }, (head, rows) => ({
         head,
         found: decodeEventLogs(rows, query),
       }));
-      if (isCursor(cursor) && !isOnChain(cursor, read.found, read.head)) {
-        return await readUndo(run, cursor, known.deployment);
+      if (read.found.deploymentFingerprint !== known.fingerprint) {
+        meaning = null;
+        continue;
       }
+      if (isCursor(cursor) && !isOnChain(cursor, read.found, read.head)) return await readUndo(run, cursor);
       assertStartReached(cursor, read.found, request.finality);
       const events = await linkEvents(run, decodeLogs(read.found, known.decoder), request);
       if (events !== null) return collectEvents({ cursor, ...read, events, request }, known);
@@ -203,6 +214,12 @@ function isCursor(position: Position): position is EventCursor {
   return "finalized" in position;
 }
 
+function toPosition(from: EventsRequest["from"], indexed: DeploymentId): Position {
+  if ("cursor" in from) return parseCursor(from.cursor, indexed);
+  if (isCursor(from)) rejectForeignCursor(from.deployment, indexed);
+  return from;
+}
+
 function buildQuery(position: Position, { filter, finality, limit }: EventsRequest): EventLogsQuery {
   const topics0 = topicsOf(filter);
   const common = { finality, topics0, logsMax: topics0 === null ? Math.min(limit, LOGS_MAX) : LOGS_MAX };
@@ -255,6 +272,7 @@ type Collected = {
 function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
   const { cursor, found, head, request } = collected;
   const { filter, limit } = request;
+  const { deployment } = known;
   const finalized = Number(head.finalized);
   const events: DeliveredEvent[] = [];
   let bytes = 0;
@@ -265,11 +283,7 @@ function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
     if (isCut) break;
     const { event } = each;
     if (each.log && event && matchesFilter(event, filter)) {
-      const record = describeEvent(
-        event,
-        each.log,
-        formatCursor(cursorAt(each, finalized), known.deployment),
-      );
+      const record = describeEvent(event, each.log, formatCursor(cursorAt(each, finalized, deployment)));
       bytes += Buffer.byteLength(JSON.stringify(record));
       // At least one, so that every page advances.
       isCut = bytes > PAGE_BYTES_MAX && events.length > 0;
@@ -279,27 +293,37 @@ function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
     last = each;
   }
   const hasMore = isCut || found.hasMore;
-  const next = hasMore && last ? cursorAt(last, finalized) : endCursor(cursor, found, head);
+  const isAhead = isCursor(cursor) && cursor.block > found.upTo.number;
+  const next = hasMore && last ? cursorAt(last, finalized, deployment) : endCursor(collected, deployment);
   return {
     undo: null,
     events,
-    progress: describeProgress(next, head, formatCursor(next, known.deployment)),
+    progress: describeProgress(next, head, formatCursor(next)),
     cursor: next,
     hasMore,
+    isAhead,
     timestamp: found.upTo.timestamp,
   };
 }
 
-function cursorAt({ block, hash, logIndex }: PositionedLog, finalized: number): EventCursor {
-  return { block, hash, logIndex, finalized, lastLogBlock: null };
+function cursorAt(
+  { block, hash, logIndex }: PositionedLog,
+  finalized: number,
+  deployment: DeploymentId,
+): EventCursor {
+  return { deployment, block, hash, logIndex, finalized, lastLogBlock: null };
 }
 
 /** Behind everything that may be read; a reader who is further already stays there. */
-function endCursor(position: Position, { upTo, upToLastLogBlock }: EventLogs, head: IndexHead): EventCursor {
+function endCursor(
+  { cursor: position, found: { upTo, upToLastLogBlock }, head }: Collected,
+  deployment: DeploymentId,
+): EventCursor {
   if (isCursor(position) && position.block > upTo.number) return position;
   const finalized = Number(head.finalized);
   const isHead = upTo.number === Number(head.number);
   return {
+    deployment,
     block: upTo.number,
     hash: isHead ? (head.hash as Hex) : upTo.hash,
     logIndex: END_OF_BLOCK,
@@ -339,27 +363,31 @@ function describeProgress({ block, logIndex }: EventCursor, head: IndexHead, cur
  * The common ancestor, as the rollbacks have recorded it. A branch that none recorded (an earlier version rolled back,
  * or the chain was indexed again) is undone down to the block that was final when the cursor was issued.
  */
-async function readUndo(run: RunRead, cursor: EventCursor, deployment: DeploymentId): Promise<EventsPage> {
+async function readUndo(run: RunRead, cursor: EventCursor): Promise<EventsPage> {
   if (cursor.hash === null) throw new Error("a cursor without a hash is final");
   return await run({ sql: selectAncestor(cursor.hash), cost: "quick" }, (head, rows) => {
     const ancestor = decodeAncestor(rows);
     const finalized = Number(head.finalized);
-    const isKnown = ancestor !== null && ancestor.number >= cursor.finalized;
+    // Another block is no ancestor of the cursor, whatever it says: an undo only ever leads back.
+    const isKnown =
+      ancestor !== null && ancestor.number >= cursor.finalized && ancestor.number < cursor.block;
     const lastLogBlock = isKnown ? ancestor.lastLogBlock : null;
     const next: EventCursor = {
+      deployment: cursor.deployment,
       block: isKnown ? ancestor.number : cursor.finalized,
       hash: isKnown ? ancestor.hash : null,
       logIndex: END_OF_BLOCK,
       finalized: isKnown ? finalized : cursor.finalized,
       lastLogBlock: lastLogBlock && lastLogBlock.number > finalized ? lastLogBlock : null,
     };
-    const text = formatCursor(next, deployment);
+    const text = formatCursor(next);
     return {
       undo: { block_number: String(next.block), block_hash: next.hash, cursor: text },
       events: [],
       progress: describeProgress(next, head, text),
       cursor: next,
       hasMore: true,
+      isAhead: false,
       timestamp: 0,
     };
   });

@@ -152,7 +152,7 @@ export class EventStreams {
       this.#deliver(reader, page);
       await this.#waitForReader(reader);
       if (page.hasMore || stream.signal.aborted) continue;
-      const follower: Follower = { stream, filter, position: page.cursor };
+      const follower: Follower = { stream, filter, position: page.cursor, isAhead: page.isAhead };
       reader.isLive = true;
       await this.#tails[finality].follow(follower);
       reader.isLive = false;

@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { type ResultRow, type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { DEPLOYMENT_FINGERPRINT } from "./prepare.ts";
 
 /** A log index that comes after every other: all of the block is behind the position. The largest integer of SQL. */
 export const END_OF_BLOCK = 2 ** 31 - 1;
@@ -28,6 +29,8 @@ export type EventLogsQuery = {
 };
 
 export type EventLogs = {
+  /** Of the deployment whose logs these are. */
+  readonly deploymentFingerprint: string;
   /** The last block to read, as `finality` allows. */
   readonly upTo: StoredHash & { readonly timestamp: number };
   /** The newest block with logs up to there. */
@@ -63,7 +66,8 @@ const WINDOW_BYTES_MAX = 512 * 1024;
 
 /**
  * One statement, because position and logs must be of one snapshot. It visits `logsMax` logs from an index, whatever the
- * size of the table. `limit 1` in the lookups keeps the planner from joining whole tables.
+ * size of the table. `limit 1` in the lookups keeps the planner from joining whole tables, `offset 0` from computing the
+ * fingerprint again for each log.
  */
 export function selectEventLogs(query: EventLogsQuery): SqlText {
   const { after, finality, lastLogBlock, quietSince } = query;
@@ -79,7 +83,7 @@ export function selectEventLogs(query: EventLogsQuery): SqlText {
   const bytes = sql`case when m.is_wanted then octet_length(m.topics) + octet_length(m.data) else 0 end`;
   const measured = sql`select m.*, sum(${bytes}) over (order by m.block_number, m.log_index) - (${bytes}) as bytes_before,
       count(*) over () as found from (${wanted}) m`;
-  return sql`select u.number as up_to, encode(ub.hash, 'hex') as up_to_hash, coalesce(ub.timestamp, h.block_timestamp) as up_to_timestamp,
+  return sql`select f.fingerprint, u.number as up_to, encode(ub.hash, 'hex') as up_to_hash, coalesce(ub.timestamp, h.block_timestamp) as up_to_timestamp,
       encode(pb.hash, 'hex') as position_hash, ${isAbandoned(after.hash)} as is_abandoned,
       encode(ab.hash, 'hex') as last_log_hash, ${hasLogs(quietSince, after.block)} as has_logs,
       nb.number as newest, encode(nb.hash, 'hex') as newest_hash,
@@ -87,6 +91,7 @@ export function selectEventLogs(query: EventLogsQuery): SqlText {
       case when l.is_wanted then encode(l.address, 'hex') end as address, case when l.is_wanted then encode(l.topics, 'hex') end as topics,
       case when l.is_wanted then encode(l.data, 'hex') end as data, encode(lb.hash, 'hex') as hash, lb.timestamp
     from (select ${rawSql(UP_TO[finality])} as number) u
+    cross join (select ${rawSql(DEPLOYMENT_FINGERPRINT)} as fingerprint offset 0) f
     left join lateral (${blockAt("u.number")}) ub on true
     left join lateral (${blockAt(sql`${block}::bigint`)}) pb on true
     left join lateral (${blockAt(sql`${lastLogBlock === null ? null : String(lastLogBlock)}::bigint`)}) ab on true
@@ -127,6 +132,7 @@ export function decodeEventLogs(rows: ResultRows, { logsMax }: Pick<EventLogsQue
   const newest = hexOrNull(first.newest_hash);
   const logs = first.block_number === null ? [] : records.map(decodeLog);
   return {
+    deploymentFingerprint: String(first.fingerprint),
     upTo: {
       number: Number(first.up_to),
       hash: hexOrNull(first.up_to_hash),

@@ -31,16 +31,25 @@ export async function claimSchema(session: QueryRunner, identity: DeploymentIden
   );
 }
 
+/** Tells whose index a statement has read, in a few bytes; `d` is the row of the deployment. */
+export const DEPLOYMENT_FINGERPRINT =
+  "encode(substring(sha256(convert_to(jsonb_build_array(d.chain_id, d.start_block, d.contracts)::text, 'UTF8')) from 1 for 8), 'hex')";
+
+/** A deployment with its fingerprint. */
+export type StoredDeployment = DeploymentIdentity & { readonly fingerprint: string };
+
 /** Null while no indexer has claimed the schema. */
-export async function readDeploymentIdentity(session: QueryRunner): Promise<DeploymentIdentity | null> {
+export async function readDeploymentIdentity(session: QueryRunner): Promise<StoredDeployment | null> {
   const { rows } = await session.query<{
     chain_id: string;
     start_block: string;
     contracts: DeploymentIdentity["contracts"];
-  }>("select chain_id, start_block, contracts from deployment");
+    fingerprint: string;
+  }>(`select chain_id, start_block, contracts, ${DEPLOYMENT_FINGERPRINT} as fingerprint from deployment d`);
   const [row] = rows;
   if (!row) return null;
-  return { chainId: Number(row.chain_id), startBlock: Number(row.start_block), contracts: row.contracts };
+  const { chain_id, start_block, contracts, fingerprint } = row;
+  return { chainId: Number(chain_id), startBlock: Number(start_block), contracts, fingerprint };
 }
 
 /** For readers: rejects a schema that belongs to another deployment. */

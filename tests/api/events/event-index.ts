@@ -28,16 +28,22 @@ export type ChainEvent = {
   readonly intent: string;
 };
 
-type ChainBlock = BlockSummary & { readonly events: readonly ChainEvent[] };
+type ChainBlock = BlockSummary & {
+  readonly events: readonly ChainEvent[];
+  readonly logs: readonly ChainLog[];
+};
 
 const GENESIS_SECONDS = 1_767_225_600;
-const FIRST: ChainBlock = { number: 0, hash: hashOf("genesis"), timestamp: GENESIS_SECONDS, events: [] };
+const FIRST: ChainBlock = {
+  ...{ number: 0, hash: hashOf("genesis"), timestamp: GENESIS_SECONDS },
+  ...{ events: [], logs: [] },
+};
 
 function hashOf(text: string): Hex {
   return `0x${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** What happens to the chain in property tests: it grows, and it forks. */
+/** What happens to the chain in property tests: it grows, it forks, and it goes back to what it was. */
 export const CHAIN_STEPS = [
   {
     weight: 4,
@@ -51,13 +57,17 @@ export const CHAIN_STEPS = [
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant("rollback" as const), depth: fc.integer({ min: 1, max: 6 }) }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("return" as const) }) },
 ] as const;
+
 export class EventIndex {
   readonly database: Database;
   readonly connection: DatabaseConnection;
   readonly drop: () => Promise<void>;
   readonly #store: IndexStore;
   #branch: ChainBlock[] = [];
+  /** What the last rollback removed, after the block that it went to. */
+  #removed: { readonly after: ChainBlock; readonly blocks: readonly ChainBlock[] } | null = null;
   #finalized = 0;
   /** Numbers every block and intent, so that no two branches have the same. */
   #made = 0;
@@ -121,25 +131,28 @@ export class EventIndex {
   async reset(): Promise<void> {
     await this.database.query("truncate logs, blocks, checkpoint, abandoned_blocks, intents");
     this.#branch = [FIRST];
+    this.#removed = null;
     this.#finalized = 0;
-    await this.#write([FIRST], []);
+    await this.#write([FIRST]);
   }
 
   /** Writes blocks in one batch, each with so many events; all but the last `unsettled` of the chain become final. */
   async extend(eventCounts: readonly number[], unsettled = 1_000_000): Promise<void> {
-    const logs: ChainLog[] = [];
     const blocks = eventCounts.map((count, index) => {
       this.#made += 1;
       const number = this.head + 1 + index;
       const hash = hashOf(`block ${this.#made}`);
       const block = { number, hash, timestamp: GENESIS_SECONDS + number };
       const emitted = Array.from({ length: count }, (_, at) => this.#emit(block, at));
-      logs.push(...emitted.map(({ log }) => log));
-      return { ...block, events: emitted.map(({ event }) => event) };
+      return {
+        ...block,
+        events: emitted.map(({ event }) => event),
+        logs: emitted.map(({ log }) => log),
+      };
     });
     this.#branch.push(...blocks);
     this.#finalized = Math.max(this.#finalized, this.head - unsettled, 0);
-    await this.#write(blocks, logs);
+    await this.#write(blocks);
   }
 
   /** Writes a block with so many registrations of agents, whose metadata is this text. */
@@ -156,17 +169,29 @@ export class EventIndex {
       ...{ id: `${block.hash}-${logIndex}`, type: "AgentRegistered", block: number },
       ...{ owner: OWNERS[0] ?? "0x", intent: "" },
     }));
-    const made = { ...block, events };
+    const made = { ...block, events, logs };
     this.#branch.push(made);
-    await this.#write([made], logs);
+    await this.#write([made]);
   }
 
   /** Removes the newest blocks, as far as they are not final. */
   async rollback(depth: number): Promise<void> {
     const to = Math.max(this.#finalized, this.head - depth);
+    const blocks = this.#branch.filter(({ number }) => number > to);
     this.#branch = this.#branch.filter(({ number }) => number <= to);
-    const block = this.#branch.at(-1) ?? FIRST;
-    await this.#store.rollback(block);
+    const after = this.#branch.at(-1) ?? FIRST;
+    if (blocks.length > 0) this.#removed = { after, blocks };
+    await this.#store.rollback(after);
+  }
+
+  /** The branch that the last rollback removed is the chain again, block by block; unless it no longer fits. */
+  async returnToRemoved(): Promise<void> {
+    if (this.#removed === null) return;
+    const { after, blocks } = this.#removed;
+    if (after.number < this.#finalized || this.hashOf(after.number) !== after.hash) return;
+    if (this.head > after.number) await this.rollback(this.head - after.number);
+    this.#branch.push(...blocks);
+    await this.#write(blocks);
   }
 
   #emit(block: BlockSummary, index: number): { readonly log: ChainLog; readonly event: ChainEvent } {
@@ -188,7 +213,7 @@ export class EventIndex {
     return { log, event };
   }
 
-  async #write(blocks: readonly ChainBlock[], logs: readonly ChainLog[]): Promise<void> {
+  async #write(blocks: readonly ChainBlock[]): Promise<void> {
     const tip = blocks.at(-1);
     if (!tip) return;
     const stored = blocks.map(({ number, hash, timestamp, events }) => ({
@@ -200,7 +225,7 @@ export class EventIndex {
     const batch = {
       tip,
       blocks: stored,
-      logs: logs.map((log) => ({ log, details: null })),
+      logs: blocks.flatMap(({ logs }) => logs).map((log) => ({ log, details: null })),
       finalized: this.#finalized,
       safe: this.safe,
     };

@@ -108,6 +108,7 @@ const step = fc.oneof(
     client: fc.nat(SELECTIONS.length - 1),
     limit: fc.constantFrom(1, 2, 5, 100),
   }),
+  fc.record({ kind: fc.constant("return" as const) }),
   // What a rollback by an earlier version leaves behind, and what is kept only for so long.
   fc.record({ kind: fc.constant("forget" as const) }),
 );
@@ -121,6 +122,7 @@ describe("readEvents", () => {
         for (const each of steps) {
           if (each.kind === "extend") await index.extend(each.counts, each.unsettled);
           else if (each.kind === "rollback") await index.rollback(each.depth);
+          else if (each.kind === "return") await index.returnToRemoved();
           else if (each.kind === "forget") await index.database.query("truncate abandoned_blocks");
           else await clients[each.client]?.readPage(each.limit);
         }
@@ -183,12 +185,11 @@ describe("readEvents", () => {
     await index.extend([1, 1], 8);
     const client = new PagedClient(instant);
     await client.readToEnd();
-    const { rows } = await index.database.query<{ hash: Buffer }>("select hash from blocks where number = 2");
-    await index.database.query({
-      text: "insert into abandoned_blocks select $1, 2, 1, hash from blocks where number = 1",
-      values: [rows[0]?.hash ?? null],
-    });
-    expect((await client.readPage(100)).undo).toBeNull();
+    await index.rollback(1);
+    await index.extend([2, 1]);
+    await index.returnToRemoved();
+    await index.extend([1]);
+    expect(await client.readPage(100)).toMatchObject({ undo: null, events: [{}] });
     client.expectComplete();
   });
 });
@@ -292,10 +293,10 @@ describe("from", () => {
   it("rejects a cursor of another deployment, and one that was changed", async () => {
     await index.extend([1], 1);
     const { progress } = await from({ end: "head" });
-    const foreign = formatCursor(
-      { block: 1, hash: index.hashOf(1) ?? null, logIndex: 0, finalized: 0, lastLogBlock: null },
-      identifyDeployment({ chainId: 8453, startBlock: 1, contracts: {} }),
-    );
+    const foreign = formatCursor({
+      deployment: identifyDeployment({ chainId: 8453, startBlock: 1, contracts: {} }),
+      ...{ block: 1, hash: index.hashOf(1) ?? null, logIndex: 0, finalized: 0, lastLogBlock: null },
+    });
     await expect(from({ cursor: foreign })).rejects.toMatchObject({ code: "CURSOR_FOREIGN" });
     for (let at = 0; at < progress.cursor.length; at += 7) {
       const other = progress.cursor[at] === "A" ? "B" : "A";

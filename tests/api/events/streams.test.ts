@@ -1,21 +1,32 @@
 // Event streams over HTTP: clients end with the events of the chain, whatever happens to it, to them and to the API.
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
+import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
-import { openEvents } from "../../../src/api/events/open.ts";
-import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
+import { createEventsEndpoint } from "../../../src/api/events/endpoint.ts";
+import { createEventMetrics } from "../../../src/api/events/metrics.ts";
+import { createEventReader } from "../../../src/api/events/read-events.ts";
+import {
+  EVENT_STREAM_LIMITS,
+  type EventStreamLimits,
+  EventStreams,
+} from "../../../src/api/events/streams.ts";
 import { addEndpointRoutes } from "../../../src/http/routes/endpoints.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
-import { createLog } from "../../../src/lib/log.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { createLog, createLogThrottle } from "../../../src/lib/log.ts";
 import { openPipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { FINALITIES } from "../../../src/store/index/event-logs.ts";
+import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
+import { openIndexReader } from "../../../src/store/index/reader.ts";
 import {
   type EventStreamClient,
   openEventStreamClient,
   type StreamMessage,
 } from "../../support/http/event-stream-client.ts";
 import { startTestApi, type TestApi } from "../../support/http/test-api.ts";
+import { MEMORY_DEPLOYMENT } from "../../support/index/memory-index.ts";
 import { runsOf } from "../../support/test-depth.ts";
 import { CHAIN_STEPS, type ChainEvent, EventIndex, OWNERS } from "./event-index.ts";
 import { EventModel } from "./event-model.ts";
@@ -193,6 +204,20 @@ describe("a stream", () => {
     });
   });
 
+  it("undoes the branch that came between, and repeats those of a branch that came back with their ids", async () => {
+    await index.extend([1, 1, 2], 8);
+    const client = new FollowingClient("?from=genesis");
+    await client.connect();
+    const first = idsOf(index.events());
+    await waitFor(() => expect(client.model.ids).toEqual(first));
+    await index.rollback(2);
+    await index.extend([1, 0, 1]);
+    await waitFor(() => expect(client.model.ids).toEqual(idsOf(index.events())));
+    await index.returnToRemoved();
+    await waitFor(() => expect(client.model.ids).toEqual(first));
+    expect(client.model.undoCount).toBe(2);
+  });
+
   it("advances its cursor where the filter lets nothing pass", async () => {
     const client = await open(`?from=genesis&type=AgentRevoked&account=${OWNERS[0]}`);
     await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
@@ -279,10 +304,10 @@ describe("limits", () => {
 });
 
 describe("a cursor that cannot be resumed", () => {
-  const foreign = formatCursor(
-    { block: 1, hash: `0x${"11".repeat(32)}`, logIndex: 0, finalized: 0, lastLogBlock: null },
-    identifyDeployment({ chainId: 8453, startBlock: 1, contracts: {} }),
-  );
+  const foreign = formatCursor({
+    deployment: identifyDeployment({ chainId: 8453, startBlock: 1, contracts: {} }),
+    ...{ block: 1, hash: `0x${"11".repeat(32)}`, logIndex: 0, finalized: 0, lastLogBlock: null },
+  });
 
   it.each([
     ["foreign, as the last id", "", foreign, "CURSOR_FOREIGN"],
@@ -325,49 +350,97 @@ describe("shutdown", () => {
   });
 });
 
+/** Runs with streams of which every statement is counted. */
+async function withCountedReads(
+  run: (counted: {
+    readonly url: string;
+    /** Tells of a change, and resolves with the number of statements until `check` passes. */
+    readonly countReads: (check: () => void) => Promise<number>;
+  }) => Promise<void>,
+): Promise<void> {
+  const reader = openPipelinedReader(index.database);
+  let reads = 0;
+  const counting = {
+    read: ((statement, use) => {
+      reads += 1;
+      return reader.read(statement, use);
+    }) as typeof reader.read,
+  };
+  const log = createLog({ level: "silent", terminal: false, name: "test" });
+  const readEvents = createEventReader({
+    run: openIndexReader({ quick: counting, slow: counting }).read,
+    readDeployment: () => readDeploymentIdentity(index.database),
+  });
+  const repeatLimit = createLogThrottle();
+  const metrics = createEventMetrics(new Registry(), systemClock);
+  // A poll would count as well.
+  const limits = { ...EVENT_STREAM_LIMITS, pollMs: 3_600_000, streamsPerClientMax: 1_000 };
+  const streams = new EventStreams({ readEvents, limits, metrics, clock: systemClock, log, repeatLimit });
+  const server = createHttpServer({
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 10_000,
+    checkReadiness: async () => ({ ready: true }),
+  });
+  addEndpointRoutes(server.app, [createEventsEndpoint({ readEvents, streams })]);
+  server.app.addHook("preClose", async () => streams.close());
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "" });
+  const countReads = async (check: () => void) => {
+    reads = 0;
+    streams.onChange();
+    await waitFor(check);
+    return reads;
+  };
+  try {
+    await run({ url, countReads });
+  } finally {
+    await server.close();
+    repeatLimit.close();
+    await reader.close();
+  }
+}
+
 describe("any number of streams", () => {
   it("cost one read of the database for each change", async () => {
-    const reader = openPipelinedReader(index.database);
-    let reads = 0;
-    const counting = {
-      ...reader,
-      read: ((statement, use) => {
-        reads += 1;
-        return reader.read(statement, use);
-      }) as typeof reader.read,
-    };
-    const log = createLog({ level: "silent", terminal: false, name: "test" });
-    // A poll would count as well.
-    const limits = { pollMs: 3_600_000, streamsPerClientMax: 1_000 };
-    const events = openEvents({ database: index.database, log, quick: counting, eventStreams: limits });
-    const server = createHttpServer({
-      log,
-      bodyBytesMax: 1_024,
-      requestMsMax: 10_000,
-      checkReadiness: async () => ({ ready: true }),
-    });
-    addEndpointRoutes(server.app, [events.endpoint]);
-    server.app.addHook("preClose", async () => events.endStreams());
-    const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "" });
-    try {
+    await withCountedReads(async ({ url, countReads }) => {
       const clients = await Promise.all(Array.from({ length: 100 }, () => open("?from=head", {}, url)));
       for (const client of clients) await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
       // The last ones may still be joining.
       await pause(100);
       for (let block = 1; block <= 5; block += 1) {
         await index.extend([1]);
-        reads = 0;
-        events.onChange();
-        for (const client of clients) {
-          await waitFor(() => expect(namesOf(client)).toHaveLength(1 + 2 * block));
-        }
+        const reads = await countReads(() => {
+          for (const client of clients) expect(namesOf(client)).toHaveLength(1 + 2 * block);
+        });
         expect(reads).toBe(1);
       }
-    } finally {
-      await server.close();
-      await events.close();
-      await reader.close();
-    }
+    });
+  });
+
+  it("share that read also beside one that waits for a block far ahead, whoever came first", async () => {
+    await index.extend([1], 8);
+    await withCountedReads(async ({ url, countReads }) => {
+      const ahead = formatCursor({
+        deployment: identifyDeployment(MEMORY_DEPLOYMENT),
+        ...{ block: 1_000_000, hash: `0x${"11".repeat(32)}`, logIndex: 0, finalized: 0, lastLogBlock: null },
+      });
+      const waiting = await open("", { lastEventId: ahead }, url);
+      await waitFor(() => expect(namesOf(waiting)).toEqual(["progress"]));
+      await pause(100);
+      const clients = await Promise.all(Array.from({ length: 10 }, () => open("?from=head", {}, url)));
+      for (const client of clients) await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
+      await pause(100);
+      for (let block = 1; block <= 3; block += 1) {
+        await index.extend([1]);
+        const reads = await countReads(() => {
+          for (const client of [waiting, ...clients]) expect(client.messages.length).toBeGreaterThan(block);
+          for (const client of clients) expect(namesOf(client)).toHaveLength(1 + 2 * block);
+        });
+        // One for all, one of the one that waits, and a look of the tail when that one joins again.
+        expect(reads).toBeLessThanOrEqual(3);
+      }
+      expect(new Set(namesOf(waiting))).toEqual(new Set(["progress"]));
+    });
   });
 });
 
@@ -411,6 +484,7 @@ describe("any number of reorgs, lost connections and restarts", () => {
           for (const each of steps) {
             if (each.kind === "extend") await index.extend(each.counts, each.unsettled);
             else if (each.kind === "rollback") await index.rollback(each.depth);
+            else if (each.kind === "return") await index.returnToRemoved();
             else if (each.kind === "reconnect") await clients[each.client]?.connect(current.url);
             else if (each.kind === "disconnect") clients[each.client]?.disconnect();
             else if (each.kind === "pause") await pause(each.ms);
