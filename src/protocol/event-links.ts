@@ -155,9 +155,13 @@ export class EventLinks {
     return isNoted;
   }
 
-  /** One select of (link, position, subject, name) for each link that is needed; empty if none is. */
+  /**
+   * One select of (link, position, subject, name) for every link, in one order. Those without keys cost next to nothing,
+   * and the server keeps each text that it ever prepared: selects that depend on the events would fill its memory.
+   */
   selects(): readonly SqlText[] {
-    return [...this.#keys].map(([link, keys]) => selectLink(link, [...keys.values()]));
+    const links = Object.keys(LINKS) as LinkName[];
+    return links.map((link) => selectLink(link, [...(this.#keys.get(link)?.values() ?? [])]));
   }
 
   /** The rows of those selects, by event. */

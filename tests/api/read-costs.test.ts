@@ -5,12 +5,6 @@ import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";
 import type { Table } from "../../src/schema/table.ts";
-import {
-  END_OF_BLOCK,
-  type EventLogsQuery,
-  selectAncestor,
-  selectEventLogs,
-} from "../../src/store/index/event-logs.ts";
 import { buildReadText } from "../../src/store/index/reader.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
@@ -24,9 +18,6 @@ const CHANGED = 50;
 // Index and heap pages for 51 records with two joins; a whole table has thousands.
 const PAGES_MAX = 600;
 const REMOVED_MAX = 200;
-
-// Four logs each.
-const LOG_BLOCKS = 5_000;
 
 const ADDRESS = `0x${"1".padStart(40, "0")}`;
 const HASH = `0x${"1".padStart(64, "0")}` as const;
@@ -82,17 +73,6 @@ beforeAll(async () => {
     await session.query(`insert into checkpoint values (true, 2, '\\x00', ${NOW}, 1)`);
     await session.query("insert into deployment values (true, 1, 1, '{}')");
     await session.query(`insert into blocks select n, '\\x00', ${NOW}, 1 from generate_series(1, 2) n`);
-    await session.query(
-      `insert into blocks select n, '\\x01', ${NOW}, 1 from generate_series(3, ${LOG_BLOCKS}) n`,
-    );
-    await session.query(
-      `insert into logs select i / 4 + 1, i % 4, 0, '\\x00', '\\x00', decode(repeat('0a', 32), 'hex'), decode(repeat('0b', 200), 'hex')
-       from generate_series(0, ${LOG_BLOCKS * 4 - 1}) i`,
-    );
-    await session.query(
-      `insert into abandoned_blocks select decode(lpad(to_hex(i), 64, '0'), 'hex'), i, i - 1, decode(lpad(to_hex(i - 1), 64, '0'), 'hex')
-       from generate_series(1, ${ROWS}) i`,
-    );
   });
   await opened.database.query("analyze");
 });
@@ -292,57 +272,6 @@ describe("a read of an earlier block", () => {
     expect(cost.scanned).toEqual([]);
     expect(cost.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
-  });
-});
-
-describe("a page of events", () => {
-  const OTHER_TOPIC = `0x${"0c".repeat(32)}` as const;
-  const QUERY: EventLogsQuery = {
-    after: { block: 3_000, hash: HASH, logIndex: 2 },
-    lastLogBlock: 2_999,
-    quietSince: 2_999,
-    finality: "instant",
-    topics0: null,
-    logsMax: 100,
-  };
-  const CHAIN_TABLES = ["logs", "blocks", "abandoned_blocks"];
-  /** Entries of indexes and tables: a page of each is read for every log and its block. */
-  const pagesOf = (logs: number) => 40 + 4 * logs;
-
-  beforeAll(async () => {
-    await opened.database.query(
-      `update checkpoint set block_number = ${LOG_BLOCKS}, finalized_block = ${LOG_BLOCKS}`,
-    );
-  });
-  afterAll(async () => {
-    await opened.database.query("update checkpoint set block_number = 2, finalized_block = 1");
-  });
-
-  it.each<[string, Partial<EventLogsQuery>]>([
-    ["from the middle", {}],
-    ["of final events", { finality: "finalized" }],
-    [
-      "from genesis",
-      { after: { block: -1, hash: null, logIndex: END_OF_BLOCK }, lastLogBlock: null, quietSince: -1 },
-    ],
-    ["of a type that there is not", { topics0: [OTHER_TOPIC], logsMax: 1_000 }],
-    [
-      "at the head",
-      { after: { block: LOG_BLOCKS, hash: HASH, logIndex: END_OF_BLOCK }, quietSince: LOG_BLOCKS },
-    ],
-  ])("visits the logs that it returns or looks through: %s", async (_title, query) => {
-    const whole = { ...QUERY, ...query };
-    const cost = await measureStatementCost(opened.database, selectEventLogs(whole), CHAIN_TABLES);
-    expect(cost.scanned).toEqual([]);
-    expect(cost.removed).toBe(0);
-    expect(cost.pages).toBeLessThan(pagesOf(whole.logsMax));
-  });
-
-  it("finds the ancestor of an abandoned branch by its hash, reorg by reorg", async () => {
-    const nine = `0x${(9).toString(16).padStart(64, "0")}` as const;
-    const cost = await measureStatementCost(opened.database, selectAncestor(nine), CHAIN_TABLES);
-    expect(cost.scanned).toEqual([]);
-    expect(cost.pages).toBeLessThan(200);
   });
 });
 

@@ -115,8 +115,10 @@ function isAbandoned(hash: Hex | null): SqlText {
   return sql`exists (select from abandoned_blocks x where x.hash = decode(${hash === null ? "" : hash.slice(2)}, 'hex'))`;
 }
 
+// The first one by the index: for a wide range, which a crafted cursor can have, `exists` would scan the table up to it.
 function hasLogs(after: number, upTo: number): SqlText {
-  return sql`exists (select from logs q where q.block_number > ${String(after)}::bigint and q.block_number <= ${String(upTo)}::bigint)`;
+  return sql`(select true from logs q where q.block_number > ${String(after)}::bigint and q.block_number <= ${String(upTo)}::bigint
+      order by q.block_number limit 1)`;
 }
 
 // As one text: hex needs no quotes in an array of PostgreSQL.

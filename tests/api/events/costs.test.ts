@@ -1,0 +1,197 @@
+// The cost of a page of events does not depend on how long the history is, nor on what the cursor or the filter says.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEventReader, type EventStart } from "../../../src/api/events/read-events.ts";
+import { tables } from "../../../src/protocol/domains.ts";
+import type { EventSubject } from "../../../src/protocol/event-filter.ts";
+import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";
+import { EventLinks, selectLinks } from "../../../src/protocol/event-links.ts";
+import type { RunRead } from "../../../src/schema/reads/read.ts";
+import { openPipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
+import {
+  END_OF_BLOCK,
+  type EventLogsQuery,
+  FINALITIES,
+  selectAncestor,
+  selectEventLogs,
+} from "../../../src/store/index/event-logs.ts";
+import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
+import { openIndexReader } from "../../../src/store/index/reader.ts";
+import { createRowIndexes, createRowTables } from "../../../src/store/index/row-tables.ts";
+import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
+import { measureStatementCost } from "../../support/index/statement-cost.ts";
+import { openTestDatabase } from "../../support/index/test-index.ts";
+import { isFullDepth } from "../../support/test-depth.ts";
+import { openReadStage, type ReadStage } from "../api-stage.ts";
+
+// Four logs each: a million of them at full depth.
+const LOG_BLOCKS = isFullDepth() ? 250_000 : 5_000;
+const MIDDLE = LOG_BLOCKS / 2;
+const ABANDONED = 5_000;
+const CHAIN_TABLES = ["logs", "blocks", "abandoned_blocks"];
+const NOW = 1_800_000_000;
+const BLOCK_MAX = 2 ** 48 - 1;
+const HASH = `0x${"1".padStart(64, "0")}` as const;
+const OTHER_TOPIC = `0x${"0c".repeat(32)}` as const;
+const FILL_MS_MAX = 180_000;
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  const { database } = opened;
+  const fill = (text: string) =>
+    database.transaction((session) => session.query(text), { statementTimeoutMs: FILL_MS_MAX });
+  await database.transaction(async (session) => {
+    await createRowTables(session, tables);
+    await createRowIndexes(session, tables);
+  });
+  await fill(`insert into checkpoint values (true, ${LOG_BLOCKS}, '\\x01', ${NOW}, ${LOG_BLOCKS})`);
+  await fill("insert into deployment values (true, 1, 1, '{}')");
+  await fill(`insert into blocks select n, '\\x01', ${NOW}, 4 from generate_series(1, ${LOG_BLOCKS}) n`);
+  await fill(
+    `insert into logs select i / 4 + 1, i % 4, 0, '\\x00', '\\x00', decode(repeat('0a', 32), 'hex'), decode(repeat('0b', 200), 'hex')
+     from generate_series(0, ${LOG_BLOCKS * 4 - 1}) i`,
+  );
+  await fill(
+    `insert into abandoned_blocks select decode(lpad(to_hex(i), 64, '0'), 'hex'), i, i - 1, decode(lpad(to_hex(i - 1), 64, '0'), 'hex')
+     from generate_series(1, ${ABANDONED}) i`,
+  );
+}, FILL_MS_MAX);
+afterAll(() => opened?.drop());
+
+describe.each([
+  // As right after the first indexing, before anything has collected statistics.
+  ["without statistics", "select 1"],
+  ["with statistics", "analyze"],
+])("a page of events, %s", (_title, statement) => {
+  const QUERY: EventLogsQuery = {
+    after: { block: MIDDLE, hash: HASH, logIndex: 2 },
+    lastLogBlock: MIDDLE - 1,
+    quietSince: MIDDLE - 1,
+    finality: "instant",
+    topics0: null,
+    logsMax: 100,
+  };
+  /** Entries of indexes and tables: a page of each is read for every log and its block. */
+  const pagesOf = (logs: number) => 60 + 4 * logs;
+
+  beforeAll(async () => {
+    await opened.database.query(statement);
+  }, FILL_MS_MAX);
+
+  it.each<[string, Partial<EventLogsQuery>]>([
+    ["from the middle", {}],
+    ["of final events", { finality: "finalized" }],
+    ["of safe events", { finality: "safe" }],
+    [
+      "from genesis",
+      { after: { block: -1, hash: null, logIndex: END_OF_BLOCK }, lastLogBlock: null, quietSince: -1 },
+    ],
+    ["of a type that there is not", { topics0: [OTHER_TOPIC], logsMax: 1_000 }],
+    ["of no type at all", { topics0: [], logsMax: 1_000 }],
+    [
+      "at the head",
+      { after: { block: LOG_BLOCKS, hash: HASH, logIndex: END_OF_BLOCK }, quietSince: LOG_BLOCKS },
+    ],
+    // What a crafted cursor can say.
+    [
+      "after the last block that can be",
+      { after: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: 0 },
+    ],
+    ["with a last log that cannot be", { lastLogBlock: BLOCK_MAX, quietSince: BLOCK_MAX }],
+    ["quiet since the beginning", { after: { block: LOG_BLOCKS, hash: HASH, logIndex: 0 }, quietSince: 0 }],
+    [
+      "quiet since the middle, up to the last block that can be",
+      { after: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: MIDDLE },
+    ],
+    ["that was never quiet", { after: { block: 0, hash: HASH, logIndex: 0 }, quietSince: LOG_BLOCKS }],
+  ])("visits the logs that it returns or looks through: %s", async (_name, query) => {
+    const whole = { ...QUERY, ...query };
+    const cost = await measureStatementCost(opened.database, selectEventLogs(whole), CHAIN_TABLES);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBe(0);
+    expect(cost.pages).toBeLessThan(pagesOf(whole.logsMax));
+  });
+
+  it("finds the ancestor of an abandoned branch by its hash, reorg by reorg", async () => {
+    const nine = `0x${(9).toString(16).padStart(64, "0")}` as const;
+    const cost = await measureStatementCost(opened.database, selectAncestor(nine), CHAIN_TABLES);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.pages).toBeLessThan(200);
+  });
+
+  it("finds no ancestor of a branch that never was", async () => {
+    const cost = await measureStatementCost(opened.database, selectAncestor(OTHER_TOPIC), CHAIN_TABLES);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.pages).toBeLessThan(20);
+  });
+});
+
+describe("what links events to things", () => {
+  const EVENTS = 1_000;
+  const VERSIONS = 20_000;
+
+  it("is one row for each event, however often the row was changed", async () => {
+    const { database } = opened;
+    await database.query(
+      `insert into merchants (merchant_id, owner, payout_address, metadata_uri, metadata_hash, active, block_number, tx_hash, log_index, valid_from, valid_to)
+       select 7, '0x', '0x', '', '0x', true, i, '0x', 0, i, nullif(i + 1, ${VERSIONS + 1}) from generate_series(1, ${VERSIONS}) i`,
+    );
+    await database.query("analyze merchants");
+    const links = new EventLinks();
+    for (let block = 1; block <= EVENTS; block += 1) {
+      const event = { name: "MerchantUpdated", contract: "CommerceRegistry", address: "0x" as const };
+      links.add({ ...event, args: { merchantId: 7n }, blockNumber: BigInt(block) }, ["account"]);
+    }
+    const cost = await measureStatementCost(database, selectLinks(links, EVENTS), ["merchants"]);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.removed).toBe(0);
+    expect(cost.pages).toBeLessThan(5 * EVENTS);
+  });
+});
+
+describe("the statements of a history", () => {
+  let stage: ReadStage;
+  beforeAll(async () => {
+    stage = await openReadStage();
+  }, SHARED_HISTORY_MS_MAX);
+  afterAll(() => stage?.close());
+
+  it("have a few texts, whatever the events of a page are: the server keeps each of them", async () => {
+    const reader = openPipelinedReader(stage.database);
+    const { read } = openIndexReader({ quick: reader, slow: reader });
+    const texts = new Set<string>();
+    const run: RunRead = (statement, use) => {
+      texts.add(statement.sql.text);
+      return read(statement, use);
+    };
+    const readEvents = createEventReader({
+      run,
+      readDeployment: () => readDeploymentIdentity(stage.database),
+    });
+    const subjects = Object.keys(EVENT_SUBJECTS) as EventSubject[];
+    try {
+      let links = 0;
+      for (const [at, subject] of subjects.entries()) {
+        let from: EventStart = { end: "genesis" };
+        for (let hasMore = true; hasMore; ) {
+          const filter = { types: null, subjects: { [subject]: "1" } };
+          const linkedSubjects = subjects.slice(0, at + 1);
+          const page = await readEvents({
+            ...{ from, filter: { types: null, subjects: {} }, finality: "instant", client: null },
+            ...{ limit: 3 + at, linkedSubjects },
+          });
+          await readEvents({ from, filter, finality: "finalized", limit: 10, client: null });
+          links += page.events.filter(({ event }) => event.linked !== undefined).length;
+          from = { cursor: page.progress.cursor };
+          hasMore = page.hasMore;
+        }
+      }
+      expect(links).toBeGreaterThan(100);
+      // Of each finality with and without types, of the links, and of an ancestor.
+      expect(texts.size).toBeLessThanOrEqual(2 * FINALITIES.length + 2);
+    } finally {
+      await reader.close();
+    }
+  });
+});
