@@ -1,5 +1,6 @@
 // A local chain with the protocol and a simulator that runs in parts, so that blocks can be undone in between.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { type LocalChain, type LocalChainOptions, startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
 import { openWorld } from "@sextant/simulator/world";
@@ -9,6 +10,8 @@ import { toDeployment } from "../support/index/test-index.ts";
 export type IndexerStage = {
   readonly chain: LocalChain;
   readonly deployment: Deployment;
+  /** The same, as the simulator knows it. */
+  readonly local: LocalDeployment;
   /** Runs some steps with new accounts, which do not depend on blocks that a reorg removed. */
   runSteps(steps: number): Promise<void>;
   head(): Promise<{ readonly number: number; readonly hash: string }>;
@@ -29,6 +32,7 @@ export async function openIndexerStage(
   return {
     chain,
     deployment: toDeployment(local),
+    local,
     async runSteps(steps) {
       // A new world each time, because it reads the nonces of the accounts.
       const world = await openWorld({ request, deployment: local, seed: seed + acts });

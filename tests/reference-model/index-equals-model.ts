@@ -57,7 +57,11 @@ export async function reachHead({ chain }: Stage, index: TestIndex): Promise<num
   return Number(head.number);
 }
 
-async function rowsAsOf(index: TestIndex, table: Table, block: number): Promise<PlainRow[]> {
+async function rowsAsOf(
+  index: Pick<TestIndex, "database">,
+  table: Table,
+  block: number,
+): Promise<PlainRow[]> {
   const { rows } = await index.database.query<Record<string, PlainRow[string]>>({
     text: `select * from ${table.name} where valid_from <= $1 and (valid_to is null or valid_to > $1)`,
     values: [block],
@@ -73,7 +77,7 @@ function texts(rows: readonly PlainRow[]): string[] {
 
 /** Compares the head and some earlier blocks; returns which tables had rows. */
 export async function compare(
-  index: TestIndex,
+  index: Pick<TestIndex, "database">,
   events: readonly ModelEvent[],
   blocks: readonly number[],
 ): Promise<Set<string>> {
