@@ -197,11 +197,13 @@ function selectLink(link: LinkName, keys: readonly Key[]): SqlText {
   const values = Object.entries(names).flatMap(([subject, expressions]) =>
     expressions.map((expression) => `('${subject}', ${expression})`),
   );
-  // As one text: digits and hex need no quotes in an array of PostgreSQL.
-  const keyList = `{${keys.map(({ key }) => key).join(",")}}`;
-  const blockList = `{${keys.map(({ block }) => block).join(",")}}`;
+  // As texts, of which the planner expects as many parts whatever they are: for arrays, whose length it sees, it would
+  // plan each execution anew, which takes several times as long as the execution.
+  const keyList = keys.map(({ key }) => key).join(",");
+  const blockList = keys.map(({ block }) => block).join(",");
   return sql`select ${rawSql(`'${link}'`)} as link, k.position, v.subject, v.name
-    from unnest(${keyList}::text[], ${blockList}::bigint[]) with ordinality k(key, block, position)
+    from (select p.key, p.block::bigint as block, p.position
+      from rows from (string_to_table(${keyList}, ','), string_to_table(${blockList}, ',')) with ordinality p(key, block, position)) k
     ${rawSql(joins.join("\n    "))}
     cross join lateral (values ${rawSql(values.join(", "))}) v(subject, name) where v.name is not null`;
 }

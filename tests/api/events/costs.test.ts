@@ -157,41 +157,45 @@ describe("the statements of a history", () => {
   }, SHARED_HISTORY_MS_MAX);
   afterAll(() => stage?.close());
 
-  it("have a few texts, whatever the events of a page are: the server keeps each of them", async () => {
-    const reader = openPipelinedReader(stage.database);
-    const { read } = openIndexReader({ quick: reader, slow: reader });
-    const texts = new Set<string>();
-    const run: RunRead = (statement, use) => {
-      texts.add(statement.sql.text);
-      return read(statement, use);
-    };
-    const readEvents = createEventReader({
-      run,
-      readDeployment: () => readDeploymentIdentity(stage.database),
-    });
-    const subjects = Object.keys(EVENT_SUBJECTS) as EventSubject[];
-    try {
-      let links = 0;
-      for (const [at, subject] of subjects.entries()) {
-        let from: EventStart = { end: "genesis" };
-        for (let hasMore = true; hasMore; ) {
-          const filter = { types: null, subjects: { [subject]: "1" } };
-          const linkedSubjects = subjects.slice(0, at + 1);
-          const page = await readEvents({
-            ...{ from, filter: { types: null, subjects: {} }, finality: "instant", client: null },
-            ...{ limit: 3 + at, linkedSubjects },
-          });
-          await readEvents({ from, filter, finality: "finalized", limit: 10, client: null });
-          links += page.events.filter(({ event }) => event.linked !== undefined).length;
-          from = { cursor: page.progress.cursor };
-          hasMore = page.hasMore;
+  it(
+    "have a few texts, whatever the events of a page are: the server keeps each of them",
+    async () => {
+      const reader = openPipelinedReader(stage.database);
+      const { read } = openIndexReader({ quick: reader, slow: reader });
+      const texts = new Set<string>();
+      const run: RunRead = (statement, use) => {
+        texts.add(statement.sql.text);
+        return read(statement, use);
+      };
+      const readEvents = createEventReader({
+        run,
+        readDeployment: () => readDeploymentIdentity(stage.database),
+      });
+      const subjects = Object.keys(EVENT_SUBJECTS) as EventSubject[];
+      try {
+        let links = 0;
+        for (const [at, subject] of subjects.entries()) {
+          let from: EventStart = { end: "genesis" };
+          for (let hasMore = true; hasMore; ) {
+            const filter = { types: null, subjects: { [subject]: "1" } };
+            const linkedSubjects = subjects.slice(0, at + 1);
+            const page = await readEvents({
+              ...{ from, filter: { types: null, subjects: {} }, finality: "instant", client: null },
+              ...{ limit: 10 + 3 * at, linkedSubjects },
+            });
+            await readEvents({ from, filter, finality: "finalized", limit: 10, client: null });
+            links += page.events.filter(({ event }) => event.linked !== undefined).length;
+            from = { cursor: page.progress.cursor };
+            hasMore = page.hasMore;
+          }
         }
+        expect(links).toBeGreaterThan(100);
+        // Of each finality with and without types, of the links, and of an ancestor.
+        expect(texts.size).toBeLessThanOrEqual(2 * FINALITIES.length + 2);
+      } finally {
+        await reader.close();
       }
-      expect(links).toBeGreaterThan(100);
-      // Of each finality with and without types, of the links, and of an ancestor.
-      expect(texts.size).toBeLessThanOrEqual(2 * FINALITIES.length + 2);
-    } finally {
-      await reader.close();
-    }
-  });
+    },
+    SHARED_HISTORY_MS_MAX,
+  );
 });
