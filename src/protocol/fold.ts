@@ -25,7 +25,7 @@ export type FoldLogs = (logs: readonly LogToFold[], rows: FoldRows) => Promise<v
 // About a millisecond of work, then other I/O gets its turn: logs on their way to the database and from the node.
 const EVENTS_PER_TURN = 20;
 
-export function createFold(deployment: Deployment): FoldLogs {
+export function createFold(deployment: Pick<Deployment, "contracts">): FoldLogs {
   const decoder = createLogDecoder(deployment);
   return async (logs, rows) => {
     const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];

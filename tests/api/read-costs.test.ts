@@ -1,10 +1,12 @@
 // The cost of a read does not grow with the tables: PostgreSQL visits hardly more rows than it returns.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { VERSIONED_TABLES } from "../../src/api/events/row-records.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";
-import type { Table } from "../../src/schema/table.ts";
+import { formatKey, type Table } from "../../src/schema/table.ts";
+import { createRowsBeforeQuery, type RowBefore } from "../../src/store/index/block-rows.ts";
 import { buildReadText } from "../../src/store/index/reader.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
@@ -272,6 +274,29 @@ describe("a read of an earlier block", () => {
     expect(cost.scanned).toEqual([]);
     expect(cost.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
+  });
+});
+
+describe("rows for events", () => {
+  it("are found as they were before, by their keys", async () => {
+    const limits = { logsMax: 1_000, logBytesMax: 1_000_000, rowBytesMax: 1_000_000 };
+    const wanted: RowBefore[] = [];
+    for (const table of VERSIONED_TABLES) {
+      const { rows } = await opened.database.query<Record<string, NonNullable<unknown>>>(
+        `select ${table.key.join(", ")} from ${table.name} where valid_to is null limit 20`,
+      );
+      for (const row of rows) {
+        const key = Object.fromEntries(
+          table.key.map((name) => [name, table.columns[name]?.fromSql(row[name] ?? "")]),
+        );
+        wanted.push({ table, keyText: formatKey(table.key, key), key, block: 3 });
+      }
+    }
+    const query = createRowsBeforeQuery(VERSIONED_TABLES);
+    const before = await measureStatementCost(opened.database, query.select(wanted, 3_000, limits));
+    expect(before.scanned).toEqual([]);
+    expect(before.removed).toBe(0);
+    expect(before.pages).toBeLessThan(40 + 4 * wanted.length);
   });
 });
 

@@ -556,6 +556,8 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
+    /** rows: with each event the rows that it has changed, before and after it. A page then has at most 100 events. */
+    include?: "rows";
     /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;
     /** Only events about this intent. */

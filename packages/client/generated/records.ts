@@ -32,6 +32,18 @@ export type Agent = {
   block_timestamp?: string;
 };
 
+export type AgentsRow = {
+  agent_id: string;
+  owner: string;
+  metadata_uri: string;
+  pubkey: string;
+  capabilities_hash: string;
+  revoked: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type Attestation = {
   attestation_id: string;
   attester: string;
@@ -61,6 +73,25 @@ export type AttestationSchema = {
   updated_at: string;
 };
 
+export type AttestationsRow = {
+  attestation_id: string;
+  attester: string;
+  schema_hash: string;
+  subject: string;
+  data_hash: string;
+  timestamp: string;
+  revoked: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type AttesterActivityRow = {
+  attester: string;
+  attestations: string;
+  revoked_attestations: string;
+};
+
 export type Attestor = {
   attestor_id: string;
   operator: string;
@@ -78,6 +109,17 @@ export type Attestor = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type AttestorsRow = {
+  attestor_id: string;
+  operator: string;
+  metadata_uri: string;
+  schemas_hash: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type Bid = {
@@ -100,6 +142,20 @@ export type Bid = {
   block_hash?: string | null;
   /** With include=provenance. */
   block_timestamp?: string | null;
+};
+
+export type BidsRow = {
+  intent_id: string;
+  chain_bid_id: string;
+  solver: string;
+  amount_in: string;
+  amount_out: string;
+  fee: string;
+  valid_until: string;
+  execution_hash: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type Catalog = {
@@ -210,6 +266,19 @@ export type Dispute = {
   block_timestamp?: string;
 };
 
+export type DisputesRow = {
+  dispute_id: string;
+  receipt_id: string;
+  merchant_id: string;
+  opener: string;
+  reason_hash: string;
+  status: string;
+  resolution_hash: string | null;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type EventPage = {
   undo: EventUndo | null;
   events: ProtocolEvent[];
@@ -286,6 +355,39 @@ export type Facilitator = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type FacilitatorsRow = {
+  facilitator_id: string;
+  facilitator: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type FillProofsRow = {
+  intent_id: string;
+  result_hash: string;
+  trace_hash: string;
+  attestation_id: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type FillsRow = {
+  intent_id: string;
+  solver: string;
+  amount_in: string;
+  amount_out: string;
+  latency_blocks: string;
+  surplus_out: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type GUARDIAN = {
@@ -422,6 +524,30 @@ export type IntentWithMetadata = {
   block_timestamp?: string;
 };
 
+export type IntentsRow = {
+  intent_id: string;
+  owner: string;
+  intent_type: string;
+  input_token: string;
+  output_token: string;
+  amount_in_max: string;
+  amount_out_min: string;
+  deadline: string;
+  slippage_bps: number;
+  nonce: string;
+  status: string;
+  selected_bid_id: string | null;
+  intent_hash: string;
+  execution_target: string;
+  data_hash: string;
+  required_attestation_subject: string;
+  required_attestation_schema: string;
+  metadata_uri_hash: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type ManagedWebhook = {
   id: string;
   owner: string | null;
@@ -467,6 +593,18 @@ export type Merchant = {
   block_timestamp?: string;
 };
 
+export type MerchantRecordsRow = {
+  merchant_id: string;
+  receipts: string;
+  settled_volume: string;
+  protocol_fees: string;
+  fulfilled_receipts: string;
+  disputes: string;
+  open_disputes: string;
+  resolved_disputes: string;
+  rejected_disputes: string;
+};
+
 export type MerchantReputation = {
   merchant: Merchant;
   commerce: {
@@ -484,6 +622,18 @@ export type MerchantReputation = {
     kind: number;
     signals: string;
   }[];
+};
+
+export type MerchantsRow = {
+  merchant_id: string;
+  owner: string;
+  payout_address: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type OffchainBid = {
@@ -517,6 +667,38 @@ export type PAYMENT_POLICY = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type PaymentWindowsRow = {
+  account: string;
+  merchant: string;
+  token: string;
+  facilitator: string;
+  spent: string;
+  window_start: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type PoliciesRow = {
+  account: string;
+  policy_type: string;
+  policy_subject: string;
+  token: string | null;
+  target: string | null;
+  selector: string | null;
+  merchant: string | null;
+  facilitator: string | null;
+  guardian: string | null;
+  max_per_payment: string | null;
+  max_per_day: string | null;
+  allowed: boolean | null;
+  enabled: boolean | null;
+  frozen: boolean | null;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type Policy = SPEND_LIMIT | TARGET_ALLOWLIST | FUNCTION_ALLOWLIST | FUNCTION_ALLOWLIST_MODE | PAYMENT_POLICY | GUARDIAN | ACCOUNT_FROZEN;
@@ -660,6 +842,8 @@ export type ProtocolEvent = {
   block_hash: string;
   block_timestamp: string;
   cursor: string;
+  /** With include=rows: the rows that the event has changed, before and after it. Null where the block is too large. */
+  rows?: RowChange[] | null;
 };
 
 export type Quote = {
@@ -737,6 +921,28 @@ export type QuoteResponseMetadata = {
   updated_at: string;
 };
 
+export type QuotesRow = {
+  quote_hash: string;
+  merchant_id: string;
+  service_numeric_id: string;
+  agent: string;
+  token: string;
+  facilitator: string;
+  amount: string;
+  payment_rail: number;
+  protocol_fee_bps: number;
+  protocol_fee_amount: string;
+  expires_at: string;
+  payment_nonce: string;
+  resource_hash: string;
+  terms_hash: string;
+  x402_payload_hash: string;
+  settled: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type Receipt = {
   receipt_id: string;
   quote_hash: string;
@@ -761,6 +967,26 @@ export type Receipt = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type ReceiptsRow = {
+  receipt_id: string;
+  quote_hash: string;
+  agent: string;
+  merchant_id: string;
+  service_numeric_id: string;
+  token: string;
+  amount: string;
+  payment_rail: number;
+  protocol_fee_bps: number;
+  protocol_fee_amount: string;
+  facilitator: string;
+  result_hash: string;
+  resource_hash: string;
+  fulfillment_hash: string | null;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type RecentActivity = {
@@ -804,6 +1030,203 @@ export type RegisteredWebhook = {
   secret: string | null;
 };
 
+export type RowChange = {
+  table: "agents";
+  key: {
+    agent_id: string;
+  };
+  before: AgentsRow | null;
+  after: AgentsRow;
+} | {
+  table: "intents";
+  key: {
+    intent_id: string;
+  };
+  before: IntentsRow | null;
+  after: IntentsRow;
+} | {
+  table: "bids";
+  key: {
+    intent_id: string;
+    chain_bid_id: string;
+  };
+  before: BidsRow | null;
+  after: BidsRow;
+} | {
+  table: "fills";
+  key: {
+    intent_id: string;
+  };
+  before: FillsRow | null;
+  after: FillsRow;
+} | {
+  table: "fill_proofs";
+  key: {
+    intent_id: string;
+  };
+  before: FillProofsRow | null;
+  after: FillProofsRow;
+} | {
+  table: "solver_activity";
+  key: {
+    solver: string;
+  };
+  before: SolverActivityRow | null;
+  after: SolverActivityRow;
+} | {
+  table: "policies";
+  key: {
+    account: string;
+    policy_type: string;
+    policy_subject: string;
+  };
+  before: PoliciesRow | null;
+  after: PoliciesRow;
+} | {
+  table: "spend_windows";
+  key: {
+    account: string;
+    token: string;
+  };
+  before: SpendWindowsRow | null;
+  after: SpendWindowsRow;
+} | {
+  table: "payment_windows";
+  key: {
+    account: string;
+    merchant: string;
+    token: string;
+    facilitator: string;
+  };
+  before: PaymentWindowsRow | null;
+  after: PaymentWindowsRow;
+} | {
+  table: "signed_payments";
+  key: {
+    account: string;
+    payment_hash: string;
+  };
+  before: SignedPaymentsRow | null;
+  after: SignedPaymentsRow;
+} | {
+  table: "session_keys";
+  key: {
+    account: string;
+    session_key: string;
+  };
+  before: SessionKeysRow | null;
+  after: SessionKeysRow;
+} | {
+  table: "session_executions";
+  key: {
+    account: string;
+    session_key: string;
+    nonce: string;
+  };
+  before: SessionExecutionsRow | null;
+  after: SessionExecutionsRow;
+} | {
+  table: "attestations";
+  key: {
+    attestation_id: string;
+  };
+  before: AttestationsRow | null;
+  after: AttestationsRow;
+} | {
+  table: "attester_activity";
+  key: {
+    attester: string;
+  };
+  before: AttesterActivityRow | null;
+  after: AttesterActivityRow;
+} | {
+  table: "solvers";
+  key: {
+    solver_id: string;
+  };
+  before: SolversRow | null;
+  after: SolversRow;
+} | {
+  table: "attestors";
+  key: {
+    attestor_id: string;
+  };
+  before: AttestorsRow | null;
+  after: AttestorsRow;
+} | {
+  table: "merchants";
+  key: {
+    merchant_id: string;
+  };
+  before: MerchantsRow | null;
+  after: MerchantsRow;
+} | {
+  table: "merchant_records";
+  key: {
+    merchant_id: string;
+  };
+  before: MerchantRecordsRow | null;
+  after: MerchantRecordsRow;
+} | {
+  table: "services";
+  key: {
+    service_numeric_id: string;
+  };
+  before: ServicesRow | null;
+  after: ServicesRow;
+} | {
+  table: "facilitators";
+  key: {
+    facilitator_id: string;
+  };
+  before: FacilitatorsRow | null;
+  after: FacilitatorsRow;
+} | {
+  table: "quotes";
+  key: {
+    quote_hash: string;
+  };
+  before: QuotesRow | null;
+  after: QuotesRow;
+} | {
+  table: "receipts";
+  key: {
+    receipt_id: string;
+  };
+  before: ReceiptsRow | null;
+  after: ReceiptsRow;
+} | {
+  table: "disputes";
+  key: {
+    dispute_id: string;
+  };
+  before: DisputesRow | null;
+  after: DisputesRow;
+} | {
+  table: "trust_signals";
+  key: {
+    signal_id: string;
+  };
+  before: TrustSignalsRow | null;
+  after: TrustSignalsRow;
+} | {
+  table: "subject_signal_counts";
+  key: {
+    subject_type: number;
+    subject_id: string;
+    kind: number;
+  };
+  before: SubjectSignalCountsRow | null;
+  after: SubjectSignalCountsRow;
+} | {
+  table: "settlements";
+  key: {
+    settlement_id: string;
+  };
+  before: SettlementsRow | null;
+  after: SettlementsRow;
+};
+
 export type SPEND_LIMIT = {
   policy_type: "SPEND_LIMIT";
   token: string;
@@ -838,6 +1261,65 @@ export type Service = {
   block_timestamp?: string;
 };
 
+export type ServicesRow = {
+  service_numeric_id: string;
+  merchant_id: string;
+  service_id: string;
+  metadata_uri: string;
+  metadata_hash: string;
+  capability_hash: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type SessionExecutionsRow = {
+  account: string;
+  session_key: string;
+  nonce: string;
+  target: string;
+  value: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type SessionKeysRow = {
+  account: string;
+  session_key: string;
+  expires_at: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type SettlementsRow = {
+  settlement_id: string;
+  quote_hash: string;
+  settlement_plan_hash: string;
+  payer: string;
+  token: string;
+  gross_amount: string;
+  execution_hash: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type SignedPaymentsRow = {
+  account: string;
+  payment_hash: string;
+  merchant: string;
+  token: string;
+  facilitator: string;
+  amount: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type Solver = {
   solver_id: string;
   operator: string;
@@ -861,6 +1343,25 @@ export type Solver = {
   block_timestamp?: string;
 };
 
+export type SolverActivityRow = {
+  solver: string;
+  fills: string;
+  latency_blocks_total: string;
+  surplus_out_total: string;
+};
+
+export type SolversRow = {
+  solver_id: string;
+  operator: string;
+  metadata_uri: string;
+  capabilities_hash: string;
+  bond: string;
+  active: boolean;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
 export type SpendCheck = {
   /** The zero address is the native coin. */
   token: string;
@@ -871,6 +1372,23 @@ export type SpendCheck = {
   max_per_day: string | null;
   remaining: string | null;
   ok: boolean;
+};
+
+export type SpendWindowsRow = {
+  account: string;
+  token: string;
+  spent: string;
+  window_start: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
+};
+
+export type SubjectSignalCountsRow = {
+  subject_type: number;
+  subject_id: string;
+  kind: number;
+  signals: string;
 };
 
 export type TARGET_ALLOWLIST = {
@@ -914,6 +1432,18 @@ export type TrustSignal = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type TrustSignalsRow = {
+  signal_id: string;
+  subject_type: number;
+  subject_id: string;
+  kind: number;
+  reporter: string;
+  signal_hash: string;
+  block_number: string;
+  tx_hash: string;
+  log_index: number;
 };
 
 export type Webhook = {

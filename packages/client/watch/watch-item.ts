@@ -49,10 +49,10 @@ export function readItem({ name, data }: ServerMessage): WatchItem | null {
 
 const READERS = {
   message(fields: Fields): WatchItem {
-    const { args, log_index } = fields;
-    const isWhole =
-      typeof args === "object" && args !== null && !Array.isArray(args) && Number.isSafeInteger(log_index);
-    if (!isWhole || !hasTexts(fields, EVENT_TEXTS)) throw malformed("event");
+    const { args, log_index, rows = null } = fields;
+    const isWhole = isObject(args) && Number.isSafeInteger(log_index);
+    const hasRows = rows === null || (Array.isArray(rows) && rows.every(isRowChange));
+    if (!isWhole || !hasRows || !hasTexts(fields, EVENT_TEXTS)) throw malformed("event");
     return { kind: "event", event: fields as unknown as ProtocolEvent, cursor: cursorOf(fields, "event") };
   },
   undo(fields: Fields): WatchItem {
@@ -73,6 +73,13 @@ const READERS = {
     throw new SextantError(known, sentence, { retry: "never" });
   },
 };
+
+function isRowChange(change: unknown): boolean {
+  const { table, key, before, after } = (change ?? {}) as Fields;
+  return typeof table === "string" && isObject(key) && isObject(after) && (before === null || isObject(before));
+}
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function hasTexts(fields: Fields, names: readonly string[]): boolean {
   const isBlock = typeof fields.block_number === "string" && BLOCK.test(fields.block_number);

@@ -28,6 +28,8 @@ export interface WatchOptions extends RequestOptions {
   readonly finality?: "instant" | "safe" | "finalized";
   /** Only what is final: the same as `finality: "finalized"`, with the promise that no undo is ever yielded. */
   readonly finalized?: boolean;
+  /** `rows`: each event has the rows that it changed, before and after it. */
+  readonly include?: "rows";
   /** Called before each wait for another connection. */
   readonly onRetry?: (error: SextantError, waitMs: number) => void;
   /** How long the connection may be silent; default: 45 seconds. The service sends something every 15. */
@@ -204,6 +206,7 @@ function buildWatchUrl(context: WatchContext, filter: WatchFilter, options: Watc
     type: types,
     from: options.from,
     finality: finalized === true ? "finalized" : finality,
+    include: options.include,
   };
   return buildUrl(context, { id: "watch", operation: OPERATIONS.readEvents, parameters, block: null });
 }

@@ -23,12 +23,15 @@ import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, hasCursorLength } from "./cursor.ts";
 import { formatLines, formatPage } from "./messages.ts";
 import type { EventStart, ReadEvents } from "./read-events.ts";
+import { ROW_CHANGES_SCHEMA } from "./row-records.ts";
 import type { EventStreams } from "./streams.ts";
 
 const STREAM_TYPE = "text/event-stream";
 const LINES_TYPE = "application/x-ndjson";
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
+// Rows make an event some five times as large, and cost a part of its block's folding.
+const ROWS_LIMIT_MAX = 100;
 
 const fromKind: ParameterKind<string> = {
   json: { type: "string", pattern: "^(genesis|head|0|[1-9][0-9]*|[A-Za-z0-9_-]{100,})$" },
@@ -130,6 +133,14 @@ const parameters: readonly Parameter[] = [
     description: "Only events of these types, separated by commas.",
     example: "IntentSubmitted,IntentFilled",
   },
+  {
+    name: "include",
+    in: "query",
+    required: false,
+    kind: enumParameter(["rows"]),
+    description: `rows: with each event the rows that it has changed, before and after it. A page then has at most ${ROWS_LIMIT_MAX} events.`,
+    example: "rows",
+  },
   ...Object.entries(SUBJECT_PARAMETERS).map(
     ([name, declared]): Parameter => ({ name, in: "query", required: false, ...declared }),
   ),
@@ -146,22 +157,28 @@ const parameters: readonly Parameter[] = [
 
 const text: JsonSchema = { type: "string" };
 
+const EVENT_FIELDS = closedObject({
+  id: { type: "string", description: "The same whenever this event of this block is delivered." },
+  type: text,
+  contract: text,
+  address: text,
+  args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
+  description: text,
+  tx_hash: text,
+  log_index: { type: "integer" },
+  block_number: text,
+  block_hash: text,
+  block_timestamp: text,
+  cursor: text,
+});
+
 const EVENT: JsonSchema = {
   title: "ProtocolEvent",
-  ...closedObject({
-    id: { type: "string", description: "The same whenever this event of this block is delivered." },
-    type: text,
-    contract: text,
-    address: text,
-    args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
-    description: text,
-    tx_hash: text,
-    log_index: { type: "integer" },
-    block_number: text,
-    block_hash: text,
-    block_timestamp: text,
-    cursor: text,
-  }),
+  ...EVENT_FIELDS,
+  properties: {
+    ...(EVENT_FIELDS.properties as Readonly<Record<string, JsonSchema>>),
+    rows: ROW_CHANGES_SCHEMA,
+  },
 };
 
 const UNDO: JsonSchema = {
@@ -219,8 +236,10 @@ export function createEventsEndpoint(options: {
     async handle(request): Promise<EndpointResponse> {
       const { values, client } = request;
       const from = values.from === undefined ? { end: "genesis" as const } : parseStart(String(values.from));
-      const limit = Number(values.limit ?? LIMIT_DEFAULT);
-      const page = await readEvents({ from, limit, client, ...readSelection(request) });
+      const selection = readSelection(request);
+      const wanted = Number(values.limit ?? LIMIT_DEFAULT);
+      const limit = selection.rows ? Math.min(wanted, ROWS_LIMIT_MAX) : wanted;
+      const page = await readEvents({ from, limit, client, ...selection });
       if (!accepts(request, LINES_TYPE)) {
         return { status: 200, body: formatPage(page), headers: { vary: "accept" } };
       }
@@ -243,7 +262,9 @@ function startOfStream({ headers, values }: EndpointRequest): EventStart {
   return values.from === undefined ? { end: "head" } : parseStart(String(values.from));
 }
 
-function readSelection({ values }: EndpointRequest): { filter: EventFilter; finality: Finality } {
+type Selection = { readonly filter: EventFilter; readonly finality: Finality; readonly rows: boolean };
+
+function readSelection({ values }: EndpointRequest): Selection {
   const subjects = Object.keys(EVENT_SUBJECTS).flatMap((name) =>
     values[name] === undefined ? [] : [[name, String(values[name])]],
   );
@@ -253,6 +274,7 @@ function readSelection({ values }: EndpointRequest): { filter: EventFilter; fina
       subjects: Object.fromEntries(subjects),
     },
     finality: (values.finality as Finality | undefined) ?? "instant",
+    rows: values.include === "rows",
   };
 }
 

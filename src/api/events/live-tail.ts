@@ -19,6 +19,8 @@ export type Follower = {
 type LiveTailOptions = {
   readonly readEvents: ReadEvents;
   readonly finality: Finality;
+  /** Whether its events have the rows that they changed. */
+  readonly rows: boolean;
   /** A follower with more unread bytes than this is left behind: it reads from the database at its own pace. */
   readonly bufferBytesMax: number;
   readonly onDelivered: (page: EventsPage, events: number) => void;
@@ -100,11 +102,11 @@ export class LiveTail {
   }
 
   async #readToEnd(): Promise<void> {
-    const { readEvents, finality } = this.#options;
+    const { readEvents, finality, rows } = this.#options;
     for (let hasMore = true; hasMore && this.#followers.size > 0 && this.#position !== null; ) {
       const from = this.#position;
       const linkedSubjects = this.#wantedSubjects();
-      const request = { from, filter: EVERY_EVENT, finality, limit: EVENTS_PER_PAGE, client: null };
+      const request = { from, filter: EVERY_EVENT, finality, rows, limit: EVENTS_PER_PAGE, client: null };
       const page = await readEvents({ ...request, linkedSubjects });
       // All followers left meanwhile, and another one came with a position of its own.
       if (this.#position !== from) continue;

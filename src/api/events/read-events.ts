@@ -13,7 +13,8 @@ import {
 } from "../../protocol/event-filter.ts";
 import { EventLinks, selectLinks } from "../../protocol/event-links.ts";
 import { explainEvent } from "../../protocol/explain.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
+import { createFold, type FoldLogs } from "../../protocol/fold.ts";
+import type { BlockId, ChainLog } from "../../schema/chain-log.ts";
 import { type IndexHead, type RunRead, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import {
@@ -37,6 +38,8 @@ import {
   parseCursor,
   rejectForeignCursor,
 } from "./cursor.ts";
+import { type EventRows, type EventRowsLimits, EventRowsReader } from "./event-rows.ts";
+import type { RowChangeRecord } from "./row-records.ts";
 
 /** Where to begin: a cursor as text, before the first event of a block, or at an end of the chain. */
 export type EventStart =
@@ -54,6 +57,8 @@ type EventsRequest = {
   readonly client: string | null;
   /** Also reads what links events to such things, for filters that are applied later. */
   readonly linkedSubjects?: readonly EventSubject[];
+  /** Also reads the rows that each event has changed. */
+  readonly rows?: boolean;
 };
 
 /** An event as clients get it. */
@@ -71,6 +76,8 @@ export type EventRecord = {
   readonly block_hash: Hex;
   readonly block_timestamp: string;
   readonly cursor: string;
+  /** Absent unless asked for; null where the block is too large. */
+  readonly rows?: readonly RowChangeRecord[] | null;
 };
 
 /** Everything after this block is undone. The hash is null where the block is final and empty. */
@@ -113,11 +120,13 @@ type EventReaderOptions = {
   readonly run: RunRead;
   /** Null while nothing is indexed. */
   readonly readDeployment: () => Promise<StoredDeployment | null>;
+  readonly rowsLimits?: Partial<EventRowsLimits>;
 };
 
 /** What cursors and logs of this index mean. It changes only if the schema is emptied and claimed by another deployment. */
 type IndexMeaning = {
   readonly decoder: LogDecoder;
+  readonly fold: FoldLogs;
   readonly deployment: DeploymentId;
   readonly fingerprint: string;
 };
@@ -127,7 +136,8 @@ const LOGS_MAX = 1_000;
 // A fork, or another deployment, between two statements is rare; several in a row are a fault elsewhere.
 const ATTEMPTS_MAX = 3;
 
-export function createEventReader({ run, readDeployment }: EventReaderOptions): ReadEvents {
+export function createEventReader({ run, readDeployment, rowsLimits }: EventReaderOptions): ReadEvents {
+  const rowsReader = new EventRowsReader(run, rowsLimits);
   let meaning: IndexMeaning | null = null;
 
   async function readMeaning(): Promise<IndexMeaning> {
@@ -135,9 +145,12 @@ export function createEventReader({ run, readDeployment }: EventReaderOptions): 
     const identity = await readDeployment();
     if (!identity) throw new Fault("INDEX_EMPTY", "Nothing is indexed yet.");
     const contracts = identity.contracts as Deployment["contracts"];
-    const { fingerprint } = identity;
-    const deployment = identifyDeployment(identity);
-    meaning = { decoder: createLogDecoder({ contracts }), deployment, fingerprint };
+    meaning = {
+      decoder: createLogDecoder({ contracts }),
+      fold: createFold({ contracts }),
+      deployment: identifyDeployment(identity),
+      fingerprint: identity.fingerprint,
+    };
     return meaning;
   }
 
@@ -158,7 +171,11 @@ export function createEventReader({ run, readDeployment }: EventReaderOptions): 
       if (isCursor(cursor) && !isOnChain(cursor, read.found, read.head)) return await readUndo(run, cursor);
       assertStartReached(cursor, read.found, request.finality);
       const events = await linkEvents(run, decodeLogs(read.found, known.decoder), request);
-      if (events !== null) return collectEvents({ cursor, ...read, events, request }, known);
+      if (events === null) continue;
+      const blocks = request.rows === true ? listBlocks(events, request) : [];
+      const rows = blocks.length === 0 ? null : await rowsReader.read(blocks, known, client);
+      if (rows === null && blocks.length > 0) continue;
+      return collectEvents({ cursor, ...read, events, rows, request }, known);
     }
     throw new Fault("OVERLOADED", "The chain forks faster than its events can be read; try again.");
   };
@@ -206,6 +223,12 @@ async function linkEvents(
     const linked = each.event && found.get(each.event);
     return each.event && linked ? { ...each, event: { ...each.event, linked } } : each;
   });
+}
+
+/** The blocks of the events that a page may have. */
+function listBlocks(logged: readonly LoggedEvent[], { filter, limit }: EventsRequest): readonly BlockId[] {
+  const wanted = logged.filter(({ event }) => event && matchesFilter(event, filter)).slice(0, limit);
+  return [...new Map(wanted.map(({ block: number, hash }) => [number, { number, hash }])).values()];
 }
 
 type Position = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
@@ -265,12 +288,14 @@ type Collected = {
   readonly cursor: Position;
   readonly found: EventLogs;
   readonly events: readonly LoggedEvent[];
+  /** Null where nobody asked for rows. */
+  readonly rows: EventRows | null;
   readonly head: IndexHead;
   readonly request: EventsRequest;
 };
 
 function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
-  const { cursor, found, head, request } = collected;
+  const { cursor, found, head, rows, request } = collected;
   const { filter, limit } = request;
   const { deployment } = known;
   const finalized = Number(head.finalized);
@@ -283,7 +308,12 @@ function collectEvents(collected: Collected, known: IndexMeaning): EventsPage {
     if (isCut) break;
     const { event } = each;
     if (each.log && event && matchesFilter(event, filter)) {
-      const record = describeEvent(event, each.log, formatCursor(cursorAt(each, finalized, deployment)));
+      const changed = rows?.rowsOf(each.log);
+      // Its block is for the next page: folding it as well would take too long.
+      isCut = rows !== null && changed === undefined;
+      if (isCut) break;
+      const text = formatCursor(cursorAt(each, finalized, deployment));
+      const record = describeEvent(event, each.log, text, changed);
       bytes += Buffer.byteLength(JSON.stringify(record));
       // At least one, so that every page advances.
       isCut = bytes > PAGE_BYTES_MAX && events.length > 0;
@@ -332,7 +362,12 @@ function endCursor(
   };
 }
 
-function describeEvent(event: DecodedEvent, log: ChainLog, cursor: string): EventRecord {
+function describeEvent(
+  event: DecodedEvent,
+  log: ChainLog,
+  cursor: string,
+  rows: EventRecord["rows"],
+): EventRecord {
   const { eventName, args, description } = explainEvent(event);
   return {
     id: `${log.blockHash}-${log.logIndex}`,
@@ -347,6 +382,7 @@ function describeEvent(event: DecodedEvent, log: ChainLog, cursor: string): Even
     block_hash: log.blockHash,
     block_timestamp: String(log.blockTimestamp),
     cursor,
+    ...(rows === undefined ? {} : { rows }),
   };
 }
 

@@ -43,6 +43,8 @@ type OpenStream = {
   readonly from: EventStart;
   readonly filter: EventFilter;
   readonly finality: Finality;
+  /** Whether events have the rows that they changed. */
+  readonly rows: boolean;
 };
 
 type EventStreamsOptions = {
@@ -61,6 +63,8 @@ type Reader = OpenStream & {
   isLive: boolean;
 };
 
+type Tail = { readonly finality: Finality; readonly rows: boolean; readonly tail: LiveTail };
+
 const HISTORY_EVENTS_PER_PAGE = 100;
 // After a failed read: most failures are a database that restarts.
 const RETRY_READ_MS = 1_000;
@@ -75,15 +79,16 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #readers = new Set<Reader>();
   readonly #countByClient = new Map<string, number>();
-  readonly #tails: Readonly<Record<Finality, LiveTail>>;
+  readonly #tails: readonly Tail[];
   #timers: readonly NodeJS.Timeout[] = [];
   #isClosed = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
-    this.#tails = Object.fromEntries(
-      FINALITIES.map((finality) => [finality, this.#openTail(finality)]),
-    ) as unknown as Record<Finality, LiveTail>;
+    // Those that want rows wait until blocks are folded: with a tail of their own they delay no other.
+    this.#tails = FINALITIES.flatMap((finality) =>
+      [false, true].map((rows) => ({ finality, rows, tail: this.#openTail(finality, rows) })),
+    );
     options.metrics.observeStreams(() => {
       const live = [...this.#readers].filter(({ isLive }) => isLive).length;
       return { live, behind: this.#readers.size - live };
@@ -116,7 +121,7 @@ export class EventStreams {
 
   /** The index may have changed. */
   onChange(): void {
-    for (const finality of FINALITIES) this.#tails[finality].onChange();
+    for (const { tail } of this.#tails) tail.onChange();
   }
 
   /** Asks every client to connect again, and ends their streams. */
@@ -130,11 +135,12 @@ export class EventStreams {
     }
   }
 
-  #openTail(finality: Finality): LiveTail {
+  #openTail(finality: Finality, rows: boolean): LiveTail {
     const { readEvents, limits, metrics } = this.#options;
     return new LiveTail({
       readEvents,
       finality,
+      rows,
       bufferBytesMax: limits.bufferBytesMax,
       onDelivered: ({ undo, timestamp }, events) => {
         metrics.onSent(events);
@@ -144,8 +150,15 @@ export class EventStreams {
     });
   }
 
+  #tailOf({ finality, rows }: Reader): LiveTail {
+    const found = this.#tails.find((each) => each.finality === finality && each.rows === rows);
+    if (!found) throw new Error(`events that are ${finality} have no tail`);
+    return found.tail;
+  }
+
   async #serve(reader: Reader): Promise<void> {
-    const { stream, finality, filter } = reader;
+    const { stream, filter } = reader;
+    const tail = this.#tailOf(reader);
     while (!stream.signal.aborted) {
       const page = await this.#read(reader);
       if (page === null) continue;
@@ -154,7 +167,7 @@ export class EventStreams {
       if (page.hasMore || stream.signal.aborted) continue;
       const follower: Follower = { stream, filter, position: page.cursor, isAhead: page.isAhead };
       reader.isLive = true;
-      await this.#tails[finality].follow(follower);
+      await tail.follow(follower);
       reader.isLive = false;
       reader.position = follower.position;
       await this.#waitForReader(reader);
@@ -164,9 +177,9 @@ export class EventStreams {
   /** Null after a failure that may pass, and after a rejection, which ends the stream. */
   async #read(reader: Reader): Promise<EventsPage | null> {
     const { readEvents, clock, limits } = this.#options;
-    const { position: from, filter, finality, client, stream } = reader;
+    const { position: from, filter, finality, rows, client, stream } = reader;
     try {
-      return await readEvents({ from, filter, finality, client, limit: HISTORY_EVENTS_PER_PAGE });
+      return await readEvents({ from, filter, finality, rows, client, limit: HISTORY_EVENTS_PER_PAGE });
     } catch (error) {
       const fault = toFault(error);
       if (fault.status < 500) {

@@ -43,13 +43,14 @@ export function readWatchOptions({ options, display, stop }: ClientContext): {
   readonly filter: WatchFilter;
   readonly watching: WatchOptions;
 } {
-  const { from, finality, ...filter } = readParameters(findOperation("readEvents"), options);
+  const { from, finality, include, ...filter } = readParameters(findOperation("readEvents"), options);
   const onRetry = ({ message }: SextantError, waitMs: number) => {
     display.report(`${toPlainText(message)} Connecting again in ${(waitMs / 1_000).toFixed(1)} s.`);
   };
   const watching: WatchOptions = {
     ...{ signal: stop, onRetry },
     ...(from === undefined ? {} : { from }),
+    ...(include === undefined ? {} : { include: include as NonNullable<WatchOptions["include"]> }),
     ...(finality === undefined ? {} : { finality: finality as NonNullable<WatchOptions["finality"]> }),
   };
   return { filter, watching };

@@ -154,19 +154,22 @@ function decodeLog(row: ResultRow): PositionedLog {
   const block = Number(row.block_number);
   const logIndex = Number(row.log_index);
   const hash: Hex = `0x${String(row.hash)}`;
-  if (row.is_wanted !== true) return { block, hash, logIndex, log: null };
-  const log: ChainLog = {
+  return { block, hash, logIndex, log: row.is_wanted === true ? decodeChainLog(row) : null };
+}
+
+/** A log with the hash and the time of its block; bytes are hex without a prefix. */
+export function decodeChainLog(row: ResultRow): ChainLog {
+  return {
     address: `0x${String(row.address)}`,
     topics: (String(row.topics).match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
     data: `0x${String(row.data)}`,
-    blockNumber: block,
-    blockHash: hash,
+    blockNumber: Number(row.block_number),
+    blockHash: `0x${String(row.hash)}`,
     blockTimestamp: Number(row.timestamp),
     transactionHash: `0x${String(row.tx_hash)}`,
     transactionIndex: Number(row.tx_index),
-    logIndex,
+    logIndex: Number(row.log_index),
   };
-  return { block, hash, logIndex, log };
 }
 
 function hexOrNull(value: unknown): Hex | null {

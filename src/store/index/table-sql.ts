@@ -94,7 +94,7 @@ function keyMatch(table: Table, row: string): string {
 }
 
 // The bare type: a cast of a parameter needs neither a precision nor a collation.
-function arrayType(column: Column<unknown>): string {
+export function arrayType(column: Column<unknown>): string {
   return `${column.sql.replace(/[ (].*$/, "")}[]`;
 }
 

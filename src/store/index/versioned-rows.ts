@@ -71,7 +71,7 @@ export function buildPruneTableSteps(table: Table, finalized: number): PipelineS
 }
 
 /** One array parameter per key column. */
-function keyColumns(table: Table, keys: readonly TouchedKey[]): string[] {
+export function keyColumns(table: Table, keys: readonly Pick<TouchedKey, "key">[]): string[] {
   return table.key.map((name) => {
     const column = requireColumn(table, name);
     const values = keys.map(({ key }) => column.toSql(requireKeyValue(table, key, name)));

@@ -7,6 +7,7 @@ import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";
 import { EventLinks, selectLinks } from "../../../src/protocol/event-links.ts";
 import type { RunRead } from "../../../src/schema/reads/read.ts";
 import { openPipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
+import { selectBlockLogs } from "../../../src/store/index/block-rows.ts";
 import {
   END_OF_BLOCK,
   type EventLogsQuery,
@@ -111,6 +112,14 @@ describe.each([
     expect(cost.scanned).toEqual([]);
     expect(cost.removed).toBe(0);
     expect(cost.pages).toBeLessThan(pagesOf(whole.logsMax));
+  });
+
+  it("with rows visits the logs of its blocks", async () => {
+    const limits = { logsMax: 1_000, logBytesMax: 1_000_000, rowBytesMax: 1_000_000 };
+    const blocks = Array.from({ length: 25 }, (_, at) => ({ number: MIDDLE + 7 * at, hash: HASH }));
+    const cost = await measureStatementCost(opened.database, selectBlockLogs(blocks, limits), CHAIN_TABLES);
+    expect(cost.scanned).toEqual([]);
+    expect(cost.pages).toBeLessThan(pagesOf(100));
   });
 
   it("finds the ancestor of an abandoned branch by its hash, reorg by reorg", async () => {
