@@ -49,7 +49,7 @@ export class RowChanges implements FoldRows {
     }
   }
 
-  /** What `require` was told is there. */
+  /** Throws unless `require` was given the same. */
   async load(needs: readonly RequiredRow[]): Promise<void> {
     for (const { table, keyText } of needs) this.find(table, keyText);
   }

@@ -76,7 +76,9 @@ const READERS = {
 
 function isRowChange(change: unknown): boolean {
   const { table, key, before, after } = (change ?? {}) as Fields;
-  return typeof table === "string" && isObject(key) && isObject(after) && (before === null || isObject(before));
+  return (
+    typeof table === "string" && isObject(key) && isObject(after) && (before === null || isObject(before))
+  );
 }
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);

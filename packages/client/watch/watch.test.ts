@@ -189,10 +189,14 @@ describe("the caller", () => {
   it("names filters as the API does", async () => {
     const { sextant, requests } = await serve((response) => begin(response, format(null, event("a"))));
     const filter = { type: ["IntentSubmitted", "IntentFilled"], agent: 7n, account: "0x1" };
-    await sextant.watch(filter, { finalized: true }).next();
+    await sextant
+      .watch(filter, { finalized: true, include: "rows" })
+      .next()
+      .catch(() => undefined);
     const { searchParams } = new URL(requests[0]?.url ?? "", "http://localhost");
     expect(Object.fromEntries(searchParams)).toEqual({
       ...{ type: "IntentSubmitted,IntentFilled", agent: "7", account: "0x1", finality: "finalized" },
+      include: "rows",
     });
   });
 });
@@ -255,6 +259,22 @@ describe("what cannot get better", () => {
     expect(requests).toHaveLength(2);
   });
 
+  it.each([1, "rows", {}, [1], [null], [{ table: "intents", key: {}, before: null, after: null }]])(
+    "is an event with rows that are none: %j",
+    async (rows) => {
+      const { sextant } = await serve((response) => begin(response, format(null, { ...event("a"), rows })));
+      await expect(sextant.watch().next()).rejects.toMatchObject({ code: "RESPONSE_INVALID" });
+    },
+  );
+
+  it("is an event without the rows that were asked for", async () => {
+    const { sextant } = await serve((response) => begin(response, format(null, event("a"))));
+    await expect(sextant.watch({}, { include: "rows" }).next()).rejects.toMatchObject({
+      code: "RESPONSE_INVALID",
+      message: expect.stringContaining("without rows"),
+    });
+  });
+
   it("is an undo of what is final", async () => {
     const { sextant } = await serve((response) => begin(response, format("undo", undo("a"))));
     await expect(sextant.watch({}, { finalized: true }).next()).rejects.toMatchObject({
@@ -262,6 +282,19 @@ describe("what cannot get better", () => {
       message: expect.stringContaining("undoes events that were to be final"),
     });
   });
+});
+
+it("takes rows, and null where a block is too large for them", async () => {
+  const change = { table: "intents", key: { intent_id: "1" }, before: null, after: { intent_id: "1" } };
+  const events = [[change], [{ ...change, before: change.after }], [], null];
+  const text = events.map((rows, at) => format(null, { ...event(`a${at}`), rows })).join("");
+  const { sextant } = await serve((response) => begin(response, text));
+  const found: unknown[] = [];
+  for await (const item of sextant.watch({}, { include: "rows" })) {
+    if (item.kind === "event") found.push(item.event.rows);
+    if (found.length === events.length) break;
+  }
+  expect(found).toEqual(events);
 });
 
 it("passes over messages of a later version", async () => {

@@ -100,7 +100,7 @@ async function* readConnection(
   { transport, messageLengthMax }: WatchContext,
   url: string,
   position: Position,
-  { signal, finality, finalized, idleMs = IDLE_MS }: WatchOptions,
+  { signal, finality, finalized, include, idleMs = IDLE_MS }: WatchOptions,
 ): AsyncGenerator<WatchItem, void, undefined> {
   const isFinal = finalized === true || finality === "finalized";
   const connection = new AbortController();
@@ -119,6 +119,8 @@ async function* readConnection(
         const item = readItem(message);
         if (item === null) continue;
         if (isFinal && item.kind === "undo") throw undoneThoughFinal();
+        const lacksRows = item.kind === "event" && item.event.rows === undefined;
+        if (include === "rows" && lacksRows) throw sentWithoutRows();
         Object.assign(position, { cursor: item.cursor, failures: 0, hasBegun: true });
         yield item;
       }
@@ -220,6 +222,13 @@ function chooseWait({ retryMs, failures }: Position, retryAfterMs: number | null
 
 function aborted(cause: unknown): SextantError {
   return new SextantError("ABORTED", "The watch was aborted.", { cause });
+}
+
+function sentWithoutRows(): SextantError {
+  return new SextantError(
+    "RESPONSE_INVALID",
+    "The service sends events without rows: it is of an earlier version. Watch without include, or upgrade it.",
+  );
 }
 
 function undoneThoughFinal(): SextantError {

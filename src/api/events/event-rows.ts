@@ -23,7 +23,7 @@ export type EventRowsLimits = BlockReadLimits & {
   readonly keptMsMax: number;
 };
 
-export const EVENT_ROWS_LIMITS: EventRowsLimits = {
+const EVENT_ROWS_LIMITS: EventRowsLimits = {
   // Half a second of folding, in turns of a millisecond: the gas of ordinary blocks buys fewer.
   logsMax: 10_000,
   logBytesMax: 8 * 1024 * 1024,

@@ -288,7 +288,7 @@ type Collected = {
   readonly cursor: Position;
   readonly found: EventLogs;
   readonly events: readonly LoggedEvent[];
-  /** Null where nobody asked for rows. */
+  /** Null where the request is for none. */
   readonly rows: EventRows | null;
   readonly head: IndexHead;
   readonly request: EventsRequest;

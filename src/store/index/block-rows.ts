@@ -19,7 +19,7 @@ export type BlockReadLimits = {
   readonly rowBytesMax: number;
 };
 
-export type BlockLogs = {
+type BlockLogs = {
   readonly number: number;
   /** Null where the block is not stored. */
   readonly hash: Hex | null;
@@ -69,14 +69,14 @@ function detailsOf({ details }: ResultRow): Hex | null {
 /** A row as it was before a block. */
 export type RowBefore = RequiredRow & { readonly block: number };
 
-export type FoundRows = {
+type FoundRows = {
   /** The stored hash of the block that was asked for, from the same snapshot; null where it is not stored. */
   readonly hash: Hex | null;
   /** In the order of what was asked for: null where there was no row. Null where rows exceed their limit. */
   readonly rows: readonly (Row | null)[] | null;
 };
 
-export type RowsBeforeQuery = {
+type RowsBeforeQuery = {
   select(wanted: readonly RowBefore[], block: number, limits: BlockReadLimits): SqlText;
   decode(wanted: readonly RowBefore[], found: ResultRows): FoundRows;
 };

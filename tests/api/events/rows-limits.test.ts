@@ -90,7 +90,7 @@ describe("a block that is too large", () => {
     expect(bondsOf(events)).toEqual([["0"], null, null, null, null, ["3"]]);
   });
 
-  it("is one also where the rows that it changes have long texts, whoever else is on the page", async () => {
+  it("is one also where the rows that it changes have long texts, with any other blocks on the page", async () => {
     await index.extend([registered(1, "x".repeat(600)), registered(2, "y".repeat(600)), registered(3)]);
     await index.extend([bonded(1, 1)]);
     await index.extend([bonded(1, 2), bonded(2, 2)]);

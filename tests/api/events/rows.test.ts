@@ -1,8 +1,12 @@
 // include=rows: every event has the rows that it changed, as the stored versions and the reference model have them.
+import { readFileSync } from "node:fs";
 import { Random } from "@sextant/simulator/random";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createSextant } from "../../../packages/client/create-sextant.ts";
 import { createEventReader, type EventRecord, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import { VERSIONED_TABLES } from "../../../src/api/events/row-records.ts";
+import { watchCommand } from "../../../src/cli/commands/watch.ts";
+import { tables } from "../../../src/protocol/domains.ts";
 import { openPipelinedReader, type PipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
 import { openIndexReader } from "../../../src/store/index/reader.ts";
@@ -13,6 +17,7 @@ import { type ModelEvent, readModelEvents } from "../../reference-model/model-ev
 import { openEventStreamClient } from "../../support/http/event-stream-client.ts";
 import { startTestApi } from "../../support/http/test-api.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
+import { silentLog } from "../../support/quiet-log.ts";
 import { casesOf } from "../../support/test-depth.ts";
 import { openReadStage, type ReadStage } from "../api-stage.ts";
 import { type EventWithRows, RowClient, textOf } from "./row-client.ts";
@@ -184,6 +189,14 @@ describe("a long history over HTTP", () => {
     expect(client.tables).toEqual([...VERSIONED_NAMES].sort());
   });
 
+  it("leaves out the totals that docs/events.md names", () => {
+    const text = readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8");
+    const [, list = ""] = /^- Totals that keep no history are left out: ([^.]*)\./m.exec(text) ?? [];
+    const named = [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    const recent = tables.filter(({ history }) => history === "recent").map(({ name }) => name);
+    expect(named.sort()).toEqual(recent.sort());
+  });
+
   it("has the same events as without rows", async () => {
     const plain = await readAll("&limit=1000");
     expect(plain.some((event) => "rows" in event)).toBe(false);
@@ -227,6 +240,39 @@ describe("a long history over HTTP", () => {
       .filter(({ event }) => event === "message")
       .map(({ data }) => JSON.parse(data));
     expect(sent).toEqual(client.events);
+  });
+
+  it("is the same through the client and on the command line", async () => {
+    const wanted = client.events.slice(0, 5);
+    const sextant = createSextant({ api: stage.url });
+    const { events } = await sextant.readEvents({ include: "rows", limit: 5 });
+    expect(events).toEqual(wanted);
+    const watched: unknown[] = [];
+    for await (const item of sextant.watch({}, { from: "genesis", include: "rows" })) {
+      if (item.kind === "event") watched.push(item.event);
+      if (watched.length === wanted.length) break;
+    }
+    expect(watched).toEqual(wanted);
+    const stop = new AbortController();
+    const lines: string[] = [];
+    await watchCommand({
+      environment: { SEXTANT_API_URL: stage.url, SEXTANT_DATA: "/nowhere" },
+      options: { include: "rows", from: "genesis", json: true },
+      operands: [],
+      log: silentLog,
+      display: {
+        columns: null,
+        style: (_, text) => text,
+        progress: () => () => undefined,
+        note: () => undefined,
+        report: () => undefined,
+      },
+      print: async (text) => {
+        if (lines.push(text) === wanted.length) stop.abort();
+      },
+      stop: stop.signal,
+    });
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(wanted);
   });
 
   it.each(["include=", "include=everything", "include=rows,rows", "include=provenance"])(
