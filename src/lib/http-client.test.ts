@@ -139,6 +139,25 @@ describe("a request", () => {
     await expect(post(url, { timeoutMs: 50 })).rejects.toMatchObject({ reason: "timeout" });
   });
 
+  it("knows the status of a response that broke off or did not end in time", async () => {
+    const url = await serve((request, response) => {
+      response.writeHead(202, { "content-length": "500" });
+      response.write("half", () => request.url === "/reset" && response.destroy());
+    });
+    expect(await failureOf(post(url, { path: "/reset" }))).toMatchObject({
+      reason: "connection",
+      status: 202,
+    });
+    expect(await failureOf(post(url, { timeoutMs: 500 }))).toMatchObject({ reason: "timeout", status: 202 });
+  });
+
+  it("fails when the server switches protocols, which nobody asked for", async () => {
+    const url = await serve((_request, { socket }) => {
+      socket?.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n");
+    });
+    expect(await failureOf(post(url))).toMatchObject({ reason: "connection", status: null });
+  });
+
   it("without a body is a GET of the path behind the endpoint", async () => {
     const url = await serve((request, response) => response.end(`${request.method} ${request.url}`));
     const endpoint = createRemoteEndpoint(new Secret(`${url}base/`));

@@ -48,7 +48,7 @@ export class HttpClientError extends Error {
   /** Known when the response began. */
   readonly status: number | null;
 
-  constructor(reason: HttpFailure, message: string, detail: { cause?: Error; status?: number } = {}) {
+  constructor(reason: HttpFailure, message: string, detail: { cause?: Error; status?: number | null } = {}) {
     super(message, detail.cause === undefined ? {} : { cause: detail.cause });
     this.reason = reason;
     this.status = detail.status ?? null;
@@ -96,9 +96,10 @@ async function exchange(request: HttpClientRequest): Promise<HttpClientResponse>
     setMaxListeners(0, signal);
     signal.addEventListener("abort", forward, { once: true });
   }
+  let status: number | null = null;
   try {
     const response = await send(request, controller.signal);
-    const status = response.statusCode ?? 0;
+    status = response.statusCode ?? 0;
     return {
       status,
       retryAfterMs: parseRetryAfter(response.headers["retry-after"] ?? null),
@@ -108,10 +109,10 @@ async function exchange(request: HttpClientRequest): Promise<HttpClientResponse>
     for (const signal of signals) if (signal.aborted) throw signal.reason;
     if (error instanceof HttpClientError) throw error;
     if (controller.signal.aborted) {
-      throw new HttpClientError("timeout", `no response within ${timeoutMs} ms`);
+      throw new HttpClientError("timeout", `no response within ${timeoutMs} ms`, { status });
     }
     const cause = redactError(error, endpoint);
-    throw new HttpClientError("connection", rootMessage(cause), { cause });
+    throw new HttpClientError("connection", rootMessage(cause), { cause, status });
   } finally {
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener("abort", forward);
@@ -138,6 +139,8 @@ async function send(options: HttpClientRequest, signal: AbortSignal): Promise<In
     const outgoing = request(url, { method, headers, agent, signal }, resolve);
     // Stays attached: an error after the response has started is reported by its body.
     outgoing.on("error", reject);
+    // A server that switches protocols ends the request without an error and without a response.
+    outgoing.on("close", () => reject(new Error("the connection was closed without a response")));
     outgoing.end(body);
   });
 }
