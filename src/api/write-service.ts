@@ -14,7 +14,8 @@ import type { WritableTable } from "../schema/record-store.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
-import { createWebhookEndpoints, type WebhookService } from "./webhooks/endpoints.ts";
+import { createWebhookEndpoints } from "./webhooks/endpoints.ts";
+import type { WebhookService } from "./webhooks/service.ts";
 import { attestationSchemaReads, createSchemaEndpoint } from "./writes/attestation-schemas.ts";
 import {
   createSignedWriteAuthority,

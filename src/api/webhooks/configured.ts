@@ -8,9 +8,9 @@ import type { RecordStore, StatementRunner } from "../../schema/record-store.ts"
 import { sql } from "../../schema/sql.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
-import { parseWebhookFilter, WEBHOOK_FILTER } from "./endpoints.ts";
 import { chooseNetwork } from "./open.ts";
 import { insertWebhook, type NewWebhook } from "./records.ts";
+import { parseWebhookFilter, WEBHOOK_FILTER } from "./schemas.ts";
 import { parseWebhookUrl } from "./send.ts";
 
 // Few enough to be looked at by eye.

@@ -8,9 +8,9 @@ import type { Log } from "../../lib/log.ts";
 import { createPublicNetwork, type PublicNetwork } from "../../lib/public-network.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { ReadEvents } from "../events/read-events.ts";
-import type { WebhookService } from "./endpoints.ts";
 import { startWebhookDelivery, type WebhookDelivery, type WebhookTiming } from "./run.ts";
 import { createWebhookSender } from "./send.ts";
+import type { WebhookService } from "./service.ts";
 import { createWebhookSigner } from "./signing.ts";
 
 export type WebhooksOptions = {

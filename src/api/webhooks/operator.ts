@@ -1,17 +1,9 @@
 // What the operator can do with every webhook, from the command line.
 import { Fault } from "../../lib/fault.ts";
 import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
-import type { WebhookService } from "./endpoints.ts";
-import { createTestMessage } from "./messages.ts";
-import {
-  changeWebhook,
-  describeWebhook,
-  listWebhooks,
-  resolveStart,
-  type WebhookChange,
-  type WebhookRecordRow,
-} from "./records.ts";
+import { changeWebhook, describeWebhook, listWebhooks, type WebhookRecordRow } from "./records.ts";
 import { toWebhook } from "./rows.ts";
+import { readChange, sendTest, type WebhookService } from "./service.ts";
 
 export type OperatorRequest =
   | { readonly action: "list" }
@@ -20,7 +12,7 @@ export type OperatorRequest =
       /** An id, or a name of the configuration. */
       readonly webhook: string;
       /** Where a replay begins. */
-      readonly from: string | null;
+      readonly from: string | undefined;
     };
 
 /** What to print: a line of JSON for each webhook, or the secret. */
@@ -36,28 +28,14 @@ export async function manageAsOperator(
   }
   const found = await findByIdOrName(store, request.webhook);
   if (request.action === "secret") return `${signer.secretOf(found.id, found.generation)}\n`;
-  if (request.action === "test") {
-    const webhook = toWebhook(found);
-    const result = await service.send(webhook, createTestMessage(webhook, service.clock.nowMs()));
-    return `${JSON.stringify(result)}\n`;
-  }
-  const change = await readChange({ action: request.action, from: request.from }, found, service);
+  if (request.action === "test") return `${JSON.stringify(await sendTest(toWebhook(found), service))}\n`;
+  const { action, from } = request;
+  const change = await readChange({ action, from, finality: found.finality }, service);
   const row = await store.write({ client: "operator", tables: ["webhooks"] }, (rows) =>
     changeWebhook(rows, found.id, change),
   );
-  const secret = request.action === "rotate" ? `${signer.secretOf(row.id, row.generation)}\n` : "";
+  const secret = action === "rotate" ? `${signer.secretOf(row.id, row.generation)}\n` : "";
   return `${JSON.stringify(describeWebhook(row, signer))}\n${secret}`;
-}
-
-async function readChange(
-  { action, from }: { readonly action: WebhookChange["action"]; readonly from: string | null },
-  { finality }: WebhookRecordRow,
-  { readEvents }: WebhookService,
-): Promise<WebhookChange> {
-  if (action !== "replay") return { action };
-  if (from === null)
-    throw new Fault("USAGE_INVALID", "--replay needs --from with a cursor, a block number or genesis.");
-  return { action, position: await resolveStart(readEvents, from, finality) };
 }
 
 async function findByIdOrName(rows: StatementRunner, wanted: string): Promise<WebhookRecordRow> {

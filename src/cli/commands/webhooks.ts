@@ -3,9 +3,9 @@ import { Registry } from "prom-client";
 import { openEvents } from "../../api/events/open.ts";
 import type { ReadEvents } from "../../api/events/read-events.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
-import type { WebhookService } from "../../api/webhooks/endpoints.ts";
 import { openWebhooks } from "../../api/webhooks/open.ts";
 import { manageAsOperator, type OperatorRequest } from "../../api/webhooks/operator.ts";
+import type { WebhookService } from "../../api/webhooks/service.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
@@ -135,7 +135,7 @@ const ACTIONS = ["pause", "resume", "rotate", "test", "secret", "delete", "repla
 /** Null without one: the command delivers. */
 function readRequest(options: CommandContext["options"]): OperatorRequest | null {
   const given = ACTIONS.filter((action) => readStringOption(options, action) !== undefined);
-  const from = readStringOption(options, "from") ?? null;
+  const from = readStringOption(options, "from");
   if (given.length + (options.list === true ? 1 : 0) > 1) {
     throw new Fault(
       "USAGE_INVALID",
@@ -143,7 +143,11 @@ function readRequest(options: CommandContext["options"]): OperatorRequest | null
     );
   }
   const [action] = given;
-  if (from !== null && action !== "replay") throw new Fault("USAGE_INVALID", "--from belongs to --replay.");
+  if (from !== undefined && action !== "replay")
+    throw new Fault("USAGE_INVALID", "--from belongs to --replay.");
+  if (from === undefined && action === "replay") {
+    throw new Fault("USAGE_INVALID", "--replay needs --from with a cursor, a block number, genesis or head.");
+  }
   if (action === undefined) return options.list === true ? { action: "list" } : null;
   return { action, webhook: readStringOption(options, action) ?? "", from };
 }

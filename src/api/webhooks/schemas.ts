@@ -1,0 +1,143 @@
+// What webhooks look like in requests and responses, as JSON Schema; and their filters, read.
+import {
+  EVENT_SUBJECTS,
+  EVENT_TYPES,
+  type EventFilter,
+  type EventSubject,
+} from "../../protocol/event-filter.ts";
+import type { JsonSchema } from "../../schema/column.ts";
+import { addressParameter, closedObject, nullable } from "../../schema/parameter.ts";
+import { FINALITIES } from "../../store/index/event-logs.ts";
+import { SUBJECT_PARAMETERS } from "../events/endpoint.ts";
+
+export const ACTIONS = ["pause", "resume", "replay", "rotate", "test", "delete"] as const;
+
+const text: JsonSchema = { type: "string" };
+const time: JsonSchema = { type: "string", format: "date-time" };
+
+export const WEBHOOK_FILTER: JsonSchema = {
+  type: "object",
+  description: "As the parameters of GET /events: only events that pass all of them.",
+  properties: {
+    types: {
+      type: "array",
+      items: { type: "string", enum: EVENT_TYPES },
+      minItems: 1,
+      maxItems: EVENT_TYPES.length,
+    },
+    ...Object.fromEntries(
+      Object.entries(SUBJECT_PARAMETERS).map(([name, { kind, description }]) => [
+        name,
+        { ...kind.json, description },
+      ]),
+    ),
+  },
+  additionalProperties: false,
+};
+
+/** The keys are those of the schema. */
+export function parseWebhookFilter(given: Readonly<Record<string, unknown>>): EventFilter {
+  const subjects = (Object.keys(EVENT_SUBJECTS) as EventSubject[]).flatMap((name) =>
+    given[name] === undefined
+      ? []
+      : [[name, SUBJECT_PARAMETERS[name].kind.parse(String(given[name]), `filter.${name}`)]],
+  );
+  const types = (given.types ?? null) as readonly string[] | null;
+  return { types, subjects: Object.fromEntries(subjects) };
+}
+
+const FROM: JsonSchema = {
+  type: "string",
+  maxLength: 512,
+  description: "A cursor, a block number, genesis, or head, which is the default.",
+};
+
+const body = (properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+export const REGISTRATION = body(
+  {
+    owner: { ...addressParameter.json, description: "Whose events are delivered; signs the registration." },
+    url: {
+      type: "string",
+      maxLength: 2_048,
+      description: "Where messages are sent by POST; https:// only.",
+    },
+    filter: WEBHOOK_FILTER,
+    finality: { type: "string", enum: FINALITIES, description: "As in GET /events; default instant." },
+    from: FROM,
+  },
+  ["owner", "url"],
+);
+
+export const LISTING = body({ owner: { ...addressParameter.json, description: "Signs the request." } }, [
+  "owner",
+]);
+
+export const MANAGEMENT = body(
+  {
+    action: { type: "string", enum: ACTIONS },
+    from: { ...FROM, description: "Where a replay begins: a cursor, a block number, genesis or head." },
+  },
+  ["action"],
+);
+
+const RECORD = {
+  id: text,
+  owner: nullable(text),
+  name: nullable({ type: "string", description: "The name in the operator's configuration." }),
+  host: { type: "string", description: "Of the URL, which is not shown." },
+  status: { type: "string", enum: ["active", "paused", "disabled"] },
+  disabled_reason: nullable({
+    type: "string",
+    enum: ["gone", "failing", "position", "unconfigured"],
+    description:
+      "The receiver responded 410; ten attempts failed; the cursor is of another deployment; the file of the operator no longer names it.",
+  }),
+  filter: { type: "object" },
+  finality: { type: "string", enum: FINALITIES },
+  cursor: { type: "string", description: "Everything up to here is delivered." },
+  public_keys: {
+    type: "array",
+    items: text,
+    description: "Ed25519, the newest first; any of them may sign.",
+  },
+  delivered: { type: "string", description: "Number of messages." },
+  failures: { type: "integer", description: "Failed attempts of the message that is next." },
+  retry_at: nullable(time),
+  pending_since: nullable(time),
+  last_error: nullable(text),
+  last_success_at: nullable(time),
+  created_at: time,
+} as const;
+
+const SECRET = nullable({
+  type: "string",
+  description: "The symmetric secret, shown only after registration and rotation.",
+});
+const TEST = nullable({
+  title: "WebhookTest",
+  ...closedObject({
+    delivered: { type: "boolean" },
+    status: nullable({ type: "integer" }),
+    error: nullable(text),
+  }),
+});
+
+export const WEBHOOK: JsonSchema = { title: "Webhook", ...closedObject(RECORD) };
+export const WEBHOOK_LIST: JsonSchema = {
+  title: "WebhookList",
+  ...closedObject({ webhooks: { type: "array", items: WEBHOOK } }),
+};
+export const REGISTERED: JsonSchema = {
+  title: "RegisteredWebhook",
+  ...closedObject({ ...RECORD, secret: SECRET }),
+};
+export const MANAGED: JsonSchema = {
+  title: "ManagedWebhook",
+  ...closedObject({ ...RECORD, secret: SECRET, test: TEST }),
+};
