@@ -55,13 +55,15 @@ type PublicNetworkOptions = {
   readonly resolve?: ResolveAddresses;
   /** For tests, which connect to no other machine. */
   readonly isAllowed?: (address: string) => boolean;
+  /** Certificates of the authorities to trust, as PEM, instead of those that Node trusts; for tests. */
+  readonly ca?: string;
 };
 
 export function createPublicNetwork(options: PublicNetworkOptions = {}): PublicNetwork {
-  const { resolve = resolveByDns, isAllowed = isPublicAddress } = options;
+  const { resolve = resolveByDns, isAllowed = isPublicAddress, ca } = options;
   const lookup = createGuardedLookup(resolve, isAllowed);
   return {
-    agent: new Agent({ keepAlive: true, timeout: IDLE_MS_MAX, lookup }),
+    agent: new Agent({ keepAlive: true, timeout: IDLE_MS_MAX, lookup, ...(ca === undefined ? {} : { ca }) }),
     assertHost(host) {
       const address = host.replace(/^\[|\]$/g, "");
       if (isIP(address) !== 0 && !isAllowed(address)) throw createAddressError();

@@ -13,6 +13,8 @@ export type EventFilter = {
   readonly types: readonly string[] | null;
   /** All of them must match. Ids are decimal text, addresses lower-case. */
   readonly subjects: Readonly<Partial<Record<EventSubject, string>>>;
+  /** Accounts of which one at least must take part, as the subject `account` means it; absent for whoever. */
+  readonly participants?: readonly Hex[];
 };
 
 type SubjectRule = {
@@ -68,7 +70,7 @@ export const EVENT_TYPES: readonly string[] = [...new Set(eventTypes.map(({ name
 /** The first topics of the events that can match; null where every event can. */
 export function topicsOf(filter: EventFilter): readonly Hex[] | null {
   if (isOpen(filter)) return null;
-  const subjects = Object.keys(filter.subjects) as EventSubject[];
+  const subjects = subjectsOf(filter);
   return eventTypes
     .filter(({ name }) => filter.types === null || filter.types.includes(name))
     .filter((type) => subjects.every((subject) => canBeAbout(type, subject)))
@@ -76,8 +78,14 @@ export function topicsOf(filter: EventFilter): readonly Hex[] | null {
 }
 
 /** Whether it lets every event pass. */
-export function isOpen({ types, subjects }: EventFilter): boolean {
-  return types === null && Object.keys(subjects).length === 0;
+export function isOpen(filter: EventFilter): boolean {
+  return filter.types === null && subjectsOf(filter).length === 0;
+}
+
+/** What an event must be about to pass. */
+export function subjectsOf({ subjects, participants }: EventFilter): readonly EventSubject[] {
+  const named = Object.keys(subjects) as EventSubject[];
+  return participants === undefined || "account" in subjects ? named : [...named, "account"];
 }
 
 function canBeAbout({ args, isFromAnyEmitter }: EventType, subject: EventSubject): boolean {
@@ -90,24 +98,32 @@ function canBeAbout({ args, isFromAnyEmitter }: EventType, subject: EventSubject
   );
 }
 
-export function matchesFilter(event: FilteredEvent, { types, subjects }: EventFilter): boolean {
+export function matchesFilter(event: FilteredEvent, filter: EventFilter): boolean {
+  const { types, subjects, participants } = filter;
   if (types !== null && !types.includes(event.name)) return false;
   for (const subject in subjects) {
     const wanted = subjects[subject as EventSubject];
     if (wanted !== undefined && !isAbout(event, subject as EventSubject, wanted)) return false;
   }
-  return true;
+  return participants?.some((account) => isAbout(event, "account", account)) ?? true;
 }
 
 /** The subjects of the filter about which only rows can decide; empty where the event itself says enough. */
-export function undecidedSubjects(event: FilteredEvent, { subjects }: EventFilter): readonly EventSubject[] {
-  return (Object.keys(subjects) as EventSubject[]).filter((subject) => {
+export function undecidedSubjects(event: FilteredEvent, filter: EventFilter): readonly EventSubject[] {
+  const { subjects, participants } = filter;
+  return subjectsOf(filter).filter((subject) => {
     const wanted = subjects[subject];
-    if (wanted === undefined || isNamed(event, EVENT_SUBJECTS[subject], wanted)) return false;
-    const { id } = EVENT_SUBJECTS[subject];
-    const namesAnother = id !== null && id in event.args && !wanted.startsWith("0x");
-    return !namesAnother;
+    const isDecided = wanted === undefined || isDecidedByArguments(event, subject, wanted);
+    if (subject !== "account" || participants === undefined) return !isDecided;
+    return !isDecided || !participants.some((account) => isNamed(event, EVENT_SUBJECTS.account, account));
   });
+}
+
+/** Whether the event names the subject, or names another one. */
+function isDecidedByArguments(event: FilteredEvent, subject: EventSubject, wanted: string): boolean {
+  const rule = EVENT_SUBJECTS[subject];
+  const namesAnother = rule.id !== null && rule.id in event.args && !wanted.startsWith("0x");
+  return namesAnother || isNamed(event, rule, wanted);
 }
 
 function isAbout(event: FilteredEvent, subject: EventSubject, wanted: string): boolean {

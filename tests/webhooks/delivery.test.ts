@@ -1,10 +1,13 @@
 // Delivery to real receivers over a real database: order, undo, retries, and receivers that fail in every way.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { EventRecord } from "../../src/api/events/read-events.ts";
 import { RETRY_MS } from "../../src/api/webhooks/deliver.ts";
+import { addUndo, createEventMessage, type UndoneBlocks } from "../../src/api/webhooks/messages.ts";
+import { REQUEST_MS_MAX } from "../../src/api/webhooks/send.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { EventIndex } from "../api/events/event-index.ts";
+import { EventIndex, OWNERS } from "../api/events/event-index.ts";
 import { Receiver } from "./receiver.ts";
 import { addWebhook, change, type DeliveringProcess, readWebhook, startDelivering } from "./webhook-stage.ts";
 
@@ -72,6 +75,61 @@ describe("events", () => {
     await expectHeld(some, () => cancelled.map(({ id }) => id));
   });
 
+  it("pass a filter that only rows can decide, in history and at the head", async () => {
+    const receiver = await startReceiver();
+    const [owner = "0x"] = OWNERS;
+    await index.extend([6, 6]);
+    await addWebhook(index.database, receiver.url, {
+      types: ["IntentCancelled"],
+      subjects: { account: owner },
+    });
+    const { webhooks } = start();
+    // A cancellation names an intent and no account; of these three owners each has every third intent.
+    const wanted = () =>
+      index.events().filter((event) => event.type === "IntentCancelled" && event.owner === owner);
+    await expectHeld(receiver, () => wanted().map(({ id }) => id));
+    const before = wanted().length;
+    for (let block = 0; block < 4; block += 1) {
+      await index.extend([6]);
+      webhooks.onChange();
+      await expectHeld(receiver, () => wanted().map(({ id }) => id));
+    }
+    expect(before).toBeGreaterThan(0);
+    expect(wanted().length).toBeGreaterThan(before);
+  });
+
+  it("of an owner and the owner's accounts arrive, and none of others, in history and at the head", async () => {
+    const receiver = await startReceiver();
+    const [owner = "0x", account = "0x"] = OWNERS;
+    await index.extend([6]);
+    await addWebhook(index.database, receiver.url, { owner, accounts: [account] });
+    const { webhooks } = start();
+    const ids = () =>
+      index
+        .events()
+        .filter((event) => event.owner === owner || event.owner === account)
+        .map(({ id }) => id);
+    await expectHeld(receiver, ids);
+    await index.extend([12]);
+    webhooks.onChange();
+    await expectHeld(receiver, ids);
+    expect(ids().length).toBe(12);
+    expect(receiver.attempts).toHaveLength(12);
+  });
+
+  it("are waited for where the first block is not indexed yet", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url, { from: "3" });
+    const { webhooks } = start();
+    await index.extend([1]);
+    webhooks.onChange();
+    await sleep(300);
+    expect(await readWebhook(index.database, id)).toMatchObject({ status: "active", failures: 0 });
+    await index.extend([1, 2]);
+    webhooks.onChange();
+    await expectHeld(receiver, () => chainIds().slice(2));
+  });
+
   it("are undone before those of another branch, and only where they were delivered", async () => {
     const [receiver, quiet] = [await startReceiver(), await startReceiver()];
     await addWebhook(index.database, receiver.url);
@@ -100,18 +158,54 @@ describe("events", () => {
     expect(index.finalized).toBe(3);
   });
 
-  it("that are replayed are new messages, so that no receiver takes them for duplicates", async () => {
+  it("that are replayed have the ids they had, also those from before an undo", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
-    await index.extend([1, 1]);
+    await index.extend([1, 1, 1]);
     await expectHeld(receiver, chainIds);
+    // Two reorgs, the second one deeper: what each removes comes back under other ids.
+    for (const depth of [1, 2]) {
+      await index.rollback(depth);
+      await index.extend([1, 1]);
+      webhooks.onChange();
+      await expectHeld(receiver, chainIds);
+    }
+    const idOf = new Map(receiver.attempts.map((each) => [each.data.id, each.id]));
+    const sent = receiver.attempts.length;
     await change(index.database, id, { action: "replay", position: "genesis" });
     webhooks.onChange();
-    await expect.poll(() => receiver.attempts.length, { ...patiently, timeout: 25_000 }).toBe(4);
-    expect(new Set(receiver.attempts.map((each) => each.id)).size).toBe(4);
-    expect(new Set(receiver.attempts.map(({ data }) => data.id)).size).toBe(2);
-  }, 40_000);
+    await expect
+      .poll(() => receiver.attempts.length - sent, { ...patiently, timeout: 25_000 })
+      .toBe(index.events().length);
+    const replayed = receiver.attempts.slice(sent);
+    expect(replayed.map(({ data }) => data.id)).toEqual(chainIds());
+    expect(replayed.map((each) => each.id)).toEqual(chainIds().map((each) => idOf.get(each)));
+    expect(receiver.ids).toEqual(chainIds());
+    expect(receiver.problems).toEqual([]);
+  }, 60_000);
+
+  it("of a branch that comes back have new ids, so that no receiver takes them for duplicates", () => {
+    const record = { block_number: "7", block_timestamp: "0", id: "0xaa-1", type: "IntentFilled" };
+    const idAfter = (undos: UndoneBlocks) =>
+      createEventMessage({ id: "wh_a", undos }, record as unknown as EventRecord).id;
+    const first = idAfter([]);
+    const once = idAfter(addUndo([], 6, 1));
+    const twice = idAfter(addUndo(addUndo([], 6, 1), 3, 2));
+    expect(new Set([first, once, twice]).size).toBe(3);
+    // Nothing up to the block of an undo was removed.
+    expect(idAfter(addUndo([], 7, 1))).toBe(first);
+    expect(idAfter(addUndo(addUndo([], 6, 1), 7, 2))).toBe(once);
+  });
+
+  it("keep their ids apart after more undos than a webhook remembers", () => {
+    let undos: UndoneBlocks = [];
+    for (let epoch = 1; epoch <= 150; epoch += 1) undos = addUndo(undos, 10 * epoch, epoch);
+    expect(undos.length).toBe(100);
+    // Those before the first undo were never removed; the oldest others are new rather than mistaken for old ones.
+    expect(undos[0]).toEqual({ block: 10, epoch: 51 });
+    expect(undos.at(-1)).toEqual({ block: 1_500, epoch: 150 });
+  });
 });
 
 describe("an event whose delivery is not known", () => {
@@ -131,6 +225,31 @@ describe("an event whose delivery is not known", () => {
     await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
     expect(receiver.ids).toEqual(chainIds());
     await index.rollback(1);
+    await index.extend([0, 1]);
+    receiver.behave(null);
+    await change(index.database, id, { action: "resume" });
+    webhooks.onChange();
+    await expectHeld(receiver, chainIds);
+    expect(receiver.undoCount).toBe(1);
+    expect(receiver.problems).toEqual([]);
+  });
+
+  it("is undone though nothing says where its branch began, and everything since comes again", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    const { webhooks } = start();
+    await index.extend([1, 1, 1]);
+    await expectHeld(receiver, chainIds);
+    receiver.behave((message, response) => {
+      receiver.hold(message);
+      response.destroy();
+    });
+    await index.extend([1]);
+    webhooks.onChange();
+    await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
+    await index.rollback(1);
+    // As after an indexing from nothing: the undo then goes down to what was final, below the webhook's own position.
+    await index.database.query("truncate abandoned_blocks");
     await index.extend([0, 1]);
     receiver.behave(null);
     await change(index.database, id, { action: "resume" });
@@ -293,6 +412,24 @@ describe("a receiver that fails", () => {
 });
 
 describe("several processes", () => {
+  it("do not send what another one has taken over, however long they were asleep", async () => {
+    const receiver = await startReceiver();
+    const id = await addWebhook(index.database, receiver.url);
+    await index.extend([3]);
+    // The pause between two messages is longer than a claim is good for without a word to the database.
+    const { webhooks } = start({ timing: { pollMs: 50, spacingMs: 1_000, leaseMs: REQUEST_MS_MAX + 100 } });
+    webhooks.onChange();
+    await expect.poll(() => receiver.attempts.length, patiently).toBe(1);
+    await index.database.query(
+      "update webhooks set lease = 'other', leased_until = now() + interval '1 hour'",
+    );
+    await sleep(2_500);
+    expect(receiver.attempts).toHaveLength(1);
+    await index.database.query("update webhooks set leased_until = '-infinity'");
+    await expectHeld(receiver, chainIds);
+    expect((await readWebhook(index.database, id)).status).toBe("active");
+  });
+
   it("never deliver to the same webhook at once, and each event once", async () => {
     const receivers = await Promise.all(Array.from({ length: 4 }, startReceiver));
     for (const receiver of receivers) await addWebhook(index.database, receiver.url);
@@ -309,6 +446,19 @@ describe("several processes", () => {
     }
   });
 });
+
+it("messages to one receiver keep their distance, also from page to page", async () => {
+  const receiver = await startReceiver();
+  const spacingMs = 100;
+  // Fifty events are a page of the reader.
+  await index.extend([52]);
+  await addWebhook(index.database, receiver.url, { from: "genesis" });
+  start({ timing: { pollMs: 50, spacingMs } });
+  await expectHeld(receiver, chainIds);
+  const gaps = receiver.attempts.slice(1).map(({ atMs }, at) => atMs - (receiver.attempts[at]?.atMs ?? 0));
+  // A timer may be early by a millisecond. A message is sent only after the response to the one before.
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(spacingMs - 2);
+}, 30_000);
 
 it("a paused webhook gets nothing, and everything after it is resumed", async () => {
   const receiver = await startReceiver();

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Webhook as ReferenceWebhook } from "standardwebhooks";
 import { readBody, startLoopbackServer } from "../support/http/loopback-server.ts";
+import type { TestCertificate } from "../support/http/test-certificate.ts";
 
 type ReceivedMessage = {
   readonly id: string;
@@ -29,10 +30,11 @@ export class Receiver {
   url = "";
   stop: () => Promise<void> = async () => undefined;
 
-  static async start(): Promise<Receiver> {
+  static async start(certificate?: TestCertificate): Promise<Receiver> {
     const receiver = new Receiver();
     const server = await startLoopbackServer(
       (request, response) => void receiver.#receive(request, response),
+      certificate,
     );
     receiver.url = `${server.url}/hook`;
     receiver.stop = server.stop;

@@ -1,7 +1,6 @@
 // Webhooks of the operator over an index whose chain a test writes itself, with delivery in this process.
 import { Registry } from "prom-client";
 import { openEvents } from "../../src/api/events/open.ts";
-import type { WebhookService } from "../../src/api/webhooks/endpoints.ts";
 import { openWebhooks, type Webhooks, type WebhooksOptions } from "../../src/api/webhooks/open.ts";
 import {
   changeWebhook,
@@ -9,9 +8,13 @@ import {
   insertWebhook,
   type WebhookChange,
 } from "../../src/api/webhooks/records.ts";
+import type { WebhookService } from "../../src/api/webhooks/service.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { webhookSettings } from "../../src/config/settings.ts";
+import type { Hex } from "../../src/lib/hex.ts";
+import type { Log } from "../../src/lib/log.ts";
 import { Secret } from "../../src/lib/secret.ts";
+import type { EventFilter } from "../../src/protocol/event-filter.ts";
 import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
 import type { Finality } from "../../src/store/index/event-logs.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
@@ -32,13 +35,14 @@ export type DeliveringProcess = {
 export function startDelivering(
   database: Database,
   options: Partial<WebhooksOptions> = {},
+  log: Log = silentLog,
 ): DeliveringProcess {
   const quick = openPipelinedReader(database);
-  const events = openEvents({ database, log: silentLog, quick });
+  const events = openEvents({ database, log, quick });
   const registry = new Registry();
   const webhooks = openWebhooks(
     { config: CONFIG, chainId: 31_337, timing: { pollMs: 50, spacingMs: 0 }, ...options },
-    { database, readEvents: events.readEvents, log: silentLog, registry },
+    { database, readEvents: events.readEvents, log, registry },
   );
   const { service } = webhooks;
   if (service === null) throw new Error("webhooks have a key");
@@ -60,17 +64,27 @@ let added = 0;
 export async function addWebhook(
   database: Database,
   url: string,
-  options: { readonly finality?: Finality; readonly types?: readonly string[]; readonly from?: string } = {},
+  options: {
+    readonly finality?: Finality;
+    readonly types?: readonly string[];
+    readonly subjects?: EventFilter["subjects"];
+    readonly from?: string;
+    /** The operator's where absent. */
+    readonly owner?: Hex;
+    readonly accounts?: readonly Hex[];
+  } = {},
 ): Promise<string> {
   added += 1;
-  const { finality = "instant", types = null, from = "genesis" } = options;
+  const { finality = "instant", types = null, subjects = {}, from = "genesis" } = options;
+  const { owner = null, accounts = [] } = options;
+  const { host } = new URL(url);
   const { id } = await insertWebhook(
     openRecordStore(database),
     {
-      ...{ owner: null, name: `test-${added}`, url: new Secret(url), host: new URL(url).host },
-      ...{ allowPrivate: false, filter: { types, subjects: {} }, finality, position: from },
+      ...{ owner, accounts, name: owner === null ? `test-${added}` : null, url: new Secret(url), host },
+      ...{ allowPrivate: false, filter: { types, subjects }, finality, position: from },
     },
-    { webhooksMax: 0, webhooksPerOwnerMax: 0 },
+    { webhooksMax: 1_000, webhooksPerOwnerMax: 10 },
   );
   return id;
 }

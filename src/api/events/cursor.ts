@@ -96,6 +96,11 @@ export function hasCursorLength(text: string): boolean {
   return text.length === CURSOR_LENGTH;
 }
 
+/** The block of a cursor, of whatever deployment; null for any other text. */
+export function blockOfCursor(text: string): number | null {
+  return hasCursorLength(text) ? decodeBytes(text).readUIntBE(1 + DEPLOYMENT_BYTES, 6) : null;
+}
+
 /** Whether two readers are at the same place of the same branch. */
 export function isSamePosition(one: EventCursor, other: EventCursor): boolean {
   const isSamePlace = one.block === other.block && one.logIndex === other.logIndex && one.hash === other.hash;

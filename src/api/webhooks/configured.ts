@@ -93,7 +93,7 @@ function readEntry(entry: FileEntry, network: PublicNetwork | null): NewWebhook 
   parseStart(from);
   return {
     ...parseWebhookUrl(entry.url, { network, allowPrivate }),
-    ...{ owner: null, name, allowPrivate, finality, position: from },
+    ...{ owner: null, accounts: [], name, allowPrivate, finality, position: from },
     filter: parseWebhookFilter(filter),
   };
 }

@@ -2,7 +2,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { publicMessage, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
-import type { QueryRunner } from "../../store/postgres/session.ts";
 import type { EventRecord, ReadEvents } from "../events/read-events.ts";
 import { type Found, findNext, reachWith } from "./look.ts";
 import { createEventMessage, createUndoMessage, type WebhookMessage } from "./messages.ts";
@@ -12,7 +11,6 @@ import type { Attempt, SendWebhook } from "./send.ts";
 
 export type DeliverOptions = {
   readonly rows: WebhookRows;
-  readonly database: QueryRunner;
   readonly readEvents: ReadEvents;
   readonly send: SendWebhook;
   readonly metrics: WebhookMetrics;
@@ -39,6 +37,7 @@ const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
 export async function deliver(first: Found | Claim, head: string, options: DeliverOptions): Promise<void> {
   let claim = "kind" in first ? first.claim : first;
   let found = "kind" in first ? first : null;
+  const paced: PacedOptions = { ...options, pace: { hasSent: false } };
   try {
     while (!options.stop.aborted) {
       found ??= await findNext(claim, options, null);
@@ -49,8 +48,8 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
       }
       const next =
         found.kind === "undo"
-          ? await deliverUndo(found.claim, options)
-          : await deliverEvents(found.claim, found.events, options);
+          ? await deliverUndo(found.claim, paced)
+          : await deliverEvents(found.claim, found.events, paced);
       if (next === null) return;
       if (next.webhook.status !== "active") return await releaseAt(next, options);
       claim = next;
@@ -62,8 +61,10 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
   }
 }
 
+type PacedOptions = DeliverOptions & { readonly pace: { hasSent: boolean } };
+
 /** Null if the claim has ended. */
-async function deliverUndo(claim: Claim, options: DeliverOptions): Promise<Claim | null> {
+async function deliverUndo(claim: Claim, options: PacedOptions): Promise<Claim | null> {
   const { webhook } = claim;
   if (webhook.undo === null) throw new Error("there is no undo to deliver");
   const { record, decidedMs } = webhook.undo;
@@ -74,14 +75,13 @@ async function deliverUndo(claim: Claim, options: DeliverOptions): Promise<Claim
 async function deliverEvents(
   first: Claim,
   events: readonly EventRecord[],
-  options: DeliverOptions,
+  options: PacedOptions,
 ): Promise<Claim | null> {
-  const { rows, clock, spacingMs, stop } = options;
+  const { rows, stop } = options;
   const [earliest] = events;
   if (!earliest) return first;
   let claim = await rows.begin(first, reachWith(first.webhook, earliest));
   for (const [index, event] of events.entries()) {
-    if (index > 0) await clock.sleep(spacingMs, stop).catch(() => undefined);
     if (claim === null || claim.webhook.status !== "active" || stop.aborted) return claim;
     const isDelivered = await attempt(claim, createEventMessage(claim.webhook, event), options);
     if (!isDelivered) return null;
@@ -92,9 +92,13 @@ async function deliverEvents(
 }
 
 /** Whether the receiver has the message. If not, the claim has ended. */
-async function attempt(claim: Claim, message: WebhookMessage, options: DeliverOptions): Promise<boolean> {
-  const { rows, send, metrics, clock, stop } = options;
+async function attempt(claim: Claim, message: WebhookMessage, options: PacedOptions): Promise<boolean> {
+  const { rows, send, metrics, clock, stop, pace, spacingMs } = options;
   const { webhook } = claim;
+  if (pace.hasSent) await clock.sleep(spacingMs, stop);
+  pace.hasSent = true;
+  // This process may have slept so long that another one delivers by now.
+  if (performance.now() > claim.sendUntilMs && (await rows.renew(claim)) === null) return false;
   const result = await send(webhook, message, [stop]);
   if (result.isDelivered) {
     metrics.onAttempt("delivered");

@@ -148,7 +148,7 @@ async function register(request: EndpointRequest, context: Context) {
     owner: parseAddress(given.owner, "owner"),
     filter: parseWebhookFilter((given.filter ?? {}) as Readonly<Record<string, unknown>>),
     finality: (given.finality as Finality | undefined) ?? "instant",
-    ...{ name: null, allowPrivate: false },
+    ...{ accounts: [], name: null, allowPrivate: false },
   };
   const from = String(given.from ?? "head");
   const write = await authorize(request, context, webhooksWriteSubject("registerWebhook"), webhook.owner);

@@ -1,17 +1,22 @@
 // Finds what a webhook has to deliver next: the undo of what is gone, or events from its position on.
-import { type EventFilter, matchesFilter } from "../../protocol/event-filter.ts";
-import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
-import type { QueryRunner } from "../../store/postgres/session.ts";
+import { Fault } from "../../lib/fault.ts";
+import {
+  type EventFilter,
+  type EventSubject,
+  matchesFilter,
+  subjectsOf,
+} from "../../protocol/event-filter.ts";
+import { END_OF_BLOCK } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import type {
   DeliveredEvent,
   EventRecord,
+  EventStart,
   EventsPage,
   ReadEvents,
   UndoRecord,
 } from "../events/read-events.ts";
-import { selectOwnedEvents } from "./owned-events.ts";
-import type { Claim, ReachedEvent, Webhook, WebhookRows } from "./rows.ts";
+import { blockOfPosition, type Claim, type ReachedEvent, type Webhook, type WebhookRows } from "./rows.ts";
 
 export type Found =
   | { readonly kind: "undo"; readonly claim: Claim }
@@ -24,14 +29,14 @@ export type Found =
       readonly isCaughtUp: boolean;
     };
 
-type LookOptions = {
-  readonly readEvents: ReadEvents;
-  readonly database: QueryRunner;
-  readonly rows: WebhookRows;
-};
+type LookOptions = { readonly readEvents: ReadEvents; readonly rows: WebhookRows };
 
 /** Pages that all webhooks with the same position share: those that have caught up, which are most. */
-export type SharedPages = Map<string, Promise<EventsPage>>;
+export type SharedPages = {
+  readonly pages: Map<string, Promise<EventsPage>>;
+  /** What the events of the pages say they are about: everything that a filter asks for. */
+  readonly linkedSubjects: readonly EventSubject[];
+};
 
 // Small, so that what waits in memory for a slow receiver is small, and seldom read in vain before a reorg.
 const EVENTS_PER_PAGE = 50;
@@ -39,6 +44,11 @@ const EVENTS_PER_SHARED_PAGE = 100;
 // A rare filter looks through up to this many thousand logs before it stores how far it is.
 const PAGES_MAX = 10;
 const EVERY_EVENT: EventFilter = { types: null, subjects: {} };
+
+export function sharePages(claims: readonly Claim[]): SharedPages {
+  const subjects = claims.flatMap(({ webhook }) => subjectsOf(webhook.filter));
+  return { pages: new Map(), linkedSubjects: [...new Set(subjects)] };
+}
 
 /** Null if the claim is lost. */
 export async function findNext(
@@ -52,11 +62,11 @@ export async function findNext(
     const { webhook } = claim;
     if (webhook.undo !== null) return { kind: "undo", claim };
     const page = await readPage({ ...webhook, position }, options.readEvents, shared);
-    const events = page.undo ? [] : await selectEvents(webhook, page, options.database);
-    if (events === null) continue;
+    if (page === null) return { kind: "nothing", claim, position, isCaughtUp: true };
+    const events = page.events.filter(({ event }) => matchesFilter(event, webhook.filter));
     const undo = page.undo ?? (await findUndoAhead(webhook, events, options.readEvents));
     if (undo !== null) {
-      if (page.undo !== null) position = page.undo.cursor;
+      if (page.undo !== null || isBefore(undo, position)) position = undo.cursor;
       const moved = await options.rows.moveTo(claim, planUndo(webhook, undo, position));
       if (moved === null) return null;
       claim = moved;
@@ -69,34 +79,42 @@ export async function findNext(
   return { kind: "nothing", claim, position, isCaughtUp: false };
 }
 
+/** Null before the block with which it begins is there: a rollback may have taken it away, or the index is behind. */
 async function readPage(
   { id, position, filter, finality }: Webhook,
   readEvents: ReadEvents,
   shared: SharedPages | null,
-): Promise<EventsPage> {
+): Promise<EventsPage | null> {
   const from = parseStart(position);
-  if (shared === null) {
-    return await readEvents({ from, filter, finality, limit: EVENTS_PER_PAGE, client: `webhook ${id}` });
+  const isShared =
+    shared !== null && subjectsOf(filter).every((each) => shared.linkedSubjects.includes(each));
+  if (!isShared) {
+    const request = { from, filter, finality, limit: EVENTS_PER_PAGE, client: `webhook ${id}` };
+    return await nullBefore(from, readEvents(request));
   }
-  const key = sharedKey(position, finality);
-  const known = shared.get(key);
-  if (known) return await known;
+  const key = `${finality} ${position}`;
+  const { pages, linkedSubjects } = shared;
   const limit = EVENTS_PER_SHARED_PAGE;
-  const page = readEvents({ from, filter: EVERY_EVENT, finality, limit, client: null });
-  shared.set(key, page);
-  return await page;
+  const page =
+    pages.get(key) ??
+    readEvents({ from, filter: EVERY_EVENT, finality, limit, client: null, linkedSubjects });
+  pages.set(key, page);
+  return await nullBefore(from, page);
 }
 
-const sharedKey = (position: string, finality: Finality) => `${finality} ${position}`;
+async function nullBefore(from: EventStart, page: Promise<EventsPage>): Promise<EventsPage | null> {
+  try {
+    return await page;
+  } catch (error) {
+    if ("block" in from && error instanceof Fault && error.code === "INPUT_INVALID") return null;
+    throw error;
+  }
+}
 
-/** Those that pass the filter and, for an owner, are the owner's; null if they must be read again. */
-async function selectEvents(
-  { owner, filter }: Webhook,
-  page: EventsPage,
-  database: QueryRunner,
-): Promise<readonly DeliveredEvent[] | null> {
-  const passing = page.events.filter(({ event }) => matchesFilter(event, filter));
-  return owner === null ? passing : await selectOwnedEvents(database, owner, passing);
+/** Whether an undo goes further back than the webhook is, so that something comes again. */
+function isBefore({ block_number }: UndoRecord, position: string): boolean {
+  const block = blockOfPosition(position);
+  return block !== null && Number(block_number) < block;
 }
 
 /**

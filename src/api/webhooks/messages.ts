@@ -8,17 +8,41 @@ export type WebhookMessage = {
   readonly body: string;
 };
 
-/** Whose message it is. The epoch grows with every undo and replay: what comes after is new, even if it was sent before. */
+/** Whose message it is. The epoch grows with every undo: an event that was undone is another message if it comes back. */
 type MessageScope = { readonly id: string; readonly epoch: number };
+
+/** The undos of a webhook that decide epochs, in order: each with the last block that it left. */
+export type UndoneBlocks = readonly { readonly block: number; readonly epoch: number }[];
+
+// At a reorg a day, a season. The list is read with every message.
+const UNDOS_MAX = 100;
+
+/** An undo decides alone for what it removed, so that no earlier one above its block is needed any more. */
+export function addUndo(undos: UndoneBlocks, block: number, epoch: number): UndoneBlocks {
+  const added = [...undos.filter((each) => each.block < block), { block, epoch }];
+  const [first, second, ...rest] = added;
+  if (added.length <= UNDOS_MAX || !first || !second) return added;
+  // Events between the two get ids that they never had: a replay delivers them twice rather than not at all.
+  return [{ block: first.block, epoch: second.epoch }, ...rest];
+}
+
+/** The last undo that removed events of this block; 0 without one. */
+function epochOf(undos: UndoneBlocks, block: number): number {
+  return undos.findLast((each) => each.block < block)?.epoch ?? 0;
+}
 
 /** The type of Standard Webhooks: what an event is, before its name. */
 const TEST_TYPE = "webhook.test";
 const UNDO_TYPE = "chain.undo";
 const eventType = (name: string) => `event.${name}`;
 
-export function createEventMessage(scope: MessageScope, record: EventRecord): WebhookMessage {
+export function createEventMessage(
+  { id, undos }: { readonly id: string; readonly undos: UndoneBlocks },
+  record: EventRecord,
+): WebhookMessage {
+  const epoch = epochOf(undos, Number(record.block_number));
   return {
-    id: messageId(scope, record.id),
+    id: messageId({ id, epoch }, record.id),
     body: formatBody(eventType(record.type), Number(record.block_timestamp) * 1_000, record),
   };
 }

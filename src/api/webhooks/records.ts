@@ -19,6 +19,8 @@ export type WebhookLimits = {
 
 export type NewWebhook = {
   readonly owner: Hex | null;
+  /** Policy accounts of the owner. */
+  readonly accounts: readonly Hex[];
   readonly name: string | null;
   readonly url: Secret<string>;
   readonly host: string;
@@ -94,13 +96,13 @@ export async function insertWebhook(
   { url, ...webhook }: NewWebhook,
   limits: WebhookLimits,
 ): Promise<WebhookRecordRow> {
-  const { owner, name, host, allowPrivate, filter, finality, position } = webhook;
+  const { owner, accounts, name, host, allowPrivate, filter, finality, position } = webhook;
   if (owner !== null) await assertRoom(rows, { owner, host }, limits);
   const id = `wh_${randomBytes(16).toString("base64url")}`;
   return await runOne(
     rows,
-    sql`insert into webhooks as w (id, owner, name, url, host, allow_private, types, subjects, finality, position)
-      values (${id}, ${owner}, ${name}, ${url.reveal()}, ${host}, ${allowPrivate}, ${filter.types && JSON.stringify(filter.types)}::jsonb, ${JSON.stringify(filter.subjects)}::jsonb, ${finality}, ${position}) returning ${recordColumns}`,
+    sql`insert into webhooks as w (id, owner, accounts, name, url, host, allow_private, types, subjects, finality, position)
+      values (${id}, ${owner}, ${JSON.stringify(accounts)}::jsonb, ${name}, ${url.reveal()}, ${host}, ${allowPrivate}, ${filter.types && JSON.stringify(filter.types)}::jsonb, ${JSON.stringify(filter.subjects)}::jsonb, ${finality}, ${position}) returning ${recordColumns}`,
   );
 }
 
@@ -163,7 +165,7 @@ const CHANGES: Readonly<Record<"pause" | "resume" | "rotate", SqlText>> = {
 
 /** With a lease that nothing holds: what is being sent comes to its end before the replay begins. */
 function setReplay(position: string): SqlText {
-  return sql`position = ${position}, epoch = epoch + 1, is_reached_ahead = reached is not null, caught_up_at = null, failures = 0, retry_at = '-infinity', lease = ${randomBytes(12).toString("base64url")}`;
+  return sql`position = ${position}, is_reached_ahead = reached is not null, caught_up_at = null, failures = 0, retry_at = '-infinity', lease = ${randomBytes(12).toString("base64url")}`;
 }
 
 /** Throws a Fault if the last test was a moment ago. */

@@ -6,9 +6,12 @@ import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { EventFilter } from "../../protocol/event-filter.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import type { Finality } from "../../store/index/event-logs.ts";
+import { type Finality, UP_TO } from "../../store/index/event-logs.ts";
 import type { QueryRunner } from "../../store/postgres/session.ts";
+import { blockOfCursor } from "../events/cursor.ts";
+import { parseStart } from "../events/endpoint.ts";
 import type { UndoRecord } from "../events/read-events.ts";
+import { addUndo, type UndoneBlocks } from "./messages.ts";
 import type { KeyGenerations } from "./signing.ts";
 
 type WebhookStatus = "active" | "paused" | "disabled";
@@ -23,6 +26,7 @@ export type Webhook = {
   readonly owner: Hex | null;
   readonly url: Secret<string>;
   readonly allowPrivate: boolean;
+  /** Of an owner's it has participants: the owner, and the owner's accounts. */
   readonly filter: EventFilter;
   readonly finality: Finality;
   readonly status: WebhookStatus;
@@ -31,6 +35,7 @@ export type Webhook = {
   readonly isReachedAhead: boolean;
   readonly undo: { readonly record: UndoRecord; readonly decidedMs: number } | null;
   readonly epoch: number;
+  readonly undos: UndoneBlocks;
   readonly keys: KeyGenerations;
   readonly failures: number;
   /** Whether it had nothing to deliver when it was last looked at. */
@@ -38,11 +43,17 @@ export type Webhook = {
 };
 
 /** The right to deliver to a webhook, until its lease ends. */
-export type Claim = { readonly webhook: Webhook; readonly lease: string };
+export type Claim = {
+  readonly webhook: Webhook;
+  readonly lease: string;
+  /** By performance.now(): a request that begins until then is over before the lease is. */
+  readonly sendUntilMs: number;
+};
 
 export type WebhookRow = {
   readonly id: string;
   readonly owner: Hex | null;
+  readonly accounts: readonly Hex[];
   readonly url: string;
   readonly allow_private: boolean;
   readonly types: readonly string[] | null;
@@ -54,6 +65,7 @@ export type WebhookRow = {
   readonly is_reached_ahead: boolean;
   readonly undo: Webhook["undo"];
   readonly epoch: number;
+  readonly undos: UndoneBlocks;
   readonly generation: number;
   readonly is_previous_valid: boolean;
   readonly failures: number;
@@ -62,7 +74,7 @@ export type WebhookRow = {
 
 /** The columns of a WebhookRow; the table is `w`. */
 export const webhookColumns = rawSql(
-  "w.id, w.owner, w.url, w.allow_private, w.types, w.subjects, w.finality, w.status, w.position, w.reached, w.is_reached_ahead, w.undo, w.epoch, w.generation, w.previous_until > now() as is_previous_valid, w.failures, w.caught_up_at",
+  "w.id, w.owner, w.accounts, w.url, w.allow_private, w.types, w.subjects, w.finality, w.status, w.position, w.reached, w.is_reached_ahead, w.undo, w.epoch, w.undos, w.generation, w.previous_until > now() as is_previous_valid, w.failures, w.caught_up_at",
 );
 
 export function toWebhook(row: WebhookRow): Webhook {
@@ -71,7 +83,10 @@ export function toWebhook(row: WebhookRow): Webhook {
     owner: row.owner,
     url: new Secret(row.url),
     allowPrivate: row.allow_private,
-    filter: { types: row.types, subjects: row.subjects },
+    filter: {
+      ...{ types: row.types, subjects: row.subjects },
+      ...(row.owner === null ? {} : { participants: [row.owner, ...row.accounts] }),
+    },
     finality: row.finality,
     status: row.status,
     position: row.position,
@@ -79,11 +94,23 @@ export function toWebhook(row: WebhookRow): Webhook {
     isReachedAhead: row.is_reached_ahead,
     undo: row.undo,
     epoch: row.epoch,
+    undos: row.undos,
     keys: { generation: row.generation, isPreviousValid: row.is_previous_valid },
     failures: row.failures,
     isCaughtUp: row.caught_up_at !== null,
   };
 }
+
+/** The block up to which a position leads; null for the head, where no one has looked yet. */
+export function blockOfPosition(position: string): number | null {
+  const start = parseStart(position);
+  if ("cursor" in start) return blockOfCursor(start.cursor);
+  if ("block" in start) return start.block - 1;
+  return start.end === "genesis" ? -1 : null;
+}
+
+/** What there is to deliver depends on nothing else; of the table `checkpoint` as `h`. */
+const HEAD = rawSql("concat_ws(' ', encode(h.block_hash, 'hex'), h.safe_block, h.finalized_block)");
 
 const atMs = (ms: number): SqlText => sql`to_timestamp(${ms}::double precision / 1000)`;
 
@@ -97,6 +124,8 @@ type WebhookRowsOptions = {
   readonly clock: Clock;
   /** How long a process may go without a word before another one delivers. Longer than a request takes. */
   readonly leaseMs: number;
+  /** The longest request. */
+  readonly requestMsMax: number;
 };
 
 /** Statements of delivery. Leases follow the database's clock, which all processes share; retries that of the process. */
@@ -111,15 +140,27 @@ export class WebhookRows {
     this.#options = options;
   }
 
+  /** Null while nothing is indexed. */
+  async readHead(): Promise<string | null> {
+    const [row] = await this.#run<{ head: string }>(sql`select ${HEAD} as head from checkpoint h`);
+    return row?.head ?? null;
+  }
+
   /** Webhooks that may have something to deliver at this head, each for one process. */
   async claimDue(head: string, max: number): Promise<readonly Claim[]> {
+    const sendUntilMs = this.#sendUntilMs();
     const lease = randomBytes(12).toString("base64url");
     const due = sql`select d.id from webhooks d where d.status = 'active' and d.retry_at <= ${atMs(this.#options.clock.nowMs())}
         and d.leased_until < now() and d.caught_up_at is distinct from ${head} order by d.retry_at, d.id limit ${max} for update skip locked`;
     const rows = await this.#run<WebhookRow>(
       sql`update webhooks w set lease = ${lease}, leased_until = ${this.#leaseEnd()} from (${due}) due where w.id = due.id returning ${webhookColumns}`,
     );
-    return rows.map((row) => ({ webhook: toWebhook(row), lease }));
+    return rows.map((row) => ({ webhook: toWebhook(row), lease, sendUntilMs }));
+  }
+
+  /** Null if the claim is lost. */
+  renew(claim: Claim): Promise<Claim | null> {
+    return this.#update(claim, sql`lease = w.lease`);
   }
 
   /** Before an event is sent: from here on the receiver may have it. Null if the claim is lost. */
@@ -157,12 +198,14 @@ export class WebhookRows {
     },
   ): Promise<Claim | null> {
     const { position, undo, reached } = move;
+    const { epoch, undos } = claim.webhook;
     const isAhead = reached !== null && undo !== null && reached.cursor !== position;
     const nowMs = this.#options.clock.nowMs();
     const decided =
       undo === null
         ? sql``
-        : sql`undo = ${JSON.stringify({ record: undo, decidedMs: nowMs })}::jsonb, epoch = epoch + 1, pending_since = coalesce(pending_since, ${this.#now()}), `;
+        : sql`undo = ${JSON.stringify({ record: undo, decidedMs: nowMs })}::jsonb, epoch = ${epoch + 1},
+            undos = ${JSON.stringify(addUndo(undos, Number(undo.block_number), epoch + 1))}::jsonb, pending_since = coalesce(pending_since, ${this.#now()}), `;
     return this.#update(
       claim,
       sql`${decided}position = ${position}, reached = ${toJson(reached)}::jsonb, is_reached_ahead = ${isAhead}, caught_up_at = null`,
@@ -216,10 +259,43 @@ export class WebhookRows {
   async countByState(): Promise<WebhookCounts> {
     const [row] = await this.#run<WebhookCounts>(
       sql`select count(*) filter (where status = 'active')::int as active, count(*) filter (where status = 'paused')::int as paused,
-          count(*) filter (where status = 'disabled')::int as disabled, count(*) filter (where status = 'active' and pending_since is not null)::int as pending,
-          coalesce(extract(epoch from ${this.#now()} - min(pending_since) filter (where status = 'active')), 0)::float8 as lag from webhooks`,
+          count(*) filter (where status = 'disabled')::int as disabled, count(*) filter (where status = 'active' and pending_since is not null)::int as pending from webhooks`,
     );
-    return row ?? { active: 0, paused: 0, disabled: 0, pending: 0, lag: 0 };
+    return row ?? { active: 0, paused: 0, disabled: 0, pending: 0 };
+  }
+
+  /** How far each active webhook is behind the newest block that its finality lets it have. */
+  async readLags(): Promise<readonly WebhookLag[]> {
+    const upTo = rawSql(
+      `case w.finality ${Object.entries(UP_TO)
+        .map(([finality, block]) => `when '${finality}' then ${block}`)
+        .join(" ")} end`,
+    );
+    const rows = await this.#run<LagRow>(
+      sql`select w.id, w.position, ${upTo} as up_to, d.start_block, w.caught_up_at is not distinct from ${HEAD} as is_caught_up
+          from webhooks w cross join checkpoint h cross join deployment d where w.status = 'active'`,
+    );
+    const behind = rows.filter(({ is_caught_up }) => !is_caught_up).map(placeLag);
+    const places = JSON.stringify(behind.map(({ block, upTo: to }) => ({ block, to })));
+    // Empty blocks that are final are deleted: from the first block to come that is stored to the last.
+    const seconds = await this.#run<{ seconds: string }>(
+      sql`select coalesce(greatest(0, (select b.timestamp from blocks b where b.number <= k.to order by b.number desc limit 1)
+            - (select b.timestamp from blocks b where b.number > k.block order by b.number limit 1)), 0) as seconds
+          from rows from (jsonb_to_recordset(${places}::jsonb) as (block bigint, "to" bigint)) with ordinality k(block, "to", at) order by k.at`,
+    );
+    return [
+      ...rows
+        .filter(({ is_caught_up }) => is_caught_up)
+        .map(({ id }) => ({ webhook: id, blocks: 0, seconds: 0 })),
+      ...behind.map(({ webhook, block, upTo: to }, at) => ({
+        ...{ webhook, blocks: Math.max(0, to - block), seconds: Number(seconds[at]?.seconds ?? 0) },
+      })),
+    ];
+  }
+
+  #sendUntilMs(): number {
+    const { leaseMs, requestMsMax } = this.#options;
+    return performance.now() + leaseMs - requestMsMax;
   }
 
   #setDelivered(): SqlText {
@@ -236,10 +312,11 @@ export class WebhookRows {
 
   /** Every step renews the lease, and returns the webhook as it is then. */
   async #update({ webhook, lease }: Claim, changes: SqlText): Promise<Claim | null> {
+    const sendUntilMs = this.#sendUntilMs();
     const [row] = await this.#run<WebhookRow>(
       sql`update webhooks w set ${changes}, leased_until = ${this.#leaseEnd()} where w.id = ${webhook.id} and w.lease = ${lease} returning ${webhookColumns}`,
     );
-    return row ? { webhook: toWebhook(row), lease } : null;
+    return row ? { webhook: toWebhook(row), lease, sendUntilMs } : null;
   }
 
   #run<R extends object>({ text, values }: SqlText): Promise<readonly R[]> {
@@ -253,9 +330,29 @@ export type WebhookCounts = {
   readonly disabled: number;
   /** Active ones with a message that is not delivered yet. */
   readonly pending: number;
-  /** Seconds since the first attempt of the oldest such message. */
-  readonly lag: number;
 };
+
+export type WebhookLag = {
+  readonly webhook: string;
+  readonly blocks: number;
+  /** Of the chain's time: from the first block that it does not have to the newest that it may have. */
+  readonly seconds: number;
+};
+
+type LagRow = {
+  readonly id: string;
+  readonly position: string;
+  readonly up_to: string;
+  readonly start_block: string;
+  readonly is_caught_up: boolean;
+};
+
+/** Nothing before the first block of the deployment is missing. */
+function placeLag({ id, position, up_to, start_block }: LagRow) {
+  const upTo = Number(up_to);
+  const block = Math.max(blockOfPosition(position) ?? upTo, Number(start_block) - 1);
+  return { webhook: id, block, upTo };
+}
 
 function setNext(reached: ReachedEvent): SqlText {
   return sql`reached = ${toJson(reached)}::jsonb, is_reached_ahead = true, caught_up_at = null`;

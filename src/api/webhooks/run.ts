@@ -5,7 +5,7 @@ import { createLogThrottle, type Log } from "../../lib/log.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { type DeliverOptions, deliver, endFailedClaim } from "./deliver.ts";
-import { findNext, type SharedPages } from "./look.ts";
+import { findNext, sharePages } from "./look.ts";
 import { createWebhookMetrics } from "./metrics.ts";
 import { type Claim, WebhookRows } from "./rows.ts";
 import { REQUEST_MS_MAX, type SendWebhook } from "./send.ts";
@@ -22,6 +22,8 @@ export type WebhookTiming = {
   readonly pollMs: number;
   readonly leaseMs: number;
   readonly spacingMs: number;
+  /** Between two counts for metrics. */
+  readonly countMs: number;
 };
 
 const TIMING: WebhookTiming = {
@@ -30,6 +32,7 @@ const TIMING: WebhookTiming = {
   leaseMs: REQUEST_MS_MAX + 5_000,
   // Twenty messages a second: more than a chain emits for one owner, and no burden for a server that did not ask for them.
   spacingMs: 50,
+  countMs: 10_000,
 };
 
 type WebhookDeliveryOptions = {
@@ -42,22 +45,22 @@ type WebhookDeliveryOptions = {
   readonly timing?: Partial<WebhookTiming>;
 };
 
-// One for each webhook that the default settings allow: a slow receiver takes no other's place.
-const DELIVERIES_MAX = 1_000;
+// One for each webhook that the settings and the operator's file allow: a slow receiver takes no other's place.
+const DELIVERIES_MAX = 1_100;
 // Taken at once, and looked at together.
 const BATCH_MAX = 50;
-const COUNT_EVERY_MS = 10_000;
 
 export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
   const { database, clock = systemClock, log } = options;
   const timing = { ...TIMING, ...options.timing };
   const stopping = new AbortController();
   const repeatLimit = createLogThrottle();
-  const rows = new WebhookRows({ database, clock, leaseMs: timing.leaseMs });
+  const { leaseMs } = timing;
+  const rows = new WebhookRows({ database, clock, leaseMs, requestMsMax: REQUEST_MS_MAX });
   const metrics = createWebhookMetrics(options.registry ?? new Registry());
   const loop = new DeliveryLoop(
     {
-      ...{ rows, database, metrics, clock, log, repeatLimit },
+      ...{ rows, metrics, clock, log, repeatLimit },
       readEvents: options.readEvents,
       send: options.send,
       spacingMs: timing.spacingMs,
@@ -65,14 +68,12 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     },
     timing.pollMs,
   );
-  const counting = setInterval(() => {
-    rows
-      .countByState()
-      .then(metrics.observe, (err) =>
-        log.debug({ component: "api", event: "webhook_count_failed", err }, "Webhooks could not be counted"),
-      );
-  }, COUNT_EVERY_MS);
-  const running = loop.run(() => readHead(database));
+  const count = () =>
+    Promise.all([rows.countByState(), rows.readLags()]).then(metrics.observe, (err) =>
+      log.debug({ component: "api", event: "webhook_count_failed", err }, "Webhooks could not be counted"),
+    );
+  const counting = setInterval(count, timing.countMs);
+  const running = loop.run();
   return {
     onChange: () => loop.wake(),
     async close() {
@@ -83,14 +84,6 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       repeatLimit.close();
     },
   };
-}
-
-/** What there is to deliver depends on nothing else; null while nothing is indexed. */
-async function readHead(database: Database): Promise<string | null> {
-  const { rows } = await database.query<{ head: string }>(
-    "select concat_ws(' ', encode(block_hash, 'hex'), safe_block, finalized_block) as head from checkpoint",
-  );
-  return rows[0]?.head ?? null;
 }
 
 class DeliveryLoop {
@@ -110,12 +103,12 @@ class DeliveryLoop {
     this.#wake();
   }
 
-  async run(readHead: () => Promise<string | null>): Promise<void> {
-    const { stop, log, repeatLimit } = this.#options;
+  async run(): Promise<void> {
+    const { rows, stop, log, repeatLimit } = this.#options;
     while (!stop.aborted) {
       this.#isAwake = false;
       try {
-        const head = await readHead();
+        const head = await rows.readHead();
         while (head !== null && !stop.aborted && (await this.#takeBatch(head)));
       } catch (err) {
         repeatLimit.report("webhooks_failed", (repeated) =>
@@ -145,7 +138,7 @@ class DeliveryLoop {
 
   /** Most have nothing to deliver at a new head: one read and one statement for all of them. */
   async #lookTogether(claims: readonly Claim[], head: string): Promise<void> {
-    const pages: SharedPages = new Map();
+    const pages = sharePages(claims);
     const quiet: { claim: Claim; position: string; head: string | null }[] = [];
     await Promise.all(
       claims.map(async (claim) => {

@@ -54,7 +54,8 @@ export type PositionedLog = {
   readonly log: ChainLog | null;
 };
 
-const UP_TO: Readonly<Record<Finality, string>> = {
+/** The last block that may be read, of the checkpoint as `h`. */
+export const UP_TO: Readonly<Record<Finality, string>> = {
   instant: "h.block_number",
   // After a rollback the safe block of the other branch may be above the head.
   safe: "least(h.block_number, greatest(h.finalized_block, h.safe_block))",

@@ -11,6 +11,7 @@ import { paymentBlocks } from "./migrations/0008-payment-blocks.ts";
 import { lockHolders } from "./migrations/0009-lock-holders.ts";
 import { eventReading } from "./migrations/0010-event-reading.ts";
 import { webhooks } from "./migrations/0011-webhooks.ts";
+import { webhookAccounts } from "./migrations/0012-webhook-accounts.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   lockHolders,
   eventReading,
   webhooks,
+  webhookAccounts,
 ];
