@@ -56,6 +56,8 @@ export type WriteStage = {
   readonly chain: LocalChain;
   readonly index: TestIndex;
   readonly domain: WriteDomain;
+  /** Another one after each reorg. */
+  world(): World;
   readonly signed: WriteClient;
   readonly open: WriteClient;
   /** An account with a key; from index 8 on they are unrelated to the deployment. */
@@ -114,6 +116,7 @@ export async function openWriteStage(): Promise<WriteStage> {
     chain,
     index,
     domain,
+    world: () => world,
     signed: signed.client,
     open: open.client,
     person: (account) => world.wallet(account).account,

@@ -1,4 +1,11 @@
 // Webhooks of owners over HTTP, on a real chain: who may register, what they get, and what they can do later.
+import {
+  openPolicyAccount,
+  setAccountFrozen,
+  setSessionKey,
+} from "@sextant/simulator/transactions/policy-accounts";
+import type { Wallet } from "@sextant/simulator/world";
+import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseWebhookUrl } from "../../src/api/webhooks/send.ts";
 import { webhooksWriteSubject, webhookWriteSubject } from "../../src/api/writes/sign-write.ts";
@@ -104,6 +111,57 @@ describe("a webhook of an owner", () => {
   });
 });
 
+describe("policy accounts", () => {
+  const key = `0x${"4b".repeat(20)}` as const;
+
+  it("of the owner belong to what the owner has", async () => {
+    const receiver = await startReceiver();
+    const wallets = [INTENT_OWNER, UNRELATED_ACCOUNT].map((person) => stage.world().wallet(person));
+    const [own = "0x", other = "0x"] = await Promise.all(
+      wallets.map(async (wallet) => (await openPolicyAccount(stage.world(), wallet)).toLowerCase()),
+    );
+    const { status, body } = await register(receiver.url, { fields: { accounts: [own] } });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ accounts: [own] });
+    const [owner, stranger] = wallets as [Wallet, Wallet];
+    await setSessionKey(stranger, other as Hex, key, 2_000_000_000n, true);
+    await setSessionKey(owner, own as Hex, key, 2_000_000_000n, true);
+    await setAccountFrozen(owner, own as Hex, true);
+    await stage.waitUntilSynced();
+    // The account emits the first; of the second it is an argument.
+    await expect
+      .poll(() => receiver.attempts.map(({ type, data }) => `${type} ${data.contract}`), patiently)
+      .toEqual(["event.SessionKeyUpdated PolicyAccount", "event.AccountFrozen PolicyModule"]);
+    expect(receiver.attempts[0]?.data.address).toBe(own);
+    expect((await stage.get(`/webhooks/${String(body.id)}`)).body).toMatchObject({ accounts: [own] });
+  });
+
+  it("of others, and what is none, are rejected", async () => {
+    const other = await openPolicyAccount(stage.world(), stage.world().wallet(UNRELATED_ACCOUNT));
+    const { IntentBook } = stage.world().contracts;
+    for (const account of [other, IntentBook, stage.addressOf(INTENT_OWNER)].map((each) =>
+      each.toLowerCase(),
+    )) {
+      const { status, body } = await register("http://127.0.0.1:1/", { fields: { accounts: [account] } });
+      expect({ status, error: body.error }).toEqual({
+        status: 403,
+        error: `${account} is not a policy account of ${stage.addressOf(INTENT_OWNER).toLowerCase()}: its signer() is another.`,
+      });
+    }
+    const eleven = Array.from({ length: 11 }, () => other);
+    expect((await register("http://127.0.0.1:1/", { fields: { accounts: eleven } })).status).toBe(400);
+  });
+});
+
+/** Rows of other owners, to fill a limit. */
+const fill = (count: number, host: string) =>
+  stage.index.database.query({
+    text: `insert into webhooks (id, owner, url, host, subjects, finality, position, status)
+           select 'wh_' || n, '0x' || lpad(n::text, 40, '0'), 'https://' || $1, $1, '{}', 'instant', 'genesis', 'paused'
+           from generate_series(1, $2::int) n`,
+    values: [host, count],
+  });
+
 describe("a registration", () => {
   it("is signed by the owner, once", async () => {
     const receiver = await startReceiver();
@@ -135,6 +193,30 @@ describe("a registration", () => {
     expect({ status, error: body.error }).toEqual({
       status: 409,
       error: "An owner may have 10 webhooks; delete one first.",
+    });
+  });
+});
+
+describe("limits of all owners together", () => {
+  it.each(["http://receiver.example/", "http://receiver.example:8080/", "http://RECEIVER.example./"])(
+    "count a host however it is spelled, such as %s",
+    async (url) => {
+      await fill(50, "receiver.example:1024");
+      const { status, body } = await register(url);
+      expect({ status, error: body.error }).toEqual({
+        status: 409,
+        error: "There are 50 webhooks at this host already.",
+      });
+      expect((await register("http://another.example/")).status).toBe(201);
+    },
+  );
+
+  it("are those of the server", async () => {
+    await fill(1_000, "receiver.example");
+    const { status, body } = await register("http://another.example/");
+    expect({ status, error: body.error }).toEqual({
+      status: 503,
+      error: "This server has as many webhooks as it may; read /events instead.",
     });
   });
 });

@@ -67,7 +67,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "registerWebhook",
     summary: "Register a webhook for events of what the owner has; signed by the owner",
     description:
-      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, solvers, receipts and disputes of the owner.",
+      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named.",
     parameters: [],
     body: REGISTRATION,
     status: 201,
@@ -92,7 +92,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "manageWebhook",
     summary: "Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner",
     description:
-      "A replay delivers again from a cursor, with new ids. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it.",
+      "A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it.",
     parameters: [idParameter],
     body: MANAGEMENT,
     status: 200,
@@ -148,10 +148,12 @@ async function register(request: EndpointRequest, context: Context) {
     owner: parseAddress(given.owner, "owner"),
     filter: parseWebhookFilter((given.filter ?? {}) as Readonly<Record<string, unknown>>),
     finality: (given.finality as Finality | undefined) ?? "instant",
-    ...{ accounts: [], name: null, allowPrivate: false },
+    accounts: ((given.accounts ?? []) as readonly unknown[]).map((each) => parseAddress(each, "accounts")),
+    ...{ name: null, allowPrivate: false },
   };
   const from = String(given.from ?? "head");
   const write = await authorize(request, context, webhooksWriteSubject("registerWebhook"), webhook.owner);
+  await Promise.all(webhook.accounts.map((each) => context.authority.requireSigner(each, webhook.owner)));
   const position = await resolveStart(service.readEvents, from, webhook.finality);
   const row = await write(async (rows) => {
     await rows.charge(countStoredBytes(request.rawBody));

@@ -37,6 +37,8 @@ export type WebhookChange =
 
 // Webhooks of all owners at one host: however many owners there are, no server gets more than a few times every event.
 const WEBHOOKS_PER_HOST_MAX = 50;
+// Ports are many, and all of them are one server's.
+const PORT = /:[0-9]+$/;
 // Receivers take over a new secret within a day.
 const PREVIOUS_KEYS_HOURS = 24;
 const TEST_EVERY_SECONDS = 10;
@@ -59,10 +61,10 @@ export type WebhookRecordRow = WebhookRow & {
 };
 
 export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
-  const { id, owner, name, host, finality, status, failures } = row;
+  const { id, owner, accounts, name, host, finality, status, failures } = row;
   const { keys, filter } = toWebhook(row);
   return {
-    ...{ id, owner, name, host, status },
+    ...{ id, owner, accounts, name, host, status },
     disabled_reason: row.disabled_reason,
     filter: { ...(filter.types === null ? {} : { types: filter.types }), ...filter.subjects },
     finality,
@@ -112,7 +114,7 @@ async function assertRoom(
   { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
 ): Promise<void> {
   const [counts] = await rows.run<{ total: number; of_owner: number; of_host: number }>(
-    sql`select (select count(*) from webhooks where owner is not null)::int as total, (select count(*) from webhooks where owner = ${owner})::int as of_owner, (select count(*) from webhooks where host = ${host} and owner is not null)::int as of_host`,
+    sql`select (select count(*) from webhooks where owner is not null)::int as total, (select count(*) from webhooks where owner = ${owner})::int as of_owner, (select count(*) from webhooks where regexp_replace(host, ${PORT.source}, '') = ${host.replace(PORT, "")} and owner is not null)::int as of_host`,
   );
   const { total = 0, of_owner = 0, of_host = 0 } = counts ?? {};
   if (of_owner >= webhooksPerOwnerMax) {

@@ -46,6 +46,9 @@ export function parseWebhookFilter(given: Readonly<Record<string, unknown>>): Ev
   return { types, subjects: Object.fromEntries(subjects) };
 }
 
+// Each is asked for its signer before the owner has a response.
+const ACCOUNTS_MAX = 10;
+
 const FROM: JsonSchema = {
   type: "string",
   maxLength: 512,
@@ -62,6 +65,13 @@ const body = (properties: Readonly<Record<string, JsonSchema>>, required: readon
 export const REGISTRATION = body(
   {
     owner: { ...addressParameter.json, description: "Whose events are delivered; signs the registration." },
+    accounts: {
+      type: "array",
+      items: addressParameter.json,
+      maxItems: ACCOUNTS_MAX,
+      description:
+        "Policy accounts of the owner, whose events are delivered as well: their signer() is the owner.",
+    },
     url: {
       type: "string",
       maxLength: 2_048,
@@ -89,6 +99,7 @@ export const MANAGEMENT = body(
 const RECORD = {
   id: text,
   owner: nullable(text),
+  accounts: { type: "array", items: text, description: "Policy accounts of the owner that were registered." },
   name: nullable({ type: "string", description: "The name in the operator's configuration." }),
   host: { type: "string", description: "Of the URL, which is not shown." },
   status: { type: "string", enum: ["active", "paused", "disabled"] },

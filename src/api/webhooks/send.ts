@@ -98,6 +98,8 @@ export function parseWebhookUrl(
     }
     assertPublicHost(network, parsed.hostname);
   }
+  // The root dot makes another text of the same name.
+  parsed.hostname = parsed.hostname.replace(/\.$/, "");
   return { url: new Secret(parsed.href), host: parsed.host };
 }
 

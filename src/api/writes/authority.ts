@@ -18,7 +18,7 @@ import {
   type WriteMessage,
   type WriteSubject,
 } from "./sign-write.ts";
-import { type AccountReader, recoverSigner, requireSignature } from "./verify-signature.ts";
+import { type AccountReader, recoverSigner, requireSignature, requireSigner } from "./verify-signature.ts";
 
 export type WriteRequest = Pick<EndpointRequest, "rawBody" | "headers">;
 
@@ -37,6 +37,8 @@ export type WriteAuthority = {
   readonly security: Security | null;
   /** Only `author` may sign; with null anyone may, and the result names the signer. */
   authorize(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<WriteAuthorization>;
+  /** Throws unless a policy account is the owner's. It cannot sign itself: it has no ERC-1271. */
+  requireSigner(account: Hex, owner: Hex): Promise<void>;
 };
 
 export type WriteOptions = { readonly store: RecordStore; readonly authority: WriteAuthority };
@@ -46,6 +48,7 @@ export const openWriteAuthority: WriteAuthority = {
   headers: [],
   security: null,
   authorize: async () => ({ signer: null, claimVersion: async () => undefined }),
+  requireSigner: async () => undefined,
 };
 
 type SignedWriteOptions = {
@@ -65,6 +68,7 @@ export function createSignedWriteAuthority({
     mode: "signed",
     headers: SIGNED_HEADERS,
     security: WRITE_SECURITY,
+    requireSigner: (account, owner) => requireSigner(reads, account, owner),
     async authorize(request, subject, author) {
       const { signature, version, deadline, signer } = readHeaders(request.headers);
       assertDeadline(deadline, BigInt(Math.floor(clock.nowMs() / 1_000)));

@@ -40,6 +40,18 @@ export async function requireSignature(
   throw new Fault("WRITE_FORBIDDEN", `The signature is by ${signer}, not by ${account}; ${expected}`);
 }
 
+const signerCodec = createSignatureCodec("function signer() view returns (address)");
+
+/** Throws unless `owner` is the signer of a policy account, which never changes. */
+export async function requireSigner(reads: AccountReader, account: Hex, owner: Hex): Promise<void> {
+  const signer = await reads.call(account, signerCodec.encodeCall([]));
+  if (signer === `0x${owner.slice(2).padStart(64, "0")}`) return;
+  throw new Fault(
+    "WRITE_FORBIDDEN",
+    `${account} is not a policy account of ${owner}: its signer() is another.`,
+  );
+}
+
 const SIGNATURE = /^0x(?<r>[0-9a-f]{64})(?<s>[0-9a-f]{64})(?:1b|1c)$/;
 // Half of the order of secp256k1. A signature with the negated s is valid too; accept only the lower one.
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -105,7 +117,9 @@ export const unavailableAccountReads: AccountReader = {
   readCode: async () => {
     throw new Fault("NODE_UNAVAILABLE", "Signatures cannot be verified: this server has no node (RPC_URL).");
   },
-  call: async () => null,
+  call: async () => {
+    throw new Fault("NODE_UNAVAILABLE", "Accounts cannot be read: this server has no node (RPC_URL).");
+  },
 };
 
 /** Any node failure is retryable for the author: it proves nothing about the signature. */
