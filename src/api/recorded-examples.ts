@@ -323,7 +323,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_zbttztGUusQ6_4AOcNdHbQ",
+        id: "wh_pIci2bUzZr_SMhWW0TFU3Q",
       },
       body: {
         action: "pause",
@@ -337,7 +337,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_zbttztGUusQ6_4AOcNdHbQ",
+        id: "wh_pIci2bUzZr_SMhWW0TFU3Q",
       },
     },
     readEvents: {

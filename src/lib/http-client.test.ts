@@ -151,7 +151,7 @@ describe("a request", () => {
     expect(await failureOf(post(url, { timeoutMs: 500 }))).toMatchObject({ reason: "timeout", status: 202 });
   });
 
-  it("fails when the server switches protocols, which nobody asked for", async () => {
+  it("fails when the server switches protocols without being asked", async () => {
     const url = await serve((_request, { socket }) => {
       socket?.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n");
     });

@@ -82,6 +82,10 @@ describe("a request to the public internet", () => {
       "0",
       "0.0.0.0",
     ],
+    ...["127.0.0.1.", "0x7f.0x0.0x0.0x1", "%31%32%37.0.0.1", "127。0。0。1", "0xc0a80001", "0300.0250.0.1"],
+    // Compatible, translated, NAT64 with both prefixes, 6to4, Teredo, link-local and unique local.
+    ...["[::127.0.0.1]", "[::ffff:0:127.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b:1::7f00:1]"],
+    ...["[2002:7f00:1::]", "[2001:0:7f00:1::]", "[fe80::1]", "[fd00:ec2::254]", "[FEC0::1]"],
     ...["[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "①②⑦.⓪.⓪.①"],
   ])("is not made to the host %s, which needs no name server", async (host) => {
     const network = createPublicNetwork({
@@ -103,6 +107,8 @@ describe("a request to the public internet", () => {
     ["a private address beside a public one", ["8.8.8.8", "127.0.0.1"]],
     ["a mapped address", ["::ffff:127.0.0.1"]],
     ["a link-local address", ["fe80::1"]],
+    ["an address that carries a private one", ["64:ff9b::7f00:1"]],
+    ["the address of a cloud's metadata", ["169.254.169.254"]],
     ["no address", []],
   ])("is not made to a name with %s", async (_, addresses) => {
     const network = createPublicNetwork({ resolve: async () => addresses });

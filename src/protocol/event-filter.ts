@@ -13,7 +13,7 @@ export type EventFilter = {
   readonly types: readonly string[] | null;
   /** All of them must match. Ids are decimal text, addresses lower-case. */
   readonly subjects: Readonly<Partial<Record<EventSubject, string>>>;
-  /** Accounts of which one at least must take part, as the subject `account` means it; absent for whoever. */
+  /** Accounts of which one at least must take part, as the subject `account` means it; absent for no such condition. */
   readonly participants?: readonly Hex[];
 };
 

@@ -113,9 +113,7 @@ export async function openWriteStage(): Promise<WriteStage> {
   });
   let clock = BigInt(Date.now());
   const stage: WriteStage = {
-    chain,
-    index,
-    domain,
+    ...{ chain, index, domain },
     world: () => world,
     signed: signed.client,
     open: open.client,

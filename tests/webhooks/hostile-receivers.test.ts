@@ -102,7 +102,7 @@ describe("the guard of the public network", () => {
   });
 
   it.each([
-    ["an authority that nobody trusts", "receiver.example", undefined, /self-signed|self signed/i],
+    ["an authority that Node does not trust", "receiver.example", undefined, /self-signed|self signed/i],
     ["another name", "other.example", certificate.cert, /altname/i],
   ])("sends nothing to a receiver with a certificate of %s", async (_, host, ca, problem) => {
     const receiver = await startReceiver(certificate);

@@ -745,7 +745,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
 
   /**
-   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, solvers, receipts and disputes of the owner. (POST /webhooks)
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. (POST /webhooks)
    *
    * @example
    * ```ts
@@ -755,6 +755,8 @@ export interface OtherActions {
   registerWebhook(body: {
     /** Whose events are delivered; signs the registration. */
     owner: string;
+    /** Policy accounts of the owner, whose events are delivered as well: their signer() is the owner. */
+    accounts?: string[];
     /** Where messages are sent by POST; https:// only. */
     url: string;
     /** As the parameters of GET /events: only events that pass all of them. */
@@ -793,11 +795,11 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<WebhookList>;
 
   /**
-   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with new ids. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
+   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_zbttztGUusQ6_4AOcNdHbQ" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -814,7 +816,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_zbttztGUusQ6_4AOcNdHbQ" });
+   * const record = await sextant.getWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" });
    * ```
    */
   getWebhook(parameters: {

@@ -551,6 +551,8 @@ export type IntentsRow = {
 export type ManagedWebhook = {
   id: string;
   owner: string | null;
+  /** Policy accounts of the owner that were registered. */
+  accounts: string[];
   name: string | null;
   /** Of the URL, which is not shown. */
   host: string;
@@ -1007,6 +1009,8 @@ export type RecentActivity = {
 export type RegisteredWebhook = {
   id: string;
   owner: string | null;
+  /** Policy accounts of the owner that were registered. */
+  accounts: string[];
   name: string | null;
   /** Of the URL, which is not shown. */
   host: string;
@@ -1449,6 +1453,8 @@ export type TrustSignalsRow = {
 export type Webhook = {
   id: string;
   owner: string | null;
+  /** Policy accounts of the owner that were registered. */
+  accounts: string[];
   name: string | null;
   /** Of the URL, which is not shown. */
   host: string;

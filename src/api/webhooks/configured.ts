@@ -105,7 +105,7 @@ async function storeConfiguredWebhooks(
 ): Promise<void> {
   const names = JSON.stringify(configured.map(({ name }) => name));
   await rows.run(
-    sql`update webhooks set status = 'disabled', disabled_reason = 'unconfigured' where owner is null and not ${names}::jsonb ? name`,
+    sql`update webhooks set status = 'disabled', disabled_reason = 'unconfigured' where owner is null and status = 'active' and not ${names}::jsonb ? name`,
   );
   for (const webhook of configured) {
     const { name, url, host, allowPrivate, filter, finality } = webhook;

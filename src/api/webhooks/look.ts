@@ -32,7 +32,7 @@ export type Found =
 type LookOptions = { readonly readEvents: ReadEvents; readonly rows: WebhookRows };
 
 /** Pages that all webhooks with the same position share: those that have caught up, which are most. */
-export type SharedPages = {
+type SharedPages = {
   readonly pages: Map<string, Promise<EventsPage>>;
   /** What the events of the pages say they are about: everything that a filter asks for. */
   readonly linkedSubjects: readonly EventSubject[];

@@ -17,7 +17,7 @@ export type UndoneBlocks = readonly { readonly block: number; readonly epoch: nu
 // At a reorg a day, a season. The list is read with every message.
 const UNDOS_MAX = 100;
 
-/** An undo decides alone for what it removed, so that no earlier one above its block is needed any more. */
+/** An undo decides alone for what it removed: earlier ones at or above its block are no longer needed. */
 export function addUndo(undos: UndoneBlocks, block: number, epoch: number): UndoneBlocks {
   const added = [...undos.filter((each) => each.block < block), { block, epoch }];
   const [first, second, ...rest] = added;
