@@ -2,6 +2,7 @@
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const CLAIM_BASE = "0x00000000000000000000000000000000000bad00";
 const AWETH_BASE = "0xd4a0e0b9149bcee3c920d2e00b5de09138fd8bb7";
 const WETH_BASE = "0x4200000000000000000000000000000000000006";
 const ETH_FEED = "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419";
@@ -33,7 +34,12 @@ export const exampleSnapshot = {
       },
       { chain: "base", contract: USDC_BASE, symbol: "USDC", name: "USD Coin", valueUsd: "1250.25" },
     ],
-    warnings: ["base: native transfers leave no log and are not part of the activity."],
+    warnings: [
+      `Base was read at block 40000123 (0x${"a5".repeat(32)}).`,
+      "Base: recent activity and unlisted tokens are found by token transfers since block 38704124 (about 30 days); transfers of ETH itself leave no log and are not shown.",
+      `Classified as spam on Base and not counted: ${CLAIM_BASE}. The name or symbol invites to claim, visit or redeem something.`,
+      `Ethereum was read at block 24136000 (0x${"e1".repeat(32)}).`,
+    ],
   },
   tokens: [
     {
@@ -73,7 +79,7 @@ export const exampleSnapshot = {
     {
       chain: "base",
       chainId: "eip155:8453",
-      contract: "0x00000000000000000000000000000000000bad00",
+      contract: CLAIM_BASE,
       symbol: "CLAIM",
       name: "Claim your reward at a web site",
       decimals: 18,

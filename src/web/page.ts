@@ -3,8 +3,6 @@
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
 import { FAVICON_PATH } from "./icon.ts";
-import type { DocumentLink } from "./llms.ts";
-import type { Offering } from "./offering.ts";
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
@@ -22,16 +20,18 @@ export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlP
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
 <style>${style}</style>
 </head>
 <body>
-<header class="top"><a class="brand" href="/">Sextant</a><nav><a href="/portfolio">Portfolio</a><a href="/docs">API</a><a href="/llms.txt">For agents</a></nav></header>
-<main>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><a class="brand" href="/"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a><nav aria-label="Pages"><a href="/portfolio">Snapshot</a><a href="/docs">API</a><a href="/llms.txt">For agents</a></nav></header>
+<main id="main">
 ${main}
 </main>
-<footer>This page loads nothing from other sites. A snapshot is information, not advice.</footer>
+<footer><p>This page loads nothing from other sites. A snapshot is information, not advice.</p></footer>
 ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
 </html>
 `;
@@ -48,23 +48,10 @@ ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
   return { html, contentSecurityPolicy: policy };
 }
 
-/** The front page of the portfolio service, for people. */
-export function renderFrontPage({ description, routes }: Offering, links: readonly DocumentLink[]): HtmlPage {
-  const paid = routes.map(
-    ({ path, priceUsd, description, terms }) =>
-      `<section class="card"><h2><a href="${escapeHtml(path)}">${escapeHtml(path)}</a> · $${escapeHtml(priceUsd)}</h2><p>${escapeHtml(description)}</p><p class="soft">Paid per request with x402 on ${escapeHtml(terms.network)}. Open it in a browser with a wallet, or call it from a program.</p></section>`,
-  );
-  const free = links.map(
-    (link) =>
-      `<dt><a href="${escapeHtml(link.path)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`,
-  );
-  const main = `<h1>Wallet portfolio snapshots</h1>
-<p class="lead">${escapeHtml(description)}</p>
-${paid.join("\n")}
-<section class="card"><h2>Free of charge</h2><dl class="facts">
-${free.join("\n")}
-</dl></section>`;
-  return renderPage({ title: "Sextant portfolio service", style: readPageStyle(), main, script: null });
+/** The field for a wallet address; `id` is also the key of the query. */
+export function renderAddressField(): string {
+  return `<label for="address">Wallet address</label>
+<input type="text" id="address" name="address" required pattern="\\s*0x[a-fA-F0-9]{40}\\s*" title="0x followed by 40 hex digits" placeholder="0x…" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
 }
 
 /**
@@ -97,13 +84,20 @@ const MODULES = [
   "paid-request.js",
   "amounts.js",
   "elements.js",
+  "texts.js",
   "allocation.js",
+  "token-table.js",
+  "position-table.js",
+  "activity-table.js",
+  "notes.js",
   "snapshot-view.js",
+  "dom.js",
+  "progress.js",
   "main.js",
 ];
 
 // Later files override earlier ones of the same specificity.
-const STYLES = ["theme.css", "page.css", "snapshot.css"];
+const STYLES = ["theme.css", "page.css", "snapshot.css", "print.css"];
 
 export function readPageStyle(): string {
   return STYLES.map(readSource).join("");

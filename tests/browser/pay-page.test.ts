@@ -1,4 +1,5 @@
 // The page in a real browser: a wallet pays, the snapshot is shown, and nothing is ever paid for twice.
+import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
@@ -12,7 +13,7 @@ import {
   type TestPortfolioWebOptions,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
-import { HOSTILE_TEXT, richSnapshot } from "./rich-snapshot.ts";
+import { BIDI_TEXT, HOSTILE_TEXT, richSnapshot } from "./rich-snapshot.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const LOCAL_CHAIN = "0x7a69";
@@ -58,7 +59,7 @@ describe("a visitor with a wallet", () => {
     const { page, submit, paid, testWallet, errors } = await visit();
     await submit();
     await page.locator("#total").waitFor();
-    expect(await page.locator("#total").textContent()).toBe("$17,244.04");
+    expect(await page.locator("#total").textContent()).toBe("$1,234,587,192.81");
     expect(testWallet?.calls).toEqual([
       "eth_requestAccounts",
       "eth_chainId",
@@ -84,21 +85,72 @@ describe("a visitor with a wallet", () => {
       verifyingContract: TEST_OFFER.asset,
     });
     expect(await page.locator(`code[title="${TEST_TRANSACTION}"]`).count()).toBe(1);
-    expect(await page.locator("svg[role=img]").getAttribute("aria-label")).toMatch(/ETH ethereum [\d.]+ %/);
+    expect(await page.locator("svg[role=img]").getAttribute("aria-label")).toMatch(
+      /SHIB Ethereum 99.9 %, ETH Ethereum < 0.1 %/,
+    );
     const link = page.locator("a[href^='https://base.explorer.example/tx/0x']").first();
     expect(await link.getAttribute("rel")).toBe("noopener noreferrer");
     expect(errors).toEqual([]);
   });
 
-  it("sees hostile names as text, and spam muted", async () => {
+  it("sees hostile names as text, and spam folded away", async () => {
     const { page, submit, errors } = await visit();
     await submit();
-    await page.locator("tr.muted").waitFor();
-    expect(await page.locator("tr.muted th").textContent()).toContain(HOSTILE_TEXT.slice(0, 40));
-    expect(await page.locator("tr.muted th").getAttribute("title")).toContain(HOSTILE_TEXT);
+    const spam = page.locator("details.spam");
+    await spam.waitFor();
+    const [markup, turned, marked] = await spam.locator("tbody th").all();
+    expect(await markup?.isVisible()).toBe(false);
+    await spam.locator("summary").click();
+    expect(await markup?.isVisible()).toBe(true);
+    expect(await markup?.textContent()).toContain(HOSTILE_TEXT.slice(0, 40));
+    expect(await markup?.getAttribute("title")).toContain(HOSTILE_TEXT);
+    expect(await turned?.locator("strong > bdi").textContent()).toBe("⟨202E⟩CDSU⟨200B⟩");
+    expect(await turned?.getAttribute("title")).not.toContain(BIDI_TEXT);
+    expect(await marked?.locator("strong > bdi").textContent()).toBe("Z\u0300\u0300");
     expect(await page.locator("#result img, #result script").count()).toBe(0);
     expect(await page.title()).toBe("Wallet snapshot · Sextant");
     expect(errors).toEqual([]);
+  });
+
+  it("pays with the keyboard, and goes on reading at the snapshot", async () => {
+    const { page, paid } = await visit();
+    await page.focus("#address");
+    await page.keyboard.type(WALLET);
+    await page.keyboard.press("Enter");
+    await page.locator("#total").waitFor();
+    expect(paid.length).toBe(1);
+    expect(await page.evaluate("document.activeElement.id")).toBe("snapshot-title");
+  });
+
+  it("is asked for a chain when none is chosen", async () => {
+    const { page, submit, paid } = await visit();
+    for (const name of ["Base", "Ethereum"]) await page.getByLabel(name).uncheck();
+    await submit();
+    const message = "document.querySelector('input[type=checkbox]').validationMessage";
+    expect(await page.evaluate(message)).toBe("Choose at least one chain.");
+    expect(paid.length).toBe(0);
+    await page.getByLabel("Polygon").check();
+    await submit();
+    await page.locator("#total").waitFor();
+    expect(paid[0]?.resource.query.chains).toBe("polygon");
+  });
+
+  it("saves the snapshot as JSON, and prints it without the form", async () => {
+    const { page, submit } = await visit();
+    await submit();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Save as JSON" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`wallet-${richSnapshot.address}.json`);
+    expect(JSON.parse(readFileSync(await download.path(), "utf8"))).toEqual(richSnapshot);
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    const isVisible = (selector: string) => page.locator(selector).first().isVisible();
+    const seen = ["#total", ".receipt", ".activity tr:nth-child(8)", "details.more td"].map(isVisible);
+    expect(await Promise.all(seen)).toEqual([true, true, true, true]);
+    const unseen = ["form", "nav", ".tools", "details.spam"].map(isVisible);
+    expect(await Promise.all(unseen)).toEqual([false, false, false, false]);
   });
 
   it("is not prompted to switch when already on the right chain", async () => {
@@ -163,7 +215,7 @@ describe("a visitor of a free service", () => {
     const { page, submit } = await visit({ devBypass: true }, null);
     await submit();
     await page.locator("#total").waitFor();
-    expect(await page.getByRole("heading", { name: "Paid", exact: true }).count()).toBe(0);
+    expect(await page.getByRole("heading", { name: /^Paid/ }).count()).toBe(0);
   });
 });
 
@@ -186,6 +238,12 @@ describe("a pending payment", () => {
     });
     await submit();
     await status.getByText("Retrying with the same payment").waitFor();
+    expect(await page.locator("#steps [aria-current=step]").textContent()).toBe("Snapshot");
+    expect(await page.locator("#result[aria-busy=true] .placeholder").count()).toBe(3);
+    // The button waits, and keeps the focus.
+    expect(await page.evaluate("document.activeElement.id")).toBe("pay");
+    await page.keyboard.press("Enter");
+    expect(testWallet?.signed.length).toBe(1);
     late = false;
     await page.reload();
     await page.locator("#total").waitFor();
@@ -194,6 +252,23 @@ describe("a pending payment", () => {
     expect(
       await page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('payment'))"),
     ).toEqual([]);
+  });
+
+  it("is kept when the service stays unavailable, and its snapshot costs nothing more", async () => {
+    let late = true;
+    const { page, submit, paid, testWallet, status } = await visit({
+      onPayment: () => (late ? UNAVAILABLE : null),
+    });
+    await submit();
+    await page.locator("#status.bad").waitFor();
+    expect(await status.textContent()).toMatch(/^The payment is pending\. .*you pay at most once\. $/);
+    expect(await page.locator(".placeholder").count()).toBe(0);
+    expect(await page.locator("#pay").textContent()).toBe("Retry, already paid");
+    late = false;
+    await page.click("#pay");
+    await page.locator("#total").waitFor();
+    expect(testWallet?.signed.length).toBe(1);
+    expect(new Set(paid.map(({ signature }) => signature)).size).toBe(1);
   });
 
   it("is retried when the connection breaks", async () => {
@@ -248,7 +323,7 @@ describe("a payment that cannot be made", () => {
       "when the payment is rejected",
       { onPayment: () => ({ status: 402, body: { error: "The payer has too little of the token." } }) },
       {},
-      /The payer has too little of the token/,
+      /The payer has too little of the token\. Check that the paying account holds enough/,
       1,
     ],
   ])("shows an error %s", async (_name, options, wallet, sentence, payments) => {
@@ -256,8 +331,37 @@ describe("a payment that cannot be made", () => {
     await submit();
     await page.locator("#status.bad").waitFor();
     expect(await status.textContent()).toMatch(sentence);
+    expect(await status.locator(".money").textContent()).toBe("Nothing was paid.");
     expect(paid.length).toBe(payments);
     expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual([]);
+  });
+
+  it("is not called unpaid when it was used for something else", async () => {
+    const { page, submit, status } = await visit({
+      onPayment: () => ({ status: 409, body: { error: "The payment belongs to another request." } }),
+    });
+    await submit();
+    await page.locator("#status.bad").waitFor();
+    expect(await status.locator(".money").textContent()).toMatch(/not certain whether you paid/);
+  });
+
+  it("leaves the snapshot that is shown where it is", async () => {
+    let declines = false;
+    const { page, submit, status } = await visit(
+      {},
+      {
+        onCall: ({ method }) => {
+          if (declines && method === "eth_signTypedData_v4") throw new Error("4001 User rejected");
+        },
+      },
+    );
+    await submit();
+    await page.locator("#total").waitFor();
+    declines = true;
+    await page.click("#pay");
+    await page.locator("#status.bad").waitFor();
+    expect(await status.textContent()).toContain("You declined in your wallet.");
+    expect(await page.locator("#total").isVisible()).toBe(true);
   });
 
   it("is not signed when the price differs from the one shown", async () => {

@@ -1,9 +1,11 @@
 // The free documents of the portfolio service: each once, with its description and how it is rendered.
 
+import { findChainById } from "../../chain/chains/chains.ts";
 import { createSchemaRegistry } from "../../http/openapi/document.ts";
 import { formatSchemaType } from "../../http/openapi/schema-text.ts";
 import { renderTypeDeclarations } from "../../http/openapi/schema-types.ts";
 import type { StaticDocument } from "../../http/routes/documents.ts";
+import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
@@ -17,6 +19,7 @@ import {
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import { renderFrontPage } from "../../web/front-page.ts";
 import {
   type DocumentLink,
   type LinkGroup,
@@ -25,7 +28,6 @@ import {
   renderLlmsText,
 } from "../../web/llms.ts";
 import type { Offering } from "../../web/offering.ts";
-import { renderFrontPage } from "../../web/page.ts";
 import { RESOURCES_PATH } from "./resources-endpoint.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
@@ -129,8 +131,9 @@ function createTextDocuments(
       schema: text,
       group: "Optional",
       render: () => {
-        const others = listed().filter(({ path }) => path !== "/");
-        const { html, contentSecurityPolicy } = renderFrontPage(offering, others);
+        const links = listed().filter(({ path }) => path !== "/");
+        const paymentChainName = namePaymentChain(offering);
+        const { html, contentSecurityPolicy } = renderFrontPage({ offering, links, paymentChainName });
         return { content: html, contentType: "text/html", contentSecurityPolicy };
       },
     },
@@ -165,6 +168,12 @@ function createTextDocuments(
       render: () => plain(renderSnapshotTypes()),
     },
   ];
+}
+
+/** As people call it; the CAIP-2 name of a chain that we do not know. */
+function namePaymentChain({ routes }: Offering): string {
+  const network = routes[0]?.terms.network ?? "";
+  return findChainById(chainIdOfNetwork(network))?.name ?? network;
 }
 
 function createDiscoveryDocuments(offering: Offering): readonly PortfolioDocument[] {

@@ -25,11 +25,16 @@ export function formatPrice(text) {
   return /^0\.0/.test(text) ? `$${formatSignificant(text)}` : formatUsd(text);
 }
 
+// Of a billion and more, no one reads the decimals.
+const LARGE_DIGITS = 9;
+
 /** @param {string | null} text @returns {string} */
 export function formatQuantity(text) {
   if (text === null) return "?";
   if (/^0\.0{6}/.test(text)) return "< 0.000001";
-  return /^-?0\./.test(text) ? formatSignificant(text) : roundDecimal(text, 4).replace(/\.?0+$/, "");
+  if (/^-?0\./.test(text)) return formatSignificant(text);
+  const rounded = roundDecimal(text, text.split(".", 1)[0].length > LARGE_DIGITS ? 0 : 4);
+  return rounded.includes(".") ? rounded.replace(/\.?0+$/, "") : rounded;
 }
 
 /** The first four significant digits. @param {string} text */
@@ -43,4 +48,26 @@ export function toMillionths(text) {
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".");
   const units = BigInt(whole + fraction.padEnd(6, "0").slice(0, 6));
   return text.startsWith("-") ? -units : units;
+}
+
+/** Unknown ones are left out. @param {(string | null)[]} values @returns {bigint} */
+export function sumMillionths(values) {
+  return values.reduce((sum, value) => sum + toMillionths(value), 0n);
+}
+
+/** The reverse: decimal text. @param {bigint} units @returns {string} */
+export function fromMillionths(units) {
+  const magnitude = units < 0n ? -units : units;
+  const fraction = String(magnitude % 1_000_000n).padStart(6, "0");
+  return `${units < 0n ? "-" : ""}${magnitude / 1_000_000n}.${fraction}`;
+}
+
+/** A percentage with one decimal, for display only. @param {bigint} part @param {bigint} whole Above zero. @returns {number} */
+export function computeShare(part, whole) {
+  return Number((part * 1000n) / whole) / 10;
+}
+
+/** @param {number} percent Of something that is there. @returns {string} */
+export function formatShare(percent) {
+  return percent === 0 ? "< 0.1 %" : `${percent} %`;
 }

@@ -1,70 +1,82 @@
-// Creates elements from data: every text is set as text, because anyone can choose the name of a token.
+// The elements that views consist of, as plain data: the browser makes nodes of them, the service HTML. Text stays text
+// in both, because anyone can choose the name of a token.
+
+/**
+ * @typedef {{tag: string, attributes: Record<string, string>, children: ViewChild[]}} ViewElement
+ * @typedef {ViewElement | string} ViewChild
+ */
 
 /**
  * @param {string} tag
  * @param {Record<string, string>} attributes
- * @param {(Node | string | null)[]} children
- * @returns {HTMLElement}
+ * @param {(ViewChild | null)[]} children
+ * @returns {ViewElement}
  */
-export function createHtmlElement(tag, attributes, ...children) {
-  return appendAll(document.createElement(tag), attributes, children);
+export function createElement(tag, attributes, ...children) {
+  return { tag, attributes, children: children.filter((child) => child !== null) };
 }
 
+/** @param {string} title @param {(ViewChild | null)[]} children */
+export function renderCard(title, ...children) {
+  return createElement("section", { class: "card" }, createElement("h3", {}, title), ...children);
+}
+
+/** @param {(string | ViewElement)[][]} rows Name and value. */
+export function renderFacts(rows) {
+  const parts = rows.map(([name = "", value = ""]) =>
+    createElement("div", {}, createElement("dt", {}, name), createElement("dd", {}, value)),
+  );
+  return createElement("dl", { class: "facts" }, ...parts);
+}
+
+/** @typedef {{name: string, look?: string}} Column */
+
 /**
- * @param {string} tag
- * @param {Record<string, string>} attributes
- * @param {(Node | string | null)[]} children
- * @returns {SVGElement}
+ * A table that fits its card at every width: columns with the look `wide` are left out on narrow screens.
+ * @param {{look: string, caption: string, columns: Column[]}} head
+ * @param {ViewElement[]} bodies
  */
-export function createSvgElement(tag, attributes, ...children) {
-  return appendAll(
-    /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag)),
-    attributes,
-    children,
+export function renderTable({ look, caption, columns }, ...bodies) {
+  const head = columns.map(({ name, look: columnLook = "" }) =>
+    createElement("th", { scope: "col", class: columnLook }, name),
+  );
+  return createElement(
+    "table",
+    { class: look },
+    createElement("caption", { class: "unseen" }, caption),
+    createElement("thead", {}, createElement("tr", {}, ...head)),
+    ...bodies,
   );
 }
 
 /**
- * @template {Element} T
- * @param {T} node
- * @param {Record<string, string>} attributes
- * @param {(Node | string | null)[]} children
- * @returns {T}
+ * The first rows of a table, and the others folded away in a second one.
+ * @param {Parameters<typeof renderTable>[0]} head
+ * @param {ViewElement[]} rows
+ * @param {number} shown
+ * @returns {ViewElement[]}
  */
-function appendAll(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children.filter((child) => child !== null));
-  return node;
+export function renderFoldedTable(head, rows, shown) {
+  const render = (/** @type {ViewElement[]} */ part) =>
+    renderTable(head, createElement("tbody", {}, ...part));
+  if (rows.length <= shown) return [render(rows)];
+  const rest = rows.slice(shown);
+  const summary = createElement("summary", {}, `${rest.length} more`);
+  return [render(rows.slice(0, shown)), createElement("details", { class: "more" }, summary, render(rest))];
 }
 
-/** @param {string} title @param {Node[]} children */
-export function renderCard(title, ...children) {
-  return createHtmlElement("section", { class: "card" }, createHtmlElement("h2", {}, title), ...children);
+/** @param {ViewChild} text @param {string} exact For the tooltip. @param {string} look @param {(ViewElement | null)[]} below */
+export function renderNumberCell(text, exact, look = "", ...below) {
+  return createElement("td", { class: `number ${look}`.trim(), title: exact }, text, ...below);
 }
 
-// Longer names are cut; the full text is in the tooltip.
-const NAME_LENGTH_MAX = 40;
-
-/** @param {string} text */
-export function truncateName(text) {
-  const characters = [...text];
-  return characters.length > NAME_LENGTH_MAX ? `${characters.slice(0, NAME_LENGTH_MAX).join("")}…` : text;
-}
-
-/** @param {string} iso */
-export function formatTime(iso) {
-  return new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-}
-
-/** @param {string} text */
-export function shortenHex(text) {
-  return text.length > 14 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
-}
-
-/** A transaction hash, as a link if the chain has an explorer. @param {string} hash @param {string | null | undefined} explorerTxUrl */
-export function transactionLink(hash, explorerTxUrl) {
-  const code = createHtmlElement("code", { title: hash }, shortenHex(hash));
-  if (!explorerTxUrl || !/^0x[0-9a-fA-F]{64}$/.test(hash)) return code;
-  const href = explorerTxUrl.replace("{hash}", hash);
-  return createHtmlElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, code);
+/** A share of a whole as a bar; the number stands beside it. @param {number} percent @param {string} look */
+export function renderShareBar(percent, look) {
+  const size = { x: "0", y: "0", height: "4", rx: "2" };
+  return createElement(
+    "svg",
+    { class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+    createElement("rect", { ...size, width: "100", class: "track" }),
+    createElement("rect", { ...size, width: String(Math.min(Math.max(percent, 0), 100)), class: look }),
+  );
 }

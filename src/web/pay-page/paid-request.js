@@ -3,8 +3,8 @@ import { buildPaymentHeader, buildTypedData, createAuthorization, decodeHeader }
 
 /**
  * @typedef {{contract: string | null, symbol: string | null, name: string | null, balance: string | null, priceUsd: string | null, valueUsd: string | null}} Amount
- * @typedef {Amount & {chain: string, rawBalance: string, spam: boolean, priceSource: string | null}} Token
- * @typedef {{chain: string, protocol: string, kind: string, name: string, assets: (Amount & {rawBalance: string})[], valueUsd: string | null}} Position
+ * @typedef {Amount & {chain: string, rawBalance: string, spam: boolean, priceSource: string | null, priceTimestamp: string | null}} Token
+ * @typedef {{chain: string, protocol: string, kind: string, name: string, assets: (Amount & {rawBalance: string})[], valueUsd: string | null, partial: boolean}} Position
  * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null, sender: string | null, lookalike: boolean}} Activity
  * @typedef {{chain: string, tokenCount: number, totalValueUsd: string | null}} ChainSummary
  * @typedef {{totalValueUsd: string | null, stablecoinValueUsd: string | null, tokenCount: number, pricedTokenCount: number, unpricedTokenCount: number, chains: ChainSummary[], warnings: string[]}} Summary
@@ -12,6 +12,9 @@ import { buildPaymentHeader, buildTypedData, createAuthorization, decodeHeader }
  * @typedef {{transaction: string, network: string, payer: string}} Receipt
  * @typedef {{snapshot: Snapshot, receipt: Receipt | null}} PaidSnapshot
  * @typedef {import("./payment.js").Terms} Terms
+ * @typedef {"price" | "wallet" | "signature" | "snapshot"} Step
+ * @typedef {(step: Step, text: string) => void} ProgressListener
+ * @typedef {Error & {status: number}} Rejection
  * @typedef {{account(terms: Terms): Promise<string>, signTypedData(account: string, data: unknown): Promise<string>}} Payer
  */
 
@@ -40,30 +43,30 @@ export function readStoredResult(url) {
  * @param {string} url
  * @param {Terms} shownTerms The terms that the page showed.
  * @param {Payer} payer
- * @param {(text: string) => void} showStatus
+ * @param {ProgressListener} onProgress
  * @returns {Promise<PaidSnapshot>}
  */
-export async function requestPaidSnapshot(url, shownTerms, payer, showStatus) {
+export async function requestPaidSnapshot(url, shownTerms, payer, onProgress) {
   let payment = sessionStorage.getItem(paymentKey(url));
   if (payment === null) {
-    showStatus("Requesting the price …");
+    onProgress("price", "Requesting the price …");
     const first = await sendRequest(url, null);
     if (first.status === 200) return readSnapshot(url, first);
-    if (first.status !== 402) throw new Error(await readError(first));
-    payment = await signPayment(first, shownTerms, payer, showStatus);
+    if (first.status !== 402) throw await createRejection(first);
+    payment = await signPayment(first, shownTerms, payer, onProgress);
     sessionStorage.setItem(paymentKey(url), payment);
   }
-  showStatus("Payment signed. Waiting for the snapshot …");
-  return waitForResponse(url, payment, showStatus);
+  onProgress("snapshot", "Payment signed. Reading the wallet, which takes a few seconds …");
+  return waitForResponse(url, payment, onProgress);
 }
 
 /**
  * @param {Response} response
  * @param {Terms} shownTerms
  * @param {Payer} payer
- * @param {(text: string) => void} showStatus
+ * @param {ProgressListener} onProgress
  */
-async function signPayment(response, shownTerms, payer, showStatus) {
+async function signPayment(response, shownTerms, payer, onProgress) {
   const header = response.headers.get("payment-required");
   if (header === null) throw new Error("The service requires a payment but sent no terms.");
   const challenge = /** @type {import("./payment.js").Challenge} */ (decodeHeader(header));
@@ -73,16 +76,16 @@ async function signPayment(response, shownTerms, payer, showStatus) {
   const terms = challenge.accepts.find(matchesShown);
   if (!terms)
     throw new Error("The price has changed since this page was opened. Reload it to see the new one.");
-  showStatus("Choose an account in your wallet …");
+  onProgress("wallet", "Choose an account in your wallet …");
   const account = await payer.account(terms);
-  showStatus("Sign the payment in your wallet …");
+  onProgress("signature", "Sign the payment in your wallet …");
   const authorization = createAuthorization(terms, account, Date.now());
   const signature = await payer.signTypedData(account, buildTypedData(terms, authorization));
   return buildPaymentHeader(challenge, terms, authorization, signature);
 }
 
-/** @param {string} url @param {string} payment @param {(text: string) => void} showStatus @returns {Promise<PaidSnapshot>} */
-async function waitForResponse(url, payment, showStatus) {
+/** @param {string} url @param {string} payment @param {ProgressListener} onProgress @returns {Promise<PaidSnapshot>} */
+async function waitForResponse(url, payment, onProgress) {
   let reason = "";
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const response = await sendRequest(url, payment).catch(() => null);
@@ -90,18 +93,16 @@ async function waitForResponse(url, payment, showStatus) {
     if (response && !RETRY_STATUSES.includes(response.status)) {
       // A final rejection is not charged: another attempt needs another signature.
       sessionStorage.removeItem(paymentKey(url));
-      throw new Error(await readError(response));
+      throw await createRejection(response);
     }
     reason = response ? await readError(response) : "The service could not be reached.";
     if (attempt === ATTEMPTS_MAX) break;
     const retryAfter = Number(response?.headers.get("retry-after") ?? WAIT_SECONDS) || WAIT_SECONDS;
     const seconds = Math.min(retryAfter, WAIT_SECONDS_MAX);
-    showStatus(`${reason} Retrying with the same payment in ${seconds} s …`);
+    onProgress("snapshot", `${reason} Retrying with the same payment in ${seconds} s …`);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
-  throw new Error(
-    `${reason} Your payment is stored in this tab: trying again uses it and costs nothing more.`,
-  );
+  throw new Error(reason);
 }
 
 /** @param {string} url @param {string | null} payment */
@@ -127,6 +128,11 @@ async function readSnapshot(url, response) {
     sessionStorage.removeItem(snapshotKey(url));
   }
   return paid;
+}
+
+/** @param {Response} response @returns {Promise<Rejection>} */
+async function createRejection(response) {
+  return Object.assign(new Error(await readError(response)), { status: response.status });
 }
 
 /** @param {Response} response */

@@ -1,224 +1,151 @@
-// Renders a snapshot: total, allocation, warnings, tokens, positions, activity and the receipt.
+// Renders a snapshot: receipt, total, allocation, warnings, tokens, positions, activity, and how it was read.
+import { renderActivity } from "./activity-table.js";
 import { listParts, renderAllocation } from "./allocation.js";
-import { formatPrice, formatQuantity, formatUsd } from "./amounts.js";
-import {
-  createHtmlElement,
-  formatTime,
-  renderCard,
-  shortenHex,
-  transactionLink,
-  truncateName,
-} from "./elements.js";
+import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } from "./amounts.js";
+import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
+import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
+import { renderPositions } from "./position-table.js";
+import { renderChain, renderHex, renderTime, renderTransaction } from "./texts.js";
+import { renderTokens } from "./token-table.js";
 
 /**
- * @typedef {{slug: string, name: string, explorerTxUrl: string | null}} KnownChain
- * @typedef {import("./paid-request.js").PaidSnapshot} PaidSnapshot
+ * @typedef {import("./elements.js").ViewElement} ViewElement
  * @typedef {import("./paid-request.js").Snapshot} Snapshot
- * @typedef {import("./paid-request.js").Token} Token
- * @typedef {import("./paid-request.js").Position} Position
- * @typedef {import("./paid-request.js").Activity} Activity
  * @typedef {import("./paid-request.js").Receipt} Receipt
- * @typedef {{chains: KnownChain[], paymentChain: KnownChain & import("./wallet.js").WalletChain}} ChainInfo
+ * @typedef {{slug: string, name: string, explorerTxUrl: string | null}} KnownChain
+ * @typedef {{nameOf(slug: string): string, explorerOf(slug: string): string | null, timeZone: string | undefined}} ViewContext
  */
 
-/** @param {PaidSnapshot} paid @param {ChainInfo} info @returns {HTMLElement[]} */
-export function renderSnapshot({ snapshot, receipt }, info) {
-  const { summary, tokens, positions, recentActivity } = snapshot;
-  const nameOf = (/** @type {string} */ slug) =>
-    info.chains.find((chain) => chain.slug === slug)?.name ?? slug;
-  return [
-    createHtmlElement("div", { class: "two" }, renderTotal(snapshot, nameOf), renderAllocationCard(snapshot)),
-    summary.warnings.length > 0 ? renderWarnings(summary.warnings) : null,
-    tokens.length > 0 ? renderTokens(tokens, nameOf) : null,
-    positions.length > 0 ? renderPositions(positions, nameOf) : null,
-    recentActivity.length > 0 ? renderActivity(recentActivity, info, nameOf) : null,
-    receipt === null ? null : renderReceipt(receipt, info.paymentChain),
-  ].filter((part) => part !== null);
+/** @param {readonly KnownChain[]} chains @param {string} [timeZone] The visitor's when undefined. @returns {ViewContext} */
+export function createViewContext(chains, timeZone) {
+  const find = (/** @type {string} */ slug) => chains.find((chain) => chain.slug === slug);
+  return {
+    nameOf: (slug) => find(slug)?.name ?? slug,
+    explorerOf: (slug) => find(slug)?.explorerTxUrl ?? null,
+    timeZone,
+  };
 }
 
-/** @param {Snapshot} snapshot @param {(slug: string) => string} nameOf */
-function renderTotal({ address, timestamp, provider, summary }, nameOf) {
-  const perChain = summary.chains.map((chain) => [nameOf(chain.chain), formatUsd(chain.totalValueUsd)]);
+/** @param {Snapshot} snapshot @param {ViewContext} context @returns {ViewElement[]} */
+export function renderSnapshot(snapshot, context) {
+  const { address, summary, tokens, positions, recentActivity } = snapshot;
+  const { notes, warnings } = sortNotes(summary.warnings);
+  const parts = [
+    createElement(
+      "div",
+      { class: "two" },
+      renderTotal(snapshot, context),
+      renderAllocationCard(snapshot, context),
+    ),
+    warnings.length === 0 ? null : renderWarnings(warnings),
+    renderTokens(tokens, context),
+    renderPositions(positions, context),
+    renderActivity(recentActivity, address, context),
+    renderNotes(snapshot, notes, context),
+  ];
+  return parts.filter((part) => part !== null);
+}
+
+/** @param {Snapshot} snapshot @param {ViewContext} context */
+export function renderTitle({ address, timestamp }, { timeZone }) {
+  return createElement(
+    "div",
+    { class: "title" },
+    // Focused when it appears, so that a screen reader and the keyboard go on from here.
+    createElement("h2", { id: "snapshot-title", tabindex: "-1" }, "Snapshot"),
+    createElement("p", {}, createElement("code", {}, address)),
+    createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
+  );
+}
+
+/** @param {Snapshot} snapshot @param {ViewContext} context */
+function renderTotal(snapshot, context) {
+  const { summary } = snapshot;
+  const total = summary.totalValueUsd;
   return renderCard(
     "Total value",
-    createHtmlElement(
-      "div",
-      { class: "total", id: "total" },
-      summary.totalValueUsd === null ? "unknown" : formatUsd(summary.totalValueUsd),
+    renderAmount(total === null ? "Unknown" : formatUsd(total)),
+    total === null
+      ? createElement(
+          "p",
+          { class: "soft" },
+          "A total without what is missing would be wrong: see the warnings.",
+        )
+      : renderParts(snapshot),
+    createElement(
+      "ul",
+      { class: "shares" },
+      ...summary.chains.map((chain) => renderChainShare(chain, snapshot, context)),
     ),
-    createHtmlElement(
-      "p",
-      { class: "soft" },
-      `${summary.tokenCount} tokens, ${summary.pricedTokenCount} with a price; stablecoins ${formatUsd(summary.stablecoinValueUsd)}.`,
-    ),
-    renderFacts([
-      ["Wallet", createHtmlElement("code", { title: address }, shortenHex(address))],
-      ...perChain,
-      ["Taken", formatTime(timestamp)],
-      ["Source", provider],
-    ]),
   );
 }
 
-/** @param {Snapshot} snapshot */
-function renderAllocationCard(snapshot) {
-  const picture = renderAllocation(listParts(snapshot));
+// More would not fit a phone in the largest size.
+const LARGE_LENGTH_MAX = 13;
+
+/** @param {string} text */
+function renderAmount(text) {
+  const look = text.length > LARGE_LENGTH_MAX ? "total long" : "total";
+  return createElement("p", { class: look, id: "total" }, text);
+}
+
+/** What the total is the sum of. @param {Snapshot} snapshot */
+function renderParts({ summary, tokens, positions }) {
+  const held = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) > 0n);
+  const owed = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) < 0n);
+  const inTokens = tokens.filter(({ spam }) => !spam).map(({ valueUsd }) => valueUsd);
+  const format = (/** @type {(string | null)[]} */ values) =>
+    formatUsd(fromMillionths(sumMillionths(values)));
+  return renderFacts([
+    ["Tokens", format(inTokens)],
+    ["Positions", format(held)],
+    ...(owed.length === 0 ? [] : [["Debt", createElement("span", { class: "negative" }, format(owed))]]),
+    [
+      "Stablecoins among them",
+      summary.stablecoinValueUsd === null ? "unknown" : formatUsd(summary.stablecoinValueUsd),
+    ],
+    ["Tokens with a price", `${summary.pricedTokenCount} of ${summary.tokenCount}`],
+  ]);
+}
+
+/** @param {import("./paid-request.js").ChainSummary} chain @param {Snapshot} snapshot @param {ViewContext} context */
+function renderChainShare({ chain, totalValueUsd }, { summary }, { nameOf }) {
+  const whole = summary.chains.reduce((sum, { totalValueUsd: value }) => sum + positive(value), 0n);
+  const share = whole === 0n ? 0 : computeShare(positive(totalValueUsd), whole);
+  return createElement(
+    "li",
+    {},
+    renderChain(nameOf(chain)),
+    renderShareBar(share, "s0"),
+    createElement("span", { class: "value" }, totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
+  );
+}
+
+/** @param {string | null} value */
+function positive(value) {
+  const units = toMillionths(value);
+  return units > 0n ? units : 0n;
+}
+
+/** @param {Snapshot} snapshot @param {ViewContext} context */
+function renderAllocationCard(snapshot, context) {
+  const picture = renderAllocation(listParts(snapshot), context.nameOf);
   return renderCard(
     "Allocation",
-    picture ?? createHtmlElement("p", { class: "soft" }, "Nothing in this wallet has a price."),
+    picture ?? createElement("p", { class: "soft" }, "Nothing in this wallet has a price on these chains."),
   );
 }
 
-/** @param {string[]} warnings */
-function renderWarnings(warnings) {
-  const list = createHtmlElement(
-    "ul",
-    { class: "plain" },
-    ...warnings.map((warning) => createHtmlElement("li", {}, warning)),
-  );
-  const box = renderCard("Warnings", list);
-  box.classList.add("warnings");
-  return box;
-}
-
-/** @param {Token[]} tokens @param {(slug: string) => string} nameOf */
-function renderTokens(tokens, nameOf) {
-  const rows = tokens.map((token) =>
-    createHtmlElement(
-      "tr",
-      token.spam ? { class: "muted" } : {},
-      createHtmlElement(
-        "th",
-        {
-          scope: "row",
-          title: `${token.symbol ?? "?"} · ${token.name ?? "?"} · ${token.contract ?? "native"}`,
-        },
-        truncateName(token.symbol ?? (token.contract === null ? "?" : shortenHex(token.contract))),
-        token.spam ? createHtmlElement("span", { class: "tag" }, "spam, not counted") : null,
-        createHtmlElement(
-          "small",
-          {},
-          [truncateName(token.name ?? ""), nameOf(token.chain)].filter(Boolean).join(" · "),
-        ),
-      ),
-      renderNumberCell(formatQuantity(token.balance), token.balance ?? token.rawBalance),
-      renderNumberCell(formatPrice(token.priceUsd), token.priceUsd ?? "no price", "optional"),
-      renderNumberCell(formatUsd(token.valueUsd), token.valueUsd ?? "no price"),
-    ),
-  );
-  return renderCard("Tokens", renderTable(["Token"], ["Balance", "Price", "Value"], rows));
-}
-
-/** @param {Position[]} positions @param {(slug: string) => string} nameOf */
-function renderPositions(positions, nameOf) {
-  const rows = positions.map(({ name, protocol, kind, chain, assets, valueUsd }) =>
-    createHtmlElement(
-      "tr",
-      {},
-      createHtmlElement(
-        "th",
-        { scope: "row", title: name },
-        truncateName(name),
-        createHtmlElement("small", {}, [protocol, kind, nameOf(chain)].join(" · ")),
-      ),
-      createHtmlElement(
-        "td",
-        { class: "number" },
-        ...assets.map((asset) =>
-          createHtmlElement(
-            "div",
-            { title: asset.balance ?? asset.rawBalance },
-            `${formatQuantity(asset.balance)} ${truncateName(asset.symbol ?? "")}`,
-          ),
-        ),
-      ),
-      renderNumberCell(
-        formatUsd(valueUsd),
-        valueUsd ?? "no price",
-        valueUsd?.startsWith("-") ? "negative" : "",
-      ),
-    ),
-  );
-  return renderCard("Positions", renderTable(["Position"], ["Assets", "Value"], rows));
-}
-
-/** @param {Activity[]} activity @param {ChainInfo} info @param {(slug: string) => string} nameOf */
-function renderActivity(activity, info, nameOf) {
-  const rows = activity.map(({ chain, hash, from, to, timestamp, lookalike }) => {
-    const page = info.chains.find(({ slug }) => slug === chain)?.explorerTxUrl;
-    return createHtmlElement(
-      "tr",
-      {},
-      createHtmlElement(
-        "th",
-        { scope: "row" },
-        hash === null ? "–" : transactionLink(hash, page),
-        createHtmlElement(
-          "small",
-          {},
-          // People copy counterparties from such lists, which is what a poisoner waits for.
-          lookalike ? `${nameOf(chain ?? "?")}, lookalike address: do not copy` : nameOf(chain ?? "?"),
-        ),
-      ),
-      createHtmlElement(
-        "td",
-        { class: "optional" },
-        createHtmlElement("code", { title: from ?? "" }, shortenHex(from ?? "–")),
-      ),
-      createHtmlElement(
-        "td",
-        { class: "optional" },
-        createHtmlElement("code", { title: to ?? "" }, shortenHex(to ?? "–")),
-      ),
-      createHtmlElement("td", { class: "number" }, timestamp === null ? "–" : formatTime(timestamp)),
-    );
-  });
-  return renderCard("Recent activity", renderTable(["Transaction", "From", "To"], ["When"], rows));
-}
-
-/** @param {Receipt} receipt @param {KnownChain} paymentChain */
-function renderReceipt(receipt, paymentChain) {
-  return renderCard(
-    "Paid",
+/** @param {Receipt} receipt @param {{priceUsd: string, paymentChain: KnownChain}} offer */
+export function renderReceipt({ transaction, payer }, { priceUsd, paymentChain }) {
+  return createElement(
+    "section",
+    { class: "receipt", "aria-label": "Receipt" },
+    createElement("h3", {}, `Paid $${priceUsd}`),
     renderFacts([
-      ["Transaction", transactionLink(String(receipt.transaction), paymentChain.explorerTxUrl)],
-      ["By", createHtmlElement("code", {}, String(receipt.payer ?? "–"))],
+      ["Transaction", renderTransaction(String(transaction), paymentChain.explorerTxUrl)],
       ["On", paymentChain.name],
+      ["From", payer ? renderHex(String(payer)) : "unknown"],
     ]),
-  );
-}
-
-/** @param {(string | Node)[][]} rows */
-function renderFacts(rows) {
-  const parts = rows.flatMap(([name = "", value = ""]) => [
-    createHtmlElement("dt", {}, name),
-    createHtmlElement("dd", {}, value),
-  ]);
-  return createHtmlElement("dl", { class: "facts" }, ...parts);
-}
-
-/** @param {string} text @param {string} exact @param {string} look */
-function renderNumberCell(text, exact, look = "") {
-  return createHtmlElement("td", { class: `number ${look}`.trim(), title: exact }, text);
-}
-
-/** @param {string[]} left @param {string[]} right @param {Node[]} rows */
-function renderTable(left, right, rows) {
-  const hidden = (/** @type {string} */ name) => (["Price", "From", "To"].includes(name) ? "optional" : "");
-  const head = [
-    ...left.map((name) => createHtmlElement("th", { scope: "col", class: hidden(name) }, name)),
-    ...right.map((name) =>
-      createHtmlElement("th", { scope: "col", class: `number ${hidden(name)}`.trim() }, name),
-    ),
-  ];
-  return createHtmlElement(
-    "div",
-    { class: "scroll" },
-    createHtmlElement(
-      "table",
-      {},
-      createHtmlElement("thead", {}, createHtmlElement("tr", {}, ...head)),
-      createHtmlElement("tbody", {}, ...rows),
-    ),
   );
 }

@@ -73,7 +73,8 @@ function isUnknownChain(error) {
 /** @param {Wallet} wallet @param {string} account @param {unknown} data @returns {Promise<string>} */
 export async function signTypedData(wallet, account, data) {
   const signature = await requestWallet(wallet, "eth_signTypedData_v4", [account, JSON.stringify(data)]);
-  if (typeof signature !== "string") throw new Error("Your wallet returned no signature. Nothing was paid.");
+  if (typeof signature !== "string")
+    throw new Error("Your wallet returned no signature. Try again, or use another wallet.");
   return signature;
 }
 
@@ -83,8 +84,7 @@ async function requestWallet(wallet, method, params) {
     return await wallet.request({ method, params });
   } catch (cause) {
     const { code, message } = /** @type {{code?: unknown, message?: unknown}} */ (cause ?? {});
-    const text =
-      code === USER_REJECTED ? "You declined in your wallet. Nothing was paid." : `Wallet error: ${message}`;
+    const text = code === USER_REJECTED ? "You declined in your wallet." : `Wallet error: ${message}`;
     throw Object.assign(new Error(text, { cause }), { code });
   }
 }

@@ -1,0 +1,109 @@
+// Renders recent activity: what left and what came, from or to whom, and who signed it.
+import { createElement, renderCard, renderFoldedTable } from "./elements.js";
+import { renderChain, renderHex, renderTime, renderTransaction } from "./texts.js";
+
+/**
+ * @typedef {import("./elements.js").ViewElement} ViewElement
+ * @typedef {import("./paid-request.js").Activity} Activity
+ * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
+ * @typedef {{label: string, look: string, arrow: string, preposition: string, other: string | null}} Direction
+ */
+
+const ENTRIES_SHOWN = 8;
+
+const ACTIVITY_COLUMNS = [
+  { name: "Transfer" },
+  { name: "Transaction", look: "wide" },
+  { name: "When", look: "number" },
+];
+
+/** @param {Activity[]} activity @param {string} wallet @param {ViewContext} context */
+export function renderActivity(activity, wallet, context) {
+  if (activity.length === 0) {
+    const text = "No transfer of a listed token was found in the searched blocks.";
+    return renderCard("Recent activity", createElement("p", { class: "soft" }, text));
+  }
+  const head = { look: "activity", caption: "Recent transfers, newest first", columns: ACTIVITY_COLUMNS };
+  const rows = activity.map((entry) => renderEntry(entry, wallet, context));
+  return renderCard("Recent activity", ...renderFoldedTable(head, rows, ENTRIES_SHOWN));
+}
+
+/** @param {Activity} entry @param {string} wallet @param {ViewContext} context */
+function renderEntry(entry, wallet, context) {
+  const { chain, hash, timestamp } = entry;
+  const chainName = chain === null ? null : renderChain(context.nameOf(chain));
+  const transaction =
+    hash === null ? "unknown" : renderTransaction(hash, chain === null ? null : context.explorerOf(chain));
+  const { label, look, arrow, preposition, other } = findDirection(entry, wallet);
+  return createElement(
+    "tr",
+    {},
+    createElement(
+      "th",
+      { scope: "row" },
+      createElement("span", { class: `direction ${look}` }, renderArrow(arrow), label),
+      " ",
+      other === null ? null : createElement("span", { class: "party" }, `${preposition} `, renderHex(other)),
+      createElement("small", {}, chainName, createElement("span", { class: "narrow" }, transaction)),
+      ...listRemarks(entry, wallet),
+    ),
+    createElement("td", { class: "wide" }, transaction),
+    createElement(
+      "td",
+      { class: "number" },
+      timestamp === null ? "unknown" : renderTime(timestamp, context.timeZone),
+    ),
+  );
+}
+
+/** @param {Activity} entry @param {string} wallet @returns {Direction} */
+function findDirection({ from, to }, wallet) {
+  if (from === wallet && to === wallet) {
+    return { label: "To itself", look: "", arrow: "M2 6h8", preposition: "", other: null };
+  }
+  if (from === wallet) {
+    return { label: "Sent", look: "sent", arrow: "M3 9l6-6M4 3h5v5", preposition: "to", other: to };
+  }
+  if (to === wallet) {
+    return {
+      label: "Received",
+      look: "received",
+      arrow: "M9 3l-6 6M8 9H3V4",
+      preposition: "from",
+      other: from,
+    };
+  }
+  return { label: "Took part", look: "", arrow: "M2 6h8", preposition: "with", other: to ?? from };
+}
+
+/** @param {string} path */
+function renderArrow(path) {
+  return createElement(
+    "svg",
+    { class: "arrow", viewBox: "0 0 12 12", "aria-hidden": "true" },
+    createElement("path", { d: path }),
+  );
+}
+
+/** @param {Activity} entry @param {string} wallet @returns {ViewElement[]} */
+function listRemarks({ from, sender, lookalike }, wallet) {
+  return [
+    // People copy counterparties from such lists, which is what a poisoner waits for.
+    lookalike
+      ? createElement(
+          "small",
+          { class: "remark bad" },
+          "Looks like another address of this list: do not copy it",
+        )
+      : null,
+    from === wallet && sender !== null && sender !== wallet
+      ? createElement(
+          "small",
+          { class: "remark" },
+          "Sent by ",
+          renderHex(sender),
+          " with the wallet's permission",
+        )
+      : null,
+  ].filter((remark) => remark !== null);
+}

@@ -1,0 +1,52 @@
+// Sorts what a snapshot says about itself: notes that every snapshot has, and warnings, which ask for attention.
+import { createElement, renderCard, renderFacts } from "./elements.js";
+import { renderTime, shortenSentence } from "./texts.js";
+
+/** @typedef {import("./snapshot-view.js").ViewContext} ViewContext */
+
+// A sentence that matches none of these is a warning: what is not known to be routine may matter.
+const ROUTINE = [
+  /^.+ was read at block \d+ \(0x[0-9a-f]{64}\)\.$/,
+  /^.+: recent activity and unlisted tokens are found by token transfers since block \d+ \(about [\w ]+\); transfers of .+ itself leave no log and are not shown\.$/,
+  /^Classified as spam on .+ and not counted: /,
+];
+
+/** @param {string[]} sentences @returns {{notes: string[], warnings: string[]}} */
+export function sortNotes(sentences) {
+  const isRoutine = (/** @type {string} */ sentence) => ROUTINE.some((form) => form.test(sentence));
+  return {
+    notes: sentences.filter(isRoutine),
+    warnings: sentences.filter((sentence) => !isRoutine(sentence)),
+  };
+}
+
+/** @param {string[]} warnings */
+export function renderWarnings(warnings) {
+  const title = warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`;
+  return createElement(
+    "section",
+    { class: "card warnings", "aria-label": title },
+    createElement("h3", {}, title),
+    renderSentences(warnings),
+  );
+}
+
+/** @param {import("./paid-request.js").Snapshot} snapshot @param {string[]} notes @param {ViewContext} context */
+export function renderNotes({ timestamp, provider }, notes, { timeZone }) {
+  return renderCard(
+    "How it was read",
+    renderFacts([
+      ["Taken", renderTime(timestamp, timeZone)],
+      ["Source of balances", provider],
+    ]),
+    notes.length === 0
+      ? null
+      : createElement("div", { class: "notes", role: "note" }, renderSentences(notes)),
+  );
+}
+
+/** @param {string[]} sentences */
+function renderSentences(sentences) {
+  const items = sentences.map((sentence) => createElement("li", {}, ...shortenSentence(sentence)));
+  return createElement("ul", { class: "plain" }, ...items);
+}

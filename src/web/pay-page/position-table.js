@@ -1,0 +1,133 @@
+// Renders the positions: grouped by protocol and chain, each group with its net value and what is owed of it.
+import {
+  computeShare,
+  formatQuantity,
+  formatUsd,
+  fromMillionths,
+  sumMillionths,
+  toMillionths,
+} from "./amounts.js";
+import { createElement, renderCard, renderNumberCell, renderShareBar, renderTable } from "./elements.js";
+import { renderChain, renderName, revealName } from "./texts.js";
+
+/**
+ * @typedef {import("./elements.js").ViewElement} ViewElement
+ * @typedef {import("./paid-request.js").Position} Position
+ * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
+ */
+
+const POSITION_COLUMNS = [
+  { name: "Position" },
+  { name: "Assets", look: "number wide" },
+  { name: "Value", look: "number" },
+];
+
+/** @param {Position[]} positions @param {ViewContext} context */
+export function renderPositions(positions, context) {
+  if (positions.length === 0) {
+    const text = "None in the lending, vault, staking and liquidity protocols that are read.";
+    return renderCard("Positions", createElement("p", { class: "soft" }, text));
+  }
+  const groups = new Map();
+  for (const position of positions) {
+    const key = `${position.protocol} ${position.chain}`;
+    groups.set(key, [...(groups.get(key) ?? []), position]);
+  }
+  const head = { look: "positions", caption: "Positions by protocol", columns: POSITION_COLUMNS };
+  return renderCard(
+    "Positions",
+    renderTable(head, ...[...groups.values()].map((group) => renderGroup(group, context))),
+  );
+}
+
+/** @param {Position[]} group At least one, all of the same protocol and chain. @param {ViewContext} context */
+function renderGroup(group, { nameOf }) {
+  const [first] = group;
+  const values = group.map(({ valueUsd }) => valueUsd);
+  const net = values.includes(null) ? null : sumMillionths(values);
+  return createElement(
+    "tbody",
+    {},
+    createElement(
+      "tr",
+      { class: "group" },
+      createElement(
+        "th",
+        { scope: "rowgroup" },
+        createElement("strong", {}, renderName(formatProtocol(first?.protocol ?? "?"))),
+        " ",
+        renderChain(nameOf(first?.chain ?? "?")),
+        renderDebt(values),
+      ),
+      createElement("td", { class: "wide" }),
+      renderNumberCell(
+        net === null ? createElement("span", { class: "soft" }, "unknown") : formatUsd(fromMillionths(net)),
+        net === null ? "A part has no known price" : fromMillionths(net),
+      ),
+    ),
+    ...group.map(renderPosition),
+  );
+}
+
+/**
+ * How much of what is supplied is owed, where both are known. How near that is to liquidation is not: each market has
+ * limits of its own.
+ * @param {(string | null)[]} values
+ */
+function renderDebt(values) {
+  if (values.includes(null)) return null;
+  const held = sumMillionths(values.filter((value) => toMillionths(value) > 0n));
+  const owed = -sumMillionths(values.filter((value) => toMillionths(value) < 0n));
+  if (held === 0n || owed === 0n) return null;
+  const share = computeShare(owed, held);
+  return createElement(
+    "small",
+    { class: "debt", title: "Over all markets of the protocol; each has a liquidation limit of its own." },
+    `Owes ${share} % of what it holds there`,
+    renderShareBar(share, "owed"),
+  );
+}
+
+/** @param {Position} position */
+function renderPosition({ name, kind, assets, valueUsd, partial }) {
+  const quantities = (/** @type {string} */ look) =>
+    assets.map((asset) =>
+      createElement(
+        "span",
+        { class: look, title: asset.balance ?? asset.rawBalance },
+        `${asset.balance === null ? "?" : formatQuantity(asset.balance)} `,
+        renderName(asset.symbol ?? "?"),
+      ),
+    );
+  return createElement(
+    "tr",
+    {},
+    createElement(
+      "th",
+      { scope: "row", title: revealName(name) },
+      createElement("span", { class: `tag ${kind === "borrowed" ? "bad" : ""}`.trim() }, kind),
+      " ",
+      renderName(name),
+      createElement("small", { class: "narrow" }, ...quantities("line")),
+    ),
+    createElement("td", { class: "number wide" }, ...quantities("line")),
+    renderNumberCell(
+      valueUsd === null ? createElement("span", { class: "soft" }, "no price") : formatUsd(valueUsd),
+      valueUsd ?? "no price",
+      valueUsd?.startsWith("-") ? "negative" : "",
+      partial ? createElement("small", { title: "An asset has no known price" }, "in part") : null,
+    ),
+  );
+}
+
+const PROTOCOL_NAMES = new Map([
+  ["erc-4626", "ERC-4626 vaults"],
+  ["ether-fi", "ether.fi"],
+]);
+
+/** `aave-v3` is Aave v3. @param {string} protocol */
+function formatProtocol(protocol) {
+  const capitalise = (/** @type {string} */ word) =>
+    /^v\d/.test(word) ? word : word.replace(/^./u, (letter) => letter.toUpperCase());
+  return PROTOCOL_NAMES.get(protocol) ?? protocol.split("-").map(capitalise).join(" ");
+}

@@ -1,0 +1,80 @@
+// Shows how far a purchase is, and when it fails: why, what to do, and whether money moved.
+import { buildNode, findById } from "./dom.js";
+import { createElement } from "./elements.js";
+
+/**
+ * @typedef {import("./elements.js").ViewElement} ViewElement
+ * @typedef {import("./paid-request.js").Step} Step
+ */
+
+const steps = findById("steps");
+const status = findById("status");
+
+/** @param {Step} step @param {string} text */
+export function showProgress(step, text) {
+  const items = [...steps.children];
+  const current = items.findIndex((item) => item.getAttribute("data-step") === step);
+  for (const [index, item] of items.entries()) {
+    item.className = index < current ? "done" : "";
+    if (index === current) item.setAttribute("aria-current", "step");
+    else item.removeAttribute("aria-current");
+  }
+  steps.hidden = false;
+  showStatus("busy", text);
+}
+
+/** @param {string} text */
+export function showDone(text) {
+  steps.hidden = true;
+  showStatus("good", text);
+}
+
+// What the visitor can do about a response, where its sentence does not say.
+const ADVICE = new Map([
+  [400, "Correct the form and try again."],
+  [402, "Check that the paying account holds enough of the token, then pay again."],
+  [429, "Wait a minute and try again."],
+]);
+
+const CONFLICT = 409;
+const UNPAID = "Nothing was paid.";
+const PENDING = "Your signed payment is kept in this tab: trying again uses it, and you pay at most once.";
+const UNCERTAIN =
+  "It is not certain whether you paid: look for the transfer in your wallet before you pay again.";
+
+/** @param {unknown} error @param {boolean} isPending Whether a signed payment still waits for its snapshot. */
+export function showProblem(error, isPending) {
+  const { status: code = 0 } = /** @type {{status?: number}} */ (error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const money = isPending ? PENDING : code === CONFLICT ? UNCERTAIN : UNPAID;
+  steps.hidden = true;
+  showStatus(
+    "bad",
+    createElement("strong", {}, reason),
+    createElement("span", {}, ADVICE.get(code) ?? ""),
+    createElement("span", { class: "money" }, money),
+  );
+}
+
+/** @param {"busy" | "good" | "bad"} look @param {(ViewElement | string)[]} parts */
+function showStatus(look, ...parts) {
+  status.className = look;
+  // Spaces, so that the sentences are apart for a screen reader as well.
+  status.replaceChildren(...parts.flatMap((part) => [buildNode(part), " "]));
+}
+
+/** Where the snapshot will be, while it is read. */
+export function renderPlaceholder() {
+  const card = (/** @type {number} */ lines) =>
+    createElement(
+      "div",
+      { class: "card placeholder" },
+      ...Array.from({ length: lines }, () => createElement("span", {})),
+    );
+  return createElement(
+    "div",
+    { "aria-hidden": "true" },
+    createElement("div", { class: "two" }, card(4), card(4)),
+    card(6),
+  );
+}

@@ -1,0 +1,249 @@
+// How the pages look in a real browser: everything fits at every width, in both schemes, for eyes and for screen readers.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
+import {
+  startTestPortfolioWeb,
+  type TestPortfolioWeb,
+  type TestPortfolioWebOptions,
+} from "../support/http/test-portfolio-web.ts";
+import { addWallet, openBrowser, openPage } from "./browser.ts";
+import { RICH_WARNINGS, ROUTINE_NOTES, richSnapshot } from "./rich-snapshot.ts";
+
+const WIDTHS = [360, 390, 768, 1280];
+const SCHEMES = ["light", "dark"] as const;
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let web: TestPortfolioWeb;
+const open: TestPortfolioWeb[] = [];
+
+function serve(snapshot: unknown, options: TestPortfolioWebOptions = {}): Promise<TestPortfolioWeb> {
+  const snapshots = { read: async () => snapshot } as unknown as SnapshotReader;
+  return startTestPortfolioWeb({ snapshots, ...options });
+}
+
+beforeAll(async () => {
+  [browser, web] = await Promise.all([openBrowser(), serve(richSnapshot)]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await web?.close();
+});
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  await Promise.all(open.splice(0).map((service) => service.close()));
+});
+
+async function buy(options: BrowserContextOptions = {}, { url } = web) {
+  const { page, errors } = await openPage(browser, options);
+  await addWallet(page);
+  await page.goto(`${url}/portfolio?address=${richSnapshot.address}`);
+  await page.click("#pay");
+  await page.locator("#total").waitFor();
+  return { page, errors };
+}
+
+function resize(page: Page, width: number): Promise<void> {
+  return page.setViewportSize({ width, height: 900 });
+}
+
+/** What is wider than its place, as text; run in the page, which has no access to this file. */
+const FIND_OVERFLOW = `(() => {
+  const found = [];
+  const name = (node) => node.tagName + "." + node.className + " " + node.textContent.slice(0, 30);
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth) found.push("the page");
+  for (const node of document.querySelectorAll("#total, .card, h1, h2, h3, table, dd, .legend li > span")) {
+    if (node.clientWidth > 0 && node.scrollWidth > node.clientWidth) found.push(name(node));
+  }
+  for (const cell of document.querySelectorAll("table, th, td")) {
+    const { left, right, width } = cell.getBoundingClientRect();
+    const isUnseen = width === 0 || cell.closest("details:not([open])");
+    if (!isUnseen && (left < 0 || right > innerWidth + 0.5)) found.push("outside: " + name(cell));
+  }
+  return found;
+})()`;
+
+/** Names of chains that are spread over two lines. */
+const FIND_BROKEN_CHAINS = `(() => {
+  const texts = document.createTreeWalker(document.getElementById("result"), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (texts.nextNode()) {
+    const { currentNode: node } = texts;
+    for (const { 0: name, index } of node.data.matchAll(/ethereum|arbitrum|optimism|polygon/gi)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + name.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(name);
+    }
+  }
+  return broken;
+})()`;
+
+type Finding = {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+};
+
+/** What axe finds serious or critical, with the first place of each. */
+async function findBarriers(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
+    readonly violations: readonly Finding[];
+  };
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+}
+
+describe("a snapshot on the page", () => {
+  it("fits its place at every width, with names of chains in one piece", async () => {
+    const { page, errors } = await buy();
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
+      expect([width, await page.evaluate(FIND_BROKEN_CHAINS)]).toEqual([width, []]);
+      const value = page.locator("tbody tr", { hasText: "AERO" }).locator("td").last();
+      expect(await value.isVisible()).toBe(true);
+    }
+    // What is folded away as well.
+    await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it("shows a total of any length inside its card", async () => {
+    const totalValueUsd = "123456789012345678901234567890.12";
+    const service = await serve({
+      ...richSnapshot,
+      summary: { ...richSnapshot.summary, totalValueUsd },
+    });
+    open.push(service);
+    const { page } = await buy({}, service);
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
+    }
+    expect(await page.locator("#total").textContent()).toBe("$123,456,789,012,345,678,901,234,567,890.12");
+  });
+
+  it("has the receipt above the tokens", async () => {
+    const { page } = await buy();
+    const topOf = async (title: RegExp) =>
+      (await page.locator("#result").getByRole("heading", { name: title }).boundingBox())?.y ?? Number.NaN;
+    expect(await topOf(/^Paid/)).toBeLessThan(await topOf(/^Tokens$/));
+    expect(await topOf(/^Paid/)).toBeLessThan(await topOf(/^Total value$/));
+  });
+
+  it("sets warnings apart from the notes that every snapshot has", async () => {
+    const { page } = await buy();
+    const shorten = (text: string) => text.replace(/(0x[0-9a-f]{6})[0-9a-f]+([0-9a-f]{4})/g, "$1…$2");
+    expect(await page.locator(".warnings li").allTextContents()).toEqual(RICH_WARNINGS.map(shorten));
+    expect(await page.locator("[role=note] li").allTextContents()).toEqual(ROUTINE_NOTES.map(shorten));
+    expect(await page.locator("[role=note]").evaluate((note) => note.closest(".warnings"))).toBeNull();
+  });
+
+  it("says of each transfer which way it went, and with whom", async () => {
+    const { page } = await buy();
+    const rows = page
+      .getByRole("table", { name: /transfers/ })
+      .first()
+      .locator("tbody th");
+    const [received, sent, , relayed, lookalike] = await rows.allTextContents();
+    expect(received).toMatch(/^Received from 0x111111…1111/);
+    expect(sent).toMatch(/^Sent to 0x111111…1111/);
+    expect(relayed).toMatch(/Sent by 0x222222…2222 with the wallet's permission$/);
+    expect(lookalike).toMatch(/do not copy it$/);
+  });
+
+  it("groups positions by protocol, with what is owed", async () => {
+    const { page } = await buy();
+    const groups = page.locator("table.positions tr.group");
+    expect(await groups.locator("th > strong").allTextContents()).toEqual([
+      "Aave v3",
+      "Uniswap v3",
+      "ERC-4626 vaults",
+      "Lido",
+      "Velodrome",
+    ]);
+    expect(await groups.first().textContent()).toMatch(/Owes 53.3 % of what it holds there\$700\.00$/);
+  });
+});
+
+describe.each(SCHEMES)("in the %s scheme", (colorScheme) => {
+  it.each([390, 1280])("has no barrier on a width of %i", async (width) => {
+    const { page } = await buy({ colorScheme, viewport: { width, height: 900 } });
+    await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+    expect(await findBarriers(page)).toEqual([]);
+    await page.goto(`${web.url}/`);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await page.evaluate(FIND_OVERFLOW)).toEqual([]);
+  });
+});
+
+describe("a page", () => {
+  it.each(["/", "/portfolio"])("loads nothing foreign and keeps its policy: %s", async (path) => {
+    const { page, errors } = await openPage(browser);
+    const requested: string[] = [];
+    page.on("request", (request) => requested.push(request.url()));
+    await page.addInitScript(
+      "addEventListener('securitypolicyviolation', ({ blockedURI }) => console.error('blocked ' + blockedURI))",
+    );
+    await addWallet(page);
+    const response = await page.goto(web.url + path);
+    expect(response?.headers()["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^;]+'; /,
+    );
+    if (path === "/portfolio") {
+      await page.fill("#address", richSnapshot.address);
+      await page.click("#pay");
+      await page.locator("#total").waitFor();
+    }
+    expect(requested.filter((url) => !url.startsWith(web.url))).toEqual([]);
+    expect(await page.locator("[style]").count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("the front page", () => {
+  it.each([true, false])(
+    "leads from an address to the pay page, with JavaScript: %s",
+    async (javaScriptEnabled) => {
+      const { page } = await openPage(browser, { javaScriptEnabled });
+      await page.goto(`${web.url}/`);
+      expect(await page.locator("form .price").textContent()).toBe("$0.01");
+      await page.getByLabel("Wallet address").fill(richSnapshot.address);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`${web.url}/portfolio?address=${richSnapshot.address}`);
+      if (javaScriptEnabled) expect(await page.inputValue("#address")).toBe(richSnapshot.address);
+      else expect(await page.locator("noscript").textContent()).toContain("Nothing was paid");
+    },
+  );
+
+  it("shows an example by the view of the pay page, without JavaScript", async () => {
+    const { page } = await openPage(browser, { javaScriptEnabled: false });
+    await page.goto(`${web.url}/`);
+    const example = page.locator(".example");
+    expect(await example.locator("#total").textContent()).toBe("$7,750.25");
+    expect(await example.locator("table.tokens").first().locator("tbody tr").count()).toBe(2);
+    expect(await example.locator(".warnings").count()).toBe(0);
+    expect(await example.locator("[role=note] li").count()).toBe(4);
+    expect(await example.locator("time").first().textContent()).toBe("31 Dec 2025, 23:59");
+  });
+
+  it("does not send an address that is none", async () => {
+    const { page } = await openPage(browser);
+    await page.goto(`${web.url}/`);
+    await page.getByLabel("Wallet address").fill("0x123");
+    await page.keyboard.press("Enter");
+    expect(await page.locator("input:invalid").count()).toBe(1);
+    expect(page.url()).toBe(`${web.url}/`);
+  });
+});
