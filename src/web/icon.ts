@@ -16,13 +16,22 @@ function pointOnArc(angle: number): { readonly x: number; readonly y: number } {
   return { x: APEX.x + RADIUS * Math.sin(angle), y: APEX.y + RADIUS * Math.cos(angle) };
 }
 
-export function renderSvgIcon(): string {
+/** The drawing as a path. */
+function drawSextant(): string {
   const text = ({ x, y }: { readonly x: number; readonly y: number }) => `${x.toFixed(2)} ${y.toFixed(2)}`;
   const [left, right, index] = [-HALF_ANGLE, HALF_ANGLE, INDEX_ANGLE].map((angle) => text(pointOnArc(angle)));
   const apex = text(APEX);
-  const path = `M${left}L${apex}L${right}A${RADIUS} ${RADIUS} 0 0 1 ${left}M${apex}L${index}`;
+  return `M${left}L${apex}L${right}A${RADIUS} ${RADIUS} 0 0 1 ${left}M${apex}L${index}`;
+}
+
+export function renderSvgIcon(): string {
   const colour = [COLOUR.red, COLOUR.green, COLOUR.blue].map((part) => part.toString(16).padStart(2, "0"));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}"><path d="${path}" fill="none" stroke="#${colour.join("")}" stroke-width="${STROKE}" stroke-linejoin="round" stroke-linecap="round"/></svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}"><path d="${drawSextant()}" fill="none" stroke="#${colour.join("")}" stroke-width="${STROKE}" stroke-linejoin="round" stroke-linecap="round"/></svg>\n`;
+}
+
+/** For pages, in the colour that their style gives it. */
+export function renderMark(): string {
+  return `<svg class="mark" viewBox="0 0 ${SIZE} ${SIZE}" aria-hidden="true"><path d="${drawSextant()}"/></svg>`;
 }
 
 // Samples per pixel in each direction: enough for smooth edges at this size.

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
-import { FAVICON_PATH } from "./icon.ts";
+import { FAVICON_PATH, renderMark } from "./icon.ts";
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
@@ -27,7 +27,7 @@ export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlP
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a><nav aria-label="Pages"><a href="/portfolio">Snapshot</a><a href="/docs">API</a><a href="/llms.txt">For agents</a></nav></header>
+<header class="top"><a class="brand" href="/">${renderMark()}Sextant</a><nav aria-label="Pages"><a href="/portfolio">Snapshot</a><a href="/docs">API</a><a href="/llms.txt">For agents</a></nav></header>
 <main id="main">
 ${main}
 </main>

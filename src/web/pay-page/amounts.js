@@ -33,7 +33,8 @@ export function formatQuantity(text) {
   if (text === null) return "?";
   if (/^0\.0{6}/.test(text)) return "< 0.000001";
   if (/^-?0\./.test(text)) return formatSignificant(text);
-  const rounded = roundDecimal(text, text.split(".", 1)[0].length > LARGE_DIGITS ? 0 : 4);
+  const [whole = ""] = text.split(".");
+  const rounded = roundDecimal(text, whole.length > LARGE_DIGITS ? 0 : 4);
   return rounded.includes(".") ? rounded.replace(/\.?0+$/, "") : rounded;
 }
 

@@ -1,19 +1,7 @@
 // Amounts on the page: readable, and rounded by at most half of the last place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
-type Amounts = {
-  roundDecimal(text: string, places: number): string;
-  formatUsd(text: string | null): string;
-  formatPrice(text: string | null): string;
-  formatQuantity(text: string | null): string;
-  toMillionths(text: string | null): bigint;
-};
-
-// By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
-const { roundDecimal, formatUsd, formatPrice, formatQuantity, toMillionths } = (await import(
-  new URL("./amounts.js", import.meta.url).href
-)) as Amounts;
+import { formatPrice, formatQuantity, formatUsd, roundDecimal, toMillionths } from "./amounts.js";
 
 describe("an amount", () => {
   it.each([

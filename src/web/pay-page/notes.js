@@ -11,7 +11,7 @@ const ROUTINE = [
   /^Classified as spam on .+ and not counted: /,
 ];
 
-/** @param {string[]} sentences @returns {{notes: string[], warnings: string[]}} */
+/** @param {readonly string[]} sentences @returns {{notes: string[], warnings: string[]}} */
 export function sortNotes(sentences) {
   const isRoutine = (/** @type {string} */ sentence) => ROUTINE.some((form) => form.test(sentence));
   return {

@@ -1,16 +1,8 @@
 // The page builds the same typed data as the payment guide; a browser cannot import the TypeScript of the latter.
 import { expect, it } from "vitest";
 import type { PaymentTerms } from "../offering.ts";
-import { buildTransferTypedData, type TransferAuthorization } from "../payment-guide.ts";
-
-type TypedData = ReturnType<typeof buildTransferTypedData>;
-type Payment = {
-  createAuthorization(terms: PaymentTerms, from: string, nowMs: number): TransferAuthorization;
-  buildTypedData(terms: PaymentTerms, message: TransferAuthorization): TypedData;
-};
-
-// By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
-const page = (await import(new URL("./payment.js", import.meta.url).href)) as Payment;
+import { buildTransferTypedData } from "../payment-guide.ts";
+import { buildTypedData, createAuthorization } from "./payment.js";
 
 const terms: PaymentTerms = {
   scheme: "exact",
@@ -23,12 +15,12 @@ const terms: PaymentTerms = {
 };
 
 it("builds the typed data of the payment guide, with the type of the domain listed too", () => {
-  const authorization = page.createAuthorization(terms, `0x${"cc".repeat(20)}`, 1_767_225_600_000);
-  const { EIP712Domain: domainType, ...types } = page.buildTypedData(terms, authorization).types as Record<
+  const authorization = createAuthorization(terms, `0x${"cc".repeat(20)}`, 1_767_225_600_000);
+  const { EIP712Domain: domainType, ...types } = buildTypedData(terms, authorization).types as Record<
     string,
     readonly { readonly name: string; readonly type: string }[]
   >;
-  expect({ ...page.buildTypedData(terms, authorization), types }).toEqual(
+  expect({ ...buildTypedData(terms, authorization), types }).toEqual(
     buildTransferTypedData(terms, authorization),
   );
   expect(domainType?.map(({ name, type }) => `${name} ${type}`).join(", ")).toBe(

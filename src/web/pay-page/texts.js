@@ -50,10 +50,18 @@ export function renderChain(name) {
  * @param {string | undefined} timeZone The visitor's when undefined.
  */
 export function renderTime(iso, timeZone) {
-  const date = new Date(iso);
+  const time = new Date(iso);
   // English like the rest of the page, with the month as a word: 1/2 is two dates.
-  const text = date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
-  return createElement("time", { datetime: iso, title: `${iso.replace("T", " ").slice(0, 19)} UTC` }, text);
+  const [date, clock] = [{ dateStyle: "medium" }, { timeStyle: "short" }].map((style) =>
+    time.toLocaleString("en-GB", /** @type {Intl.DateTimeFormatOptions} */ ({ ...style, timeZone })),
+  );
+  return createElement(
+    "time",
+    { datetime: iso, title: `${iso.replace("T", " ").slice(0, 19)} UTC` },
+    createElement("span", {}, `${date},`),
+    " ",
+    createElement("span", {}, clock ?? ""),
+  );
 }
 
 /** A transaction hash, as a link if the chain has an explorer. @param {string} hash @param {string | null | undefined} explorerTxUrl */
