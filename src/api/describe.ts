@@ -58,6 +58,11 @@ export function describeApi(
       schema: { type: "string" },
     }),
   ];
-  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples: recordedExamples });
+  const samples = {
+    variable: "SEXTANT_API_URL",
+    fallback: "http://127.0.0.1:3001",
+    client: { option: "api" },
+  } as const;
+  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples: recordedExamples, samples });
   return { info, routes, document };
 }

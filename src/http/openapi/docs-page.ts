@@ -1,13 +1,15 @@
 // Renders an OpenAPI document as one self-contained page that loads nothing and runs only its own script.
+import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../../lib/html.ts";
 import type { JsonSchema } from "../../schema/column.ts";
-import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "./document.ts";
-import { formatSchemaType } from "./schema-text.ts";
+import { type PlacedOperation, renderMethod, renderOperation } from "./docs-page/operation.ts";
+import { idOf, recordId, renderSchema } from "./docs-page/schema-tree.ts";
+import type { OpenApiDocument } from "./document.ts";
 
-type OperationEntry = {
-  readonly path: string;
-  readonly method: string;
-  readonly operation: OpenApiOperation;
+type OperationGroup = {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly PlacedOperation[];
 };
 
 /** The page, and the policy that allows exactly its own style and script. */
@@ -15,47 +17,52 @@ export function renderDocsPage(document: OpenApiDocument): {
   readonly html: string;
   readonly contentSecurityPolicy: string;
 } {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  );
-  const byTag = document.tags.map(({ name, description }) => ({
-    name,
-    description,
-    operations: operations.filter(({ operation }) => operation.tags.includes(name)),
-  }));
+  const groups = groupOperations(document);
+  const records = Object.entries(document.components.schemas);
+  const style = STYLES.map(readSource).join("");
+  const script = joinModules(MODULES.map(readSource));
+  const { title, version, description } = document.info;
+  // The class static goes when the script runs: what needs it is hidden until then.
   const html = `<!doctype html>
-<html lang="en">
+<html lang="en" class="static">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(document.info.title)}</title>
-<style>${DOCS_PAGE_STYLE}</style>
+<title>${escapeHtml(title)}</title>
+<style>${style}</style>
 </head>
 <body>
+<a class="skip" href="#operations">Skip to the operations</a>
 <header>
-<h1>${escapeHtml(document.info.title)} <small>${escapeHtml(document.info.version)}</small></h1>
-<p>${escapeHtml(document.info.description)}</p>
-<p><a href="openapi.json">openapi.json</a></p>
+<h1>${escapeHtml(title)} <small>${escapeHtml(version)}</small></h1>
+<p>${escapeHtml(description)}</p>
+<p><a href="openapi.json">OpenAPI document</a> for tools and code generators.</p>
 </header>
-<nav aria-label="Sections"><ul>
-${byTag.map(({ name }) => `<li><a href="#${idOf(name)}">${escapeHtml(name)}</a></li>`).join("\n")}
-<li><a href="#records">Records</a></li>
-</ul></nav>
-<main>
-${byTag.map(({ name, description, operations: tagged }) => `<section id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n<p>${escapeHtml(description)}</p>\n${tagged.map(renderOperation).join("\n")}\n</section>`).join("\n")}
-<section id="records"><h2>Records</h2>
-${Object.entries(document.components.schemas).map(renderRecord).join("\n")}
+<nav aria-label="Reference">
+${SEARCH}
+<ul class="groups">
+${groups.map(renderNavigation).join("\n")}
+<li class="group"><a href="#records">Records</a><ul class="entries">${records.map(([name]) => `<li><a href="#${recordId(name)}">${escapeHtml(name)}</a></li>`).join("")}</ul></li>
+</ul>
+</nav>
+<main id="operations">
+${groups.map((group) => renderGroup(group, document)).join("\n")}
+<section class="group" id="records"><h2>Records</h2>
+<p>What bodies and responses are made of. Amounts and ids are text; null is unknown.</p>
+${records.map(renderRecord).join("\n")}
 </section>
 </main>
-<script>${DOCS_PAGE_SCRIPT}</script>
+<script type="module">${script}</script>
 </body>
 </html>
 `;
   const policy = [
     "default-src 'none'",
-    `style-src '${cspSourceHash(DOCS_PAGE_STYLE)}'`,
-    `script-src '${cspSourceHash(DOCS_PAGE_SCRIPT)}'`,
+    `style-src '${cspSourceHash(style)}'`,
+    `script-src '${cspSourceHash(script)}'`,
     "connect-src 'self'",
+    // The icon that browsers look for.
+    "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -63,141 +70,52 @@ ${Object.entries(document.components.schemas).map(renderRecord).join("\n")}
   return { html, contentSecurityPolicy: policy };
 }
 
-function renderOperation({ path, method, operation }: OperationEntry): string {
-  const body = operation.requestBody?.content["application/json"];
-  const parameters = operation.parameters.map(renderParameterRow).join("");
-  return `<details id="${idOf(operation.operationId)}">
-<summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> <span>${escapeHtml(operation.summary)}</span></summary>
-<p>${escapeHtml(operation.description)}</p>
-<form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}">
-${parameters === "" ? "" : `<table><tbody>${parameters}</tbody></table>`}
-${body ? `<label>Body: ${renderType(body.schema)}<textarea spellcheck="false" rows="8">${escapeHtml(JSON.stringify(body.example ?? {}, null, 2))}</textarea></label>` : ""}
-<button>Send</button> <output></output>
-</form>
-<table class="responses"><tbody>${renderResponseRows(operation.responses)}</tbody></table>
-</details>`;
+const SEARCH = `<div class="search scripted" role="search">
+<label for="search">Search</label> <kbd>/</kbd>
+<input type="search" id="search" placeholder="Path, parameter or record" autocomplete="off" autocapitalize="off" spellcheck="false">
+<p id="search-status" role="status"></p>
+</div>`;
+
+function groupOperations({ paths, tags }: OpenApiDocument): readonly OperationGroup[] {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  return tags.map(({ name, description }) => ({
+    name,
+    description,
+    operations: operations.filter(({ operation }) => operation.tags.includes(name)),
+  }));
 }
 
-function renderParameterRow(parameter: JsonSchema): string {
-  const { name, required, description, schema } = parameter;
-  return `<tr><th><label>${escapeHtml(name)}${required ? " *" : ""} ${renderInput(parameter)}</label></th><td>${renderType(schema as JsonSchema)}</td><td>${escapeHtml(description)}</td></tr>`;
+function renderNavigation({ name, operations }: OperationGroup): string {
+  const links = operations.map(
+    ({ method, operation: { operationId, summary } }) =>
+      `<li><a href="#${idOf(operationId)}">${renderMethod(method)} ${escapeHtml(summary)}</a></li>`,
+  );
+  return `<li class="group"><a href="#${idOf(name)}">${escapeHtml(name)}</a><ul class="entries">${links.join("")}</ul></li>`;
 }
 
-/** A required parameter begins with its example, so that the form can be sent; others show theirs. */
-function renderInput({ name, in: location, required, schema, example }: JsonSchema): string {
-  const attributes = `name="${escapeHtml(name)}" data-in="${escapeHtml(location)}"${required ? " required" : ""}`;
-  const words = (schema as JsonSchema).enum;
-  if (Array.isArray(words)) {
-    const option = (word: unknown) =>
-      `<option${required && word === example ? " selected" : ""}>${escapeHtml(word)}</option>`;
-    return `<select ${attributes}><option></option>${words.map(option).join("")}</select>`;
-  }
-  const shown =
-    example === undefined ? "" : ` ${required ? "value" : "placeholder"}="${escapeHtml(example)}"`;
-  return `<input ${attributes}${shown}>`;
-}
-
-/** All errors have the same form and share a row. */
-function renderResponseRows(responses: Readonly<Record<string, OpenApiResponse>>): string {
-  const all = Object.entries(responses);
-  const errors = all.filter(([, response]) => "$ref" in response).map(([status]) => status);
-  const successes = all.flatMap(([status, response]) => {
-    if ("$ref" in response) return [];
-    const [content] = Object.values(response.content ?? {});
-    return [[status, content ? renderType(content.schema) : escapeHtml(response.description)] as const];
-  });
-  const errorRow = [errors.join(", "), '<a href="#record-Error">Error</a>'] as const;
-  return [...successes, errorRow]
-    .map(([status, type]) => `<tr><th>${escapeHtml(status)}</th><td>${type}</td></tr>`)
-    .join("");
+function renderGroup({ name, description, operations }: OperationGroup, document: OpenApiDocument): string {
+  const cards = operations.map((operation) => renderOperation(operation, document.components));
+  return `<section class="group" id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n<p>${escapeHtml(description)}</p>\n${cards.join("\n")}\n</section>`;
 }
 
 function renderRecord([name, schema]: [string, JsonSchema]): string {
-  const rows = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(
-    ([field, type]) =>
-      `<tr><th>${escapeHtml(field)}</th><td>${renderType(type)}</td><td>${escapeHtml(type.description ?? "")}</td></tr>`,
-  );
-  return `<details id="record-${idOf(name)}" open><summary><code>${escapeHtml(name)}</code></summary><table><tbody>${rows.join("")}</tbody></table></details>`;
+  const count = Object.keys(schema.properties ?? {}).length;
+  const size = count === 1 ? "1 field" : `${count} fields`;
+  return `<details class="card record"><summary><h3><code>${escapeHtml(name)}</code></h3> <span class="title">${count === 0 ? "" : size}</span> <span class="hint"></span></summary><div class="body" id="${recordId(name)}">${renderSchema(schema)}</div></details>`;
 }
 
-/** Record names in a type become links. */
-function renderType(schema: JsonSchema): string {
-  return escapeHtml(formatSchemaType(schema)).replace(
-    /@(\w+)/g,
-    (_match, name: string) => `<a href="#record-${idOf(name)}">${name}</a>`,
-  );
+// Later files override earlier ones of the same specificity.
+const STYLES = ["theme.css", "page.css"];
+// Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
+const MODULES = ["request-samples.js", "json-text.js", "search.js", "try-it.js", "main.js"];
+
+function readSource(name: string): string {
+  return readFileSync(new URL(`./docs-page/${name}`, import.meta.url), "utf8");
 }
 
-function idOf(name: string): string {
-  return name.replace(/[^A-Za-z0-9]+/g, "-");
+/** One module without imports: the policy allows it by one hash, and the browser fetches nothing else. */
+function joinModules(texts: readonly string[]): string {
+  return texts.map((text) => text.replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "")).join("\n");
 }
-
-const DOCS_PAGE_STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; --link: #2563eb; }
-@media (prefers-color-scheme: dark) { :root { --link: #7aa7ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 70rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 11rem minmax(0, 1fr); gap: 0 2rem; }
-header { grid-column: 1 / -1; }
-h1 small { font-weight: normal; opacity: .6; font-size: .6em; }
-a { color: var(--link); }
-nav { position: sticky; top: 1rem; align-self: start; }
-nav ul { list-style: none; padding: 0; margin: 1.5rem 0; }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: 0 .75rem; }
-details[open] { padding-bottom: .75rem; }
-summary { cursor: pointer; padding: .5rem 0; }
-summary span { opacity: .75; margin-left: .5rem; }
-summary b { display: inline-block; min-width: 3.2rem; font-size: .8rem; color: #15803d; }
-summary b.post { color: #b45309; }
-summary b.put { color: #7c3aed; }
-code, pre, textarea, output, input, select { font: 14px/1.45 ui-monospace, monospace; }
-table { border-collapse: collapse; width: 100%; margin: .5rem 0; table-layout: fixed; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .5rem .3rem 0; border-top: 1px solid var(--line); font-weight: normal; overflow-wrap: anywhere; }
-th { font-weight: 600; width: 16rem; }
-.responses th { width: 12rem; }
-th input, th select { display: block; width: 100%; font-weight: normal; }
-textarea { width: 100%; display: block; }
-output { display: block; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow: auto; background: var(--soft); border-radius: 6px; margin-top: .5rem; padding: 0 .75rem; }
-output:not(:empty) { padding: .5rem .75rem; }
-@media (max-width: 45rem) { body { display: block; } nav { position: static; } nav li { display: inline-block; margin-right: 1rem; } }
-`;
-
-// Sends a request and shows the response.
-const DOCS_PAGE_SCRIPT = `
-document.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = event.target;
-  const output = form.querySelector("output");
-  const body = form.querySelector("textarea");
-  const method = form.dataset.method;
-  const query = new URLSearchParams();
-  const headers = body ? { "content-type": "application/json" } : {};
-  let path = form.dataset.path;
-  for (const { name, value, dataset } of form.querySelectorAll("input, select")) {
-    if (dataset.in === "path") path = path.replace("{" + name + "}", encodeURIComponent(value));
-    else if (dataset.in === "header" && value !== "") headers[name] = value;
-    else if (value !== "") query.append(name, value);
-  }
-  const url = "." + path + (query.size > 0 ? "?" + query : "");
-  output.textContent = method + " " + url.slice(1) + " …";
-  try {
-    const response = await fetch(url, { method, headers, ...(body ? { body: body.value } : {}) });
-    const block = response.headers.get("x-indexed-block");
-    const status = response.status + " " + response.statusText + (block ? ", indexed block " + block : "");
-    output.textContent = method + " " + url.slice(1) + "\\n" + status + "\\n\\n" + format(await response.text());
-  } catch (error) {
-    output.textContent = String(error);
-  }
-});
-
-// Indents only if that loses nothing: a number with more digits than a float can hold stays as sent.
-function format(text) {
-  try {
-    const value = JSON.parse(text);
-    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
-  } catch {
-    return text;
-  }
-}
-
-if (location.hash) document.getElementById(location.hash.slice(1))?.setAttribute("open", "");
-`;

@@ -3,6 +3,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Security } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
+import { describeSamples, type SampleService } from "./code-samples.ts";
 import type { ApiExamples } from "./examples.ts";
 import { type RouteDescription, SERVICE_TAG } from "./route-description.ts";
 
@@ -52,20 +53,24 @@ type DocumentParts = {
   /** What each tag of the routes is about. */
   readonly tags: Readonly<Record<string, string>>;
   readonly examples?: ApiExamples;
+  /** How programs reach the service; operations then show their request as code. */
+  readonly samples?: SampleService;
 };
 
 const NO_EXAMPLES: ApiExamples = { parameters: {}, operations: {} };
 
 export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
-  const { info, routes, examples = NO_EXAMPLES } = parts;
+  const { info, routes, samples, examples = NO_EXAMPLES } = parts;
   const schemas = createSchemaRegistry();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = {
-      ...paths[path],
-      [route.method.toLowerCase()]: describeOperation(route, schemas, examples),
-    };
+    const operation = describeOperation(route, schemas, examples);
+    const place = { method: route.method, path };
+    // The client reads and writes data: it has no actions for the service itself.
+    const service = samples && (route.tag in SERVICE_TAG ? { ...samples, client: null } : samples);
+    const shown = service === undefined ? {} : describeSamples(operation, place, service);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { ...operation, ...shown } };
   }
   const tags = [...new Set(routes.map(({ tag }) => tag))].map((name) => ({
     name,

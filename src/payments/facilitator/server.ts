@@ -91,6 +91,7 @@ export function buildFacilitatorDocument(endpoints: readonly Endpoint[]): OpenAp
   return buildOpenApiDocument({
     info: { ...API_INFO, version: readVersion() },
     routes: [...endpoints.map(describeEndpoint), ...serviceRoutes],
+    samples: { variable: "FACILITATOR_URL", fallback: "http://127.0.0.1:3004", client: null },
     tags: { Facilitator: "The operations of an x402 facilitator: verify, settle, and what is supported." },
   });
 }

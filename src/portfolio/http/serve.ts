@@ -187,7 +187,15 @@ export function buildPortfolioDocument(
   endpoint: Endpoint,
   mcp: Endpoint,
 ): OpenApiDocument {
+  const [route] = offering.routes;
+  if (!route) throw new Error("the offering has no route");
+  const { network, asset, payTo } = route.terms;
   return buildOpenApiDocument({
+    samples: {
+      variable: "SEXTANT_PORTFOLIO_URL",
+      fallback: "http://127.0.0.1:3002",
+      client: { option: "portfolio", guard: { network, asset, payees: [payTo] } },
+    },
     info: {
       title: offering.name,
       version: API_VERSION,

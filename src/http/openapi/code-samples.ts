@@ -1,0 +1,120 @@
+// Requests of an operation as code: a curl command and a call of the client, which readers of OpenAPI show.
+import type { JsonSchema } from "../../schema/column.ts";
+
+/** What is read of an operation of an OpenAPI document. */
+type DescribedOperation = {
+  readonly operationId: string;
+  readonly parameters: readonly JsonSchema[];
+  readonly security: readonly JsonSchema[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content } | JsonSchema>>;
+};
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+
+/** How a program reaches the service. */
+export type SampleService = {
+  /** The environment variable that names its URL, and the URL in a local run. */
+  readonly variable: string;
+  readonly fallback: string;
+  /** Null where the client does not reach the service. */
+  readonly client: {
+    /** The option of the client that takes the URL. */
+    readonly option: "api" | "portfolio";
+    /** What a payment may be, where something is sold. */
+    readonly guard?: SampleGuard;
+  } | null;
+};
+
+type SampleGuard = { readonly network: string; readonly asset: string; readonly payees: readonly string[] };
+type SampleRequest = {
+  readonly method: string;
+  /** With parameters in braces. */
+  readonly path: string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly type: string;
+    readonly value: string;
+  }[];
+  readonly body: string | null;
+};
+type ClientCall = {
+  readonly action: string;
+  readonly option: "api" | "portfolio";
+  readonly kind: "read" | "list" | "paid" | "signed";
+  readonly takesParameters: boolean;
+  readonly guard?: SampleGuard;
+};
+type SampleBase = Pick<SampleService, "variable" | "fallback">;
+
+type RequestSamples = {
+  formatCurl(base: SampleBase, request: SampleRequest): string;
+  formatClientCall(base: SampleBase, call: ClientCall, request: SampleRequest): string;
+};
+
+// By URL: it is plain JavaScript, because the page runs the same file, and the compiler includes none.
+const { formatCurl, formatClientCall } = (await import(
+  new URL("./docs-page/request-samples.js", import.meta.url).href
+)) as RequestSamples;
+
+/** The extensions of an operation that show its example request. */
+export function describeSamples(
+  operation: DescribedOperation,
+  place: { readonly method: string; readonly path: string },
+  { client, ...base }: SampleService,
+): Readonly<Record<`x-${string}`, unknown>> {
+  const request = exampleRequest(operation, place);
+  const curl = { lang: "Shell", label: "curl", source: formatCurl(base, request) };
+  if (client === null) return { "x-codeSamples": [curl] };
+  const call = describeCall(operation, client);
+  const source = formatClientCall(base, call, request);
+  return {
+    "x-codeSamples": [curl, { lang: "TypeScript", label: "TypeScript", source }],
+    "x-client-call": call,
+  };
+}
+
+/** The request with what is required, which is what the form of the page begins with. */
+function exampleRequest(
+  { parameters, requestBody }: DescribedOperation,
+  { method, path }: { readonly method: string; readonly path: string },
+): SampleRequest {
+  const body = requestBody?.content["application/json"];
+  return {
+    method,
+    path,
+    parameters: parameters
+      .filter(({ required, example }) => required === true && example !== undefined)
+      .map(({ name, in: location, schema, example }) => ({
+        name: String(name),
+        in: String(location),
+        type: String((schema as JsonSchema).type ?? "string"),
+        value: String(example),
+      })),
+    body: body === undefined ? null : JSON.stringify(body.example ?? {}, null, 2),
+  };
+}
+
+// The client sets these itself, or takes them as an option.
+const SET_BY_CLIENT = ["block", "min_block", "offset"];
+
+function describeCall(
+  { operationId, parameters, security, responses }: DescribedOperation,
+  { option, guard }: NonNullable<SampleService["client"]>,
+): ClientCall {
+  const schemes = security.flatMap((each) => Object.keys(each));
+  const isPaid = schemes.includes("x402");
+  const kind = isPaid ? "paid" : schemes.length > 0 ? "signed" : isList(responses) ? "list" : "read";
+  const passed = parameters.filter(
+    (each) => each.in !== "header" && !SET_BY_CLIENT.includes(String(each.name)),
+  );
+  const limits = isPaid && guard !== undefined ? { guard } : {};
+  return { action: operationId, option, kind, takesParameters: passed.length > 0, ...limits };
+}
+
+/** Lists have a `pagination` beside their records. */
+function isList(responses: DescribedOperation["responses"]): boolean {
+  const content = responses[200]?.content as Content | undefined;
+  const { properties } = content?.["application/json"]?.schema ?? {};
+  return typeof properties === "object" && properties !== null && "pagination" in properties;
+}

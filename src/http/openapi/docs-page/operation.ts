@@ -1,0 +1,190 @@
+// Renders one operation: what it does, a form for its parameters and body, the request as code, and the responses.
+import { escapeHtml } from "../../../lib/html.ts";
+import type { JsonSchema } from "../../../schema/column.ts";
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "../document.ts";
+import { idOf, renderNotes, renderSchema, renderType } from "./schema-tree.ts";
+
+export type PlacedOperation = {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: OpenApiOperation;
+};
+
+type Components = OpenApiDocument["components"];
+
+export function renderMethod(method: string): string {
+  return `<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
+export function renderOperation(
+  { path, method, operation }: PlacedOperation,
+  components: Components,
+): string {
+  const id = idOf(operation.operationId);
+  const call = operation["x-client-call"];
+  const callData = call === undefined ? "" : ` data-call="${escapeHtml(JSON.stringify(call))}"`;
+  return `<details class="card operation">
+<summary><h3>${renderMethod(method)} <code class="path">${breakable(path)}</code></h3> <span class="title">${escapeHtml(operation.summary)}</span> <span class="hint"></span></summary>
+<div class="body" id="${id}">
+<p class="description">${escapeHtml(operation.description)}</p>
+${renderNeeds(path, operation, components)}
+<form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"${callData} autocomplete="off" autocapitalize="off" spellcheck="false">
+<div class="inputs">${renderInputs(id, operation)}</div>
+<div class="panel">${renderSamples(id, operation)}${renderSending(operation, components)}</div>
+<div class="results"><h4>Responses</h4>${renderResponses(operation.responses, components)}</div>
+</form>
+</div>
+</details>`;
+}
+
+/** A long path breaks at its slashes. */
+function breakable(path: string): string {
+  return escapeHtml(path).replaceAll("/", "<wbr>/");
+}
+
+/** What a request must carry, with its price where it has one. */
+function renderNeeds(path: string, operation: OpenApiOperation, components: Components): string {
+  return schemesOf(operation, components)
+    .map((scheme) => {
+      const text = escapeHtml(scheme.description ?? "");
+      if (!isPayment(scheme)) return `<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
+      const price = priceOf(operation);
+      const cost = price === null ? "Costs money." : `Costs ${escapeHtml(price)} per request.`;
+      return `<p class="needs"><strong>${cost}</strong> ${text} Or <a href=".${escapeHtml(path)}">open it in a browser</a> and pay with a wallet.</p>`;
+    })
+    .join("");
+}
+
+function schemesOf({ security }: OpenApiOperation, { securitySchemes }: Components): readonly JsonSchema[] {
+  const schemes = (securitySchemes ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const names = security.flatMap((each) => Object.keys(each));
+  return names.map((name) => schemes[name] ?? {});
+}
+
+function isPayment({ scheme }: JsonSchema): boolean {
+  return scheme === "x402";
+}
+
+function priceOf(operation: OpenApiOperation): string | null {
+  const info = operation["x-payment-info"] as { readonly price?: JsonSchema } | undefined;
+  const { amount, currency } = info?.price ?? {};
+  if (typeof amount !== "string") return null;
+  return currency === "USD" ? `$${amount}` : `${amount} ${String(currency)}`;
+}
+
+const PLACES = [
+  ["path", "In the path"],
+  ["query", "In the query"],
+  ["header", "In headers"],
+] as const;
+
+function renderInputs(id: string, operation: OpenApiOperation): string {
+  const groups = PLACES.map(([place, title]) => {
+    const placed = operation.parameters.filter((each) => each.in === place);
+    if (placed.length === 0) return "";
+    return `<h4>${title}</h4>${placed.map((each) => renderParameter(id, each)).join("")}`;
+  });
+  const all = [...groups, renderBody(id, operation)].join("");
+  return all === "" ? '<p class="soft">It takes no parameters.</p>' : all;
+}
+
+function renderParameter(id: string, parameter: JsonSchema): string {
+  const { name, required, description, example } = parameter;
+  const schema = parameter.schema as JsonSchema;
+  const inputId = `${id}-${idOf(String(name))}`;
+  const mark = required ? ' <span class="required">required</span>' : "";
+  const shown =
+    example === undefined ? "" : `<p class="example">Example: <code>${escapeHtml(example)}</code></p>`;
+  // The words of a list are in the list.
+  const type = Array.isArray(schema.enum) ? "" : `${renderType(schema)}${renderNotes(schema)}`;
+  return `<div class="parameter" data-part="${escapeHtml(name)}"><div><label for="${inputId}"><code>${escapeHtml(name)}</code></label> ${type}${mark}<p>${escapeHtml(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
+}
+
+/** A required parameter begins with its example, so that the form can be sent; others show theirs. */
+function renderInput(id: string, { name, in: location, required, schema, example }: JsonSchema): string {
+  const { type, enum: words, pattern, default: usual } = schema as JsonSchema;
+  const attributes = `id="${id}" name="${escapeHtml(name)}" data-in="${escapeHtml(location)}" data-type="${escapeHtml(type ?? "string")}"${required ? " required" : ""}`;
+  if (Array.isArray(words)) {
+    const option = (word: unknown) =>
+      `<option${required && word === example ? " selected" : ""}>${escapeHtml(word)}</option>`;
+    const none = usual === undefined ? "not set" : `not set: ${String(usual)}`;
+    return `<select ${attributes}><option value="">${escapeHtml(none)}</option>${words.map(option).join("")}</select>`;
+  }
+  const isNumber =
+    type === "integer" || (typeof pattern === "string" && /^\^\(?0?\|?\[[01]-9\]/.test(pattern));
+  const shown =
+    example === undefined ? "" : ` ${required ? "value" : "placeholder"}="${escapeHtml(example)}"`;
+  return `<input ${attributes}${isNumber ? ' inputmode="numeric"' : ""}${shown}>`;
+}
+
+function renderBody(id: string, { requestBody }: OpenApiOperation): string {
+  const body = requestBody?.content["application/json"];
+  if (body === undefined) return "";
+  const text = JSON.stringify(body.example ?? {}, null, 2);
+  // A line for each of the body's, within reason.
+  const rows = Math.min(text.split("\n").length + 1, 16);
+  return `<h4><label for="${id}-body">Body</label></h4><textarea id="${id}-body" rows="${rows}">${escapeHtml(text)}</textarea>${renderSchema(body.schema)}`;
+}
+
+type CodeSample = { readonly lang: string; readonly label: string; readonly source: string };
+
+/** Tabs of radio buttons, which need no script. */
+function renderSamples(id: string, operation: OpenApiOperation): string {
+  const samples = (operation["x-codeSamples"] ?? []) as readonly CodeSample[];
+  const tabs = samples.map(({ label }, index) => {
+    const kind = sampleKind(index);
+    return `<input type="radio" name="${id}-sample" value="${kind}" id="${id}-${kind}"${index === 0 ? " checked" : ""}><label for="${id}-${kind}">${escapeHtml(label)}</label>`;
+  });
+  const texts = samples.map(
+    ({ source }, index) => `<pre data-sample="${sampleKind(index)}">${escapeHtml(source)}</pre>`,
+  );
+  return `<fieldset class="samples"><legend>Request as code</legend>${tabs.join("")}<button type="button" class="copy quiet scripted">Copy</button>${texts.join("")}</fieldset>`;
+}
+
+function sampleKind(index: number): string {
+  return index === 0 ? "curl" : "client";
+}
+
+/** A paid request is not sent without its payment: the button then gets the terms, which is what the service has to say. */
+function renderSending(operation: OpenApiOperation, components: Components): string {
+  const button = schemesOf(operation, components).some(isPayment)
+    ? '<button class="quiet" data-unpaid="Get the terms" data-paid="Send with this payment">Get the terms</button>'
+    : "<button>Send</button>";
+  return `<div class="scripted">${button}</div>
+<noscript><p class="soft">Sending from this page needs JavaScript; the command above does the same.</p></noscript>
+<div class="response" hidden><p class="status" role="status"></p><details class="headers more"><summary>Headers</summary><dl></dl></details><pre tabindex="0" aria-label="Body of the response"></pre></div>`;
+}
+
+function renderResponses(
+  responses: Readonly<Record<string, OpenApiResponse>>,
+  components: Components,
+): string {
+  const shared = (components.responses ?? {}) as Readonly<Record<string, OpenApiResponse>>;
+  const rows = Object.entries(responses).map(([status, response]) => {
+    if (!("$ref" in response)) {
+      return renderRow(status, response.description, renderContent(response, components));
+    }
+    // All errors have one form, which the record Error shows.
+    const found = shared[String(response.$ref.split("/").at(-1))];
+    return renderRow(status, found && !("$ref" in found) ? found.description : "", "");
+  });
+  return `<dl class="statuses">${rows.join("")}</dl><p class="soft">Errors are the record <a href="#record-Error">Error</a>, with a code in the header x-error-code.</p>`;
+}
+
+function renderRow(status: string, description: string, content: string): string {
+  const label = status === "default" ? "other" : status;
+  return `<dt>${escapeHtml(label)}</dt><dd>${escapeHtml(description)}${content}</dd>`;
+}
+
+function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, components: Components): string {
+  const bodies = Object.entries(response.content ?? {}).map(
+    ([type, { schema }]) => ` <span class="type">${escapeHtml(type)}</span>${renderSchema(schema)}`,
+  );
+  const shared = (components.headers ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const headers = Object.entries(response.headers).map(([name, header]) => {
+    const { description } = typeof header.$ref === "string" ? (shared[name] ?? {}) : (header as JsonSchema);
+    return `<li><code>${escapeHtml(name)}</code> <p>${escapeHtml(description ?? "")}</p></li>`;
+  });
+  const list = `<details class="more"><summary>Headers</summary><ul class="fields">${headers.join("")}</ul></details>`;
+  return bodies.join("") + (headers.length === 0 ? "" : list);
+}

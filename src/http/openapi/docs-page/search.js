@@ -1,0 +1,94 @@
+// Search: narrows the page and its navigation to the operations and records that contain every word.
+
+/**
+ * @typedef {object} SearchEntry
+ * @property {HTMLDetailsElement} card
+ * @property {HTMLElement | null} link the entry of the navigation
+ * @property {string} head what its card shows while it is closed
+ * @property {{ name: string, text: string }[]} parts its parameters or fields
+ * @property {string} text everything
+ */
+
+/** @param {HTMLInputElement} input @param {HTMLElement} status */
+export function startSearch(input, status) {
+  const entries = [...document.querySelectorAll("details.card")].map((card) =>
+    readEntry(/** @type {HTMLDetailsElement} */ (card)),
+  );
+  const apply = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = entries.filter((entry) => showEntry(entry, words));
+    for (const group of document.querySelectorAll("section.group, nav li.group")) {
+      toggleHidden(group, group.querySelector(".card:not([hidden]), li:not([hidden])") === null);
+    }
+    status.textContent = words.length === 0 ? "" : describeCount(found.length);
+    return found;
+  };
+  input.addEventListener("input", apply);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      input.value = "";
+      apply();
+    }
+    const [first] = event.key === "Enter" || event.key === "ArrowDown" ? apply() : [];
+    if (first === undefined) return;
+    event.preventDefault();
+    if (event.key === "Enter") first.card.open = true;
+    first.card.querySelector("summary")?.focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("input, select, textarea")) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
+  return {
+    clear() {
+      input.value = "";
+      apply();
+    },
+  };
+}
+
+/** @param {HTMLDetailsElement} card @returns {SearchEntry} */
+function readEntry(card) {
+  const id = card.querySelector("[id]")?.id ?? "";
+  const head = lowerText(card.querySelector("summary")) + id.toLowerCase();
+  const parts = [...card.querySelectorAll("[data-part]")].map((part) => ({
+    name: part.getAttribute("data-part") ?? "",
+    text: lowerText(part),
+  }));
+  const description = lowerText(card.querySelector(".description"));
+  const text = [head, description, ...parts.map((part) => part.text)].join(" ");
+  const link = document.querySelector(`nav a[href="#${CSS.escape(id)}"]`)?.closest("li") ?? null;
+  return { card, link, head, parts, text };
+}
+
+/** Whether it contains every word. @param {SearchEntry} entry @param {string[]} words */
+function showEntry(entry, words) {
+  const matches = words.every((word) => entry.text.includes(word));
+  toggleHidden(entry.card, !matches);
+  if (entry.link) toggleHidden(entry.link, !matches);
+  const hint = entry.card.querySelector("summary .hint");
+  const missing = words.filter((word) => !entry.head.includes(word));
+  const part = entry.parts.find(({ text }) => missing.some((word) => text.includes(word)));
+  if (hint) hint.textContent = matches && missing.length > 0 && part ? `contains ${part.name}` : "";
+  return matches;
+}
+
+/** @param {number} count */
+function describeCount(count) {
+  if (count === 0) return "Nothing contains all of these words.";
+  return count === 1 ? "1 match; Enter opens it." : `${count} matches; Enter opens the first.`;
+}
+
+/** @param {Element} element @param {boolean} isHidden */
+function toggleHidden(element, isHidden) {
+  element.toggleAttribute("hidden", isHidden);
+}
+
+/** @param {Element | null} element */
+function lowerText(element) {
+  return (element?.textContent ?? "").toLowerCase();
+}

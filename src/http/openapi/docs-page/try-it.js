@@ -1,0 +1,138 @@
+// The forms: shows the request as you type, sends it, and shows what comes back within limits.
+import { indentJson } from "./json-text.js";
+import { buildTarget, formatClientCall, formatCurl } from "./request-samples.js";
+
+// More would make the page slow; the curl command gets everything.
+const SHOWN_CHARACTERS_MAX = 200_000;
+const READ_BYTES_MAX = 1_000_000;
+// Longer than the service itself lets a request take.
+const WAIT_MS_MAX = 60_000;
+
+/** Where the service is: this page without its last segment. */
+const origin = location.origin + location.pathname.replace(/\/[^/]*$/, "");
+
+/** @param {HTMLFormElement} form @returns {import("./request-samples.js").SampleRequest} */
+function readRequest(form) {
+  const { method = "GET", path = "" } = form.dataset;
+  const fields = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-in]"));
+  const parameters = [...fields].flatMap(({ name, value, dataset }) =>
+    value === "" ? [] : [{ name, value, in: dataset.in ?? "", type: dataset.type ?? "" }],
+  );
+  return { method, path, parameters, body: form.querySelector("textarea")?.value ?? null };
+}
+
+/** @param {HTMLFormElement} form */
+export function updateSamples(form) {
+  const request = readRequest(form);
+  const curl = form.querySelector("[data-sample=curl]");
+  const client = form.querySelector("[data-sample=client]");
+  if (curl) curl.textContent = formatCurl({ origin }, request);
+  if (client && form.dataset.call) {
+    client.textContent = formatClientCall({ origin }, JSON.parse(form.dataset.call), request);
+  }
+  const button = /** @type {HTMLElement | null} */ (form.querySelector("button[data-paid]"));
+  const isPaid = request.parameters.some((each) => each.in === "header");
+  if (button) button.textContent = (isPaid ? button.dataset.paid : button.dataset.unpaid) ?? "";
+}
+
+/** @param {HTMLFormElement} form */
+export async function sendRequest(form) {
+  const request = readRequest(form);
+  const parts = responseParts(form);
+  const started = performance.now();
+  showResponse(parts, { status: "Waiting for the response …", isError: false, headers: [], text: "" });
+  try {
+    const response = await fetch(`.${buildTarget(request)}`, {
+      method: request.method,
+      headers: headersOf(request),
+      body: request.body,
+      signal: AbortSignal.timeout(WAIT_MS_MAX),
+    });
+    const { text, bytes, isCut } = await readLimited(response);
+    const milliseconds = Math.round(performance.now() - started);
+    const size = isCut ? `more than ${formatBytes(bytes)}` : formatBytes(bytes);
+    const status = [`${response.status} ${response.statusText}`.trim(), `${milliseconds} ms`, size].join(
+      " · ",
+    );
+    showResponse(parts, { status, isError: response.status >= 400, headers: [...response.headers], text });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const status = `No response: ${reason} Is the service running?`;
+    showResponse(parts, { status, isError: true, headers: [], text: "" });
+  }
+}
+
+/** @param {import("./request-samples.js").SampleRequest} request */
+function headersOf({ parameters, body }) {
+  const given = parameters.filter((each) => each.in === "header");
+  return {
+    ...Object.fromEntries(given.map(({ name, value }) => [name, value])),
+    ...(body === null ? {} : { "content-type": "application/json" }),
+  };
+}
+
+/** Reads as far as the limit and lets the rest go. @param {Response} response */
+async function readLimited(response) {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || value === undefined) return { text: text + decoder.decode(), bytes, isCut: false };
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+    if (bytes <= READ_BYTES_MAX) continue;
+    await reader?.cancel();
+    return { text, bytes, isCut: true };
+  }
+}
+
+/** @param {number} bytes */
+function formatBytes(bytes) {
+  return bytes < 1_000 ? `${bytes} bytes` : `${(bytes / 1_000).toFixed(1)} kB`;
+}
+
+/** @param {HTMLFormElement} form */
+function responseParts(form) {
+  const find = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (form.querySelector(selector));
+  return {
+    box: find(".response"),
+    status: find(".response .status"),
+    headers: find(".response .headers"),
+    body: find(".response pre"),
+  };
+}
+
+/**
+ * @param {ReturnType<typeof responseParts>} parts
+ * @param {{ status: string, isError: boolean, headers: [string, string][], text: string }} shown
+ */
+function showResponse(parts, { status, isError, headers, text }) {
+  parts.box.hidden = false;
+  parts.status.textContent = status;
+  parts.status.classList.toggle("bad", isError);
+  parts.headers.hidden = headers.length === 0;
+  const list = /** @type {HTMLElement} */ (parts.headers.querySelector("dl"));
+  list.replaceChildren(
+    ...headers.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]),
+  );
+  parts.body.hidden = text === "";
+  parts.body.replaceChildren(...renderBody(text));
+}
+
+/** @param {string} text */
+function renderBody(text) {
+  if (text.length > SHOWN_CHARACTERS_MAX) {
+    const note = `\n\n… cut after ${SHOWN_CHARACTERS_MAX} characters; the curl command gets everything.`;
+    return [text.slice(0, SHOWN_CHARACTERS_MAX), createElement("em", note)];
+  }
+  return indentJson(text).map((part) => (part.isKey ? createElement("b", part.text) : part.text));
+}
+
+/** Its text is set as text: a response may contain what strangers wrote. @param {string} tag @param {string} text */
+function createElement(tag, text) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  return element;
+}
