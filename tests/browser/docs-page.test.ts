@@ -1,45 +1,351 @@
-// The reference page in a real browser: its forms begin with examples that work, and words are chosen from lists.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+// The reference page in a real browser, of both services: readable, searchable, usable without a mouse and without
+// JavaScript, and true: its forms send real requests.
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { renderDocsPage } from "../../src/http/openapi/docs-page.ts";
+import { buildOpenApiDocument } from "../../src/http/openapi/document.ts";
+import { describeEndpoint } from "../../src/http/openapi/route-description.ts";
+import type { Endpoint } from "../../src/schema/endpoint.ts";
+import { startLoopbackServer } from "../support/http/loopback-server.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { openBrowser, openPage } from "./browser.ts";
 
 let browser: Browser;
 let web: TestPortfolioWeb;
+let index: EmptyIndex;
+let api: TestApi;
 
 beforeAll(async () => {
-  [browser, web] = await Promise.all([openBrowser(), startTestPortfolioWeb()]);
-});
+  [browser, web, index] = await Promise.all([openBrowser(), startTestPortfolioWeb(), openEmptyIndex()]);
+  api = await startTestApi(index.database);
+}, 120_000);
 afterAll(async () => {
   await browser?.close();
   await web?.close();
+  await api?.close();
+  await index?.drop();
 });
 
-it("sends the form as it is, with what was chosen", async () => {
-  const { page, errors } = await openPage(browser);
-  await page.goto(`${web.url}/docs#getPortfolio`);
-  const operation = page.locator("#getPortfolio");
-  const output = operation.locator("output");
-  await operation.getByRole("button", { name: "Send" }).click();
-  await expect.poll(() => output.textContent()).toMatch(/^GET \/portfolio\?address=0x[0-9a-f]{40}\n402 /);
-  const spam = operation.getByLabel("spam");
-  expect(await spam.locator("option").allTextContents()).toEqual(["", "include", "exclude"]);
-  await spam.selectOption("exclude");
-  await operation.getByRole("button", { name: "Send" }).click();
-  await expect.poll(() => output.textContent()).toMatch(/^GET \/portfolio\?address=0x\w+&spam=exclude\n402 /);
-  await page.close();
-  expect(errors).toEqual([]);
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 900 };
+
+type Visit = { readonly page: Page; close(): Promise<void> };
+
+/** A page that must not report an error, break its policy, or ask another origin for anything. */
+async function visit(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const { page, errors } = await openPage(browser, options);
+  const foreign: string[] = [];
+  page.on("request", (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) foreign.push(request.url());
+  });
+  await page.addInitScript(
+    "window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective))",
+  );
+  await page.goto(url);
+  return {
+    page,
+    async close() {
+      if (options.javaScriptEnabled !== false) expect(await page.evaluate("window.violations")).toEqual([]);
+      await page.context().close();
+      expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
+    },
+  };
+}
+
+function card(page: Page, id: string) {
+  return page.locator(`details:has(> #${id})`);
+}
+
+/** Opens a record inside a tree. */
+async function expand(tree: Locator, name: string): Promise<void> {
+  await tree.locator("summary", { hasText: new RegExp(`^${name}$`) }).click();
+}
+
+describe("a request", () => {
+  it("is sent as the form has it, and shown with status, time, size, headers and body", async () => {
+    const { page, close } = await visit(`${api.url}/docs#listIntents`);
+    const operation = page.locator("#listIntents");
+    expect(await operation.getByLabel("limit").getAttribute("placeholder")).toBe("2");
+    await operation.getByLabel("limit").fill("3");
+    await operation.getByRole("button", { name: "Send" }).click();
+    await expect
+      .poll(() => operation.locator(".status").textContent(), { timeout: 20_000 })
+      .toMatch(/^200 OK · \d+ ms · \d+ bytes$/);
+    expect(await operation.locator(".response pre").textContent()).toContain(
+      '{\n  "intents": [],\n  "pagination": {\n    "limit": 3,',
+    );
+    await operation.locator(".response summary").click();
+    expect(await operation.locator(".response dl").innerText()).toContain("x-indexed-block");
+    await close();
+  });
+
+  it("has a body where the operation takes one", async () => {
+    const { page, close } = await visit(`${api.url}/docs#publishCatalog`);
+    const operation = page.locator("#publishCatalog");
+    await operation.getByRole("button", { name: "Send" }).click();
+    await expect
+      .poll(() => operation.locator(".status").textContent(), { timeout: 20_000 })
+      .toMatch(/^201 Created/);
+    expect(await operation.locator(".response pre").textContent()).toMatch(
+      /"catalog_hash": "0x[0-9a-f]{64}"/,
+    );
+    await close();
+  });
+
+  it("is shown as curl and as a call of the client while you type", async () => {
+    const { page, close } = await visit(`${api.url}/docs#listIntents`);
+    const operation = page.locator("#listIntents");
+    await operation.getByLabel("status").selectOption("filled");
+    await operation.getByLabel("block", { exact: true }).fill("327");
+    expect(await operation.locator("[data-sample=curl]").innerText()).toBe(
+      `curl '${api.url}/intents?status=filled&block=327'`,
+    );
+    await operation.getByText("TypeScript", { exact: true }).click();
+    expect(await operation.locator("[data-sample=curl]").isVisible()).toBe(false);
+    expect(await operation.locator("[data-sample=client]").innerText()).toContain(
+      'sextant.at(327n).listIntents({ status: "filled" })',
+    );
+    // The choice holds for every operation.
+    await card(page, "getIntent").locator("> summary").click();
+    expect(await page.locator("#getIntent [data-sample=client]").innerText()).toContain(
+      'sextant.getIntent({ id: "15" })',
+    );
+    await close();
+  });
+
+  it("is copied", async () => {
+    const { page, close } = await visit(`${api.url}/docs#getHealth`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.locator("#getHealth").getByRole("button", { name: "Copy" }).click();
+    await expect.poll(() => page.locator("#getHealth .copy").textContent()).toBe("Copied");
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`curl '${api.url}/health'`);
+    await close();
+  });
+
+  it("that costs money says so, and gets the terms", async () => {
+    const { page, close } = await visit(`${web.url}/docs#getPortfolio`);
+    const operation = page.locator("#getPortfolio");
+    expect(await operation.locator(".needs").innerText()).toMatch(
+      /^Costs \$0\.01 per request\. A payment by x402/,
+    );
+    expect(await operation.getByRole("button", { name: "Send" }).count()).toBe(0);
+    const spam = operation.getByLabel("spam");
+    expect(await spam.locator("option").allTextContents()).toEqual([
+      "not set: include",
+      "include",
+      "exclude",
+    ]);
+    await spam.selectOption("exclude");
+    expect(await operation.locator("[data-sample=curl]").innerText()).toMatch(
+      /^curl 'http:\/\/127\.0\.0\.1:\d+\/portfolio\?address=0x\w{40}&spam=exclude'$/,
+    );
+    await operation.getByRole("button", { name: "Get the terms" }).click();
+    await expect.poll(() => operation.locator(".status").textContent()).toMatch(/^402 Payment Required/);
+    await operation.getByLabel("PAYMENT-SIGNATURE").fill("abc");
+    expect(await operation.getByRole("button", { name: "Send with this payment" }).count()).toBe(1);
+    await operation.getByRole("link", { name: "open it in a browser" }).click();
+    await page.waitForURL(`${web.url}/portfolio`);
+    await close();
+  });
 });
 
-it("shows the example of what need not be given", async () => {
-  const { page, errors } = await openPage(browser);
-  await page.goto(`${web.url}/docs#getDiscoveryResources`);
-  const operation = page.locator("#getDiscoveryResources");
-  expect(await operation.getByLabel("type").getAttribute("placeholder")).toBe("http");
-  await operation.getByRole("button", { name: "Send" }).click();
-  await expect
-    .poll(() => operation.locator("output").textContent())
-    .toMatch(/^GET \/discovery\/resources\n200 /);
-  await page.close();
-  expect(errors).toEqual([]);
+describe("finding", () => {
+  it("narrows the page to what contains every word, by keyboard alone", async () => {
+    const { page, close } = await visit(`${api.url}/docs`, { viewport: DESK });
+    const shown = () => page.locator("details.card:visible > .body, details.card:visible").count();
+    const all = await shown();
+    await page.keyboard.press("/");
+    await page.keyboard.type("capability_hash");
+    const cards = page.locator("details.card:visible > summary");
+    await expect.poll(() => cards.count()).toBe(2);
+    expect(await cards.first().innerText()).toMatch(/\/services.*contains capability_hash/s);
+    expect(await page.locator("nav .entries a:visible").count()).toBe(2);
+    expect(await page.locator("#search-status").textContent()).toBe("2 matches; Enter opens the first.");
+    await page.keyboard.press("Enter");
+    expect(new URL(page.url()).hash).toBe("#listServices");
+    expect(await page.locator("#listServices").isVisible()).toBe(true);
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing has this");
+    expect(await page.locator("#search-status").textContent()).toBe("Nothing contains all of these words.");
+    await page.keyboard.press("Escape");
+    await expect.poll(shown).toBeGreaterThanOrEqual(all);
+    await close();
+  });
+
+  it("finds records by their fields, and opens records inside records", async () => {
+    const { page, close } = await visit(`${web.url}/docs`);
+    await page.getByLabel("Search").fill("lookalike");
+    const cards = page.locator("details.record:visible");
+    await expect.poll(() => cards.count()).toBe(1);
+    await page.getByLabel("Search").fill("");
+    await page.goto(`${web.url}/docs#getPortfolio`);
+    const tree = page.locator("#getPortfolio .statuses");
+    for (const name of ["PortfolioSnapshot", "PortfolioPosition", "PositionAsset"]) await expand(tree, name);
+    expect(await tree.getByText("rawBalance", { exact: true }).isVisible()).toBe(true);
+    await close();
+  });
+
+  it("opens what the address names, also where a search has hidden it", async () => {
+    const { page, close } = await visit(`${api.url}/docs#getIntent`);
+    expect(await page.locator("#getIntent").isVisible()).toBe(true);
+    await page.getByLabel("Search").fill("webhook");
+    expect(await page.locator("#getIntent").isVisible()).toBe(false);
+    await page.evaluate("location.hash = 'record-Agent'");
+    await expect.poll(() => page.locator("#record-Agent").isVisible()).toBe(true);
+    await card(page, "listAgents").locator("> summary").click();
+    await expect.poll(() => new URL(page.url()).hash).toBe("#listAgents");
+    await close();
+  });
+});
+
+/** Opens everything, as the longest and narrowest that the page can be. */
+const OPEN_ALL = "for (const part of document.querySelectorAll('details')) part.open = true";
+
+describe("on a phone", () => {
+  it("is short, fits the width, and has no narrow column", async () => {
+    for (const { url } of [api, web]) {
+      const { page, close } = await visit(`${url}/docs`, { viewport: PHONE });
+      expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThan(14_000);
+      await page.evaluate(OPEN_ALL);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+      // Of all texts, also those in trees inside trees.
+      const narrow =
+        await page.evaluate(`[...document.querySelectorAll("p, dd, .parameter input, textarea, pre")]
+        .filter((each) => each.offsetParent && (each.textContent || each.value))
+        .map((each) => [each.clientWidth, each.textContent.slice(0, 40)])
+        .filter(([width]) => width < 200)`);
+      expect(narrow).toEqual([]);
+      await close();
+    }
+  });
+});
+
+describe("without JavaScript", () => {
+  it("shows every operation, parameter, example and sample, and follows links", async () => {
+    const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { operationId: string; parameters: { name: string }[] }>>;
+    };
+    const { page, close } = await visit(`${api.url}/docs#getIntent`, { javaScriptEnabled: false });
+    const operation = page.locator("#getIntent");
+    expect(await operation.isVisible()).toBe(true);
+    expect(await page.getByLabel("Search").isVisible()).toBe(false);
+    expect(await operation.getByRole("button").count()).toBe(0);
+    expect(await operation.locator(".parameter .example").first().innerText()).toBe("Example: 15");
+    expect(await operation.innerText()).toContain("Sending from this page needs JavaScript");
+    expect(await operation.locator("[data-sample=curl]").innerText()).toBe(
+      'curl "$SEXTANT_API_URL/intents/15"',
+    );
+    await operation.getByText("TypeScript", { exact: true }).click();
+    expect(await operation.locator("[data-sample=client]").isVisible()).toBe(true);
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const { operationId, parameters } of Object.values(methods)) {
+        const text = await card(page, operationId).evaluate((each) => each.textContent ?? "");
+        for (const expected of [path, ...parameters.map(({ name }) => name)])
+          expect(text).toContain(expected);
+      }
+    }
+    await expand(operation, "IntentWithMetadata");
+    await operation.getByRole("link", { name: "IntentWithMetadata" }).click();
+    expect(await page.locator("#record-IntentWithMetadata").isVisible()).toBe(true);
+    await close();
+  });
+});
+
+describe("accessibility", () => {
+  const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+  const RUN = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`;
+
+  it.each([
+    ["light", PHONE],
+    ["dark", PHONE],
+    ["light", DESK],
+    ["dark", DESK],
+  ] as const)(
+    "has no serious problem in %s at %o",
+    async (colorScheme, viewport) => {
+      for (const [url, operation] of [
+        [api.url, "publishCatalog"],
+        [web.url, "getPortfolio"],
+      ] as const) {
+        // The tool adds a script of its own; the other tests are without this.
+        const { page } = await openPage(browser, { colorScheme, viewport, bypassCSP: true });
+        await page.goto(`${url}/docs#${operation}`);
+        const button = page.locator(`#${operation} .panel div > button`);
+        await button.click();
+        await expect.poll(() => page.locator(`#${operation} .status`).textContent()).toMatch(/^[24]0/);
+        await page.locator("nav + main .record > summary").first().click();
+        await page.addScriptTag({ content: axe });
+        expect(await page.evaluate(RUN)).toEqual([]);
+        await page.context().close();
+      }
+    },
+    120_000,
+  );
+});
+
+describe("hostile text", () => {
+  const evil = `"><img src=x onerror="window.taken=1"></script></textarea><script>window.taken=1</script>'\${window.taken=1}`;
+  const endpoint: Endpoint = {
+    method: "POST",
+    path: "/things/:id",
+    operationId: "makeThing",
+    summary: evil,
+    description: evil,
+    tag: "Things",
+    parameters: [
+      {
+        ...{ name: "id", in: "path", required: true, description: evil, example: evil },
+        kind: { json: { type: "string", pattern: evil, default: evil }, parse: (text) => text },
+      },
+      {
+        ...{ name: "word", in: "query", required: false, description: evil, example: evil },
+        kind: { json: { type: "string", enum: [evil] }, parse: (text) => text },
+      },
+    ],
+    body: {
+      title: "Evil",
+      type: "object",
+      properties: { [evil]: { type: "string", description: evil, examples: [evil] } },
+    },
+    bodyExample: { [evil]: evil },
+    responses: { 200: { type: "object", properties: { [evil]: { enum: [evil] } } } },
+    security: { name: "x402", scheme: { type: "http", scheme: "x402", description: evil } },
+    extensions: { "x-payment-info": { price: { amount: evil, currency: evil } } },
+    handle: async () => ({ status: 200, body: {} }),
+  };
+
+  it("of a document or a response stays text", async () => {
+    const { html, contentSecurityPolicy } = renderDocsPage(
+      buildOpenApiDocument({
+        info: { title: evil, version: evil, description: evil },
+        routes: [describeEndpoint(endpoint)],
+        tags: { Things: evil },
+        samples: { variable: "URL", fallback: evil, client: { option: "api" } },
+      }),
+    );
+    const server = await startLoopbackServer(({ url }, response) => {
+      const isPage = url === "/docs";
+      response.setHeader("content-type", isPage ? "text/html; charset=utf-8" : "application/json");
+      response.setHeader("x-evil", evil);
+      if (isPage) response.setHeader("content-security-policy", contentSecurityPolicy);
+      response.end(isPage ? html : JSON.stringify({ [evil]: evil }));
+    });
+    const { page, close } = await visit(`${server.url}/docs#makeThing`);
+    await page.evaluate(OPEN_ALL);
+    await page.locator("#makeThing .panel div > button").click();
+    await expect.poll(() => page.locator("#makeThing .status").textContent()).toMatch(/^200/);
+    expect(JSON.parse((await page.locator("#makeThing .response pre").textContent()) ?? "")).toEqual({
+      [evil]: evil,
+    });
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.evaluate("window.taken")).toBeUndefined();
+    await close();
+    await server.stop();
+  });
 });

@@ -52,6 +52,7 @@ const document = buildOpenApiDocument({
   info,
   routes: [describeRead(read), describeEndpoint(endpoint), ...serviceRoutes],
   tags,
+  samples: { variable: "THINGS_URL", fallback: "http://127.0.0.1:1", client: { option: "api" } },
   examples: { parameters: { block: "7" }, operations: { getThing: { parameters: { id: "12" } } } },
 });
 
@@ -168,6 +169,30 @@ describe("titled schemas", () => {
   });
 });
 
+describe("samples of an operation", () => {
+  const operation = document.paths["/things/{id}"]?.get;
+
+  it("are a curl command and a call of the client, with what is required", () => {
+    expect(operation?.["x-codeSamples"]).toEqual([
+      { lang: "Shell", label: "curl", source: 'curl "$THINGS_URL/things/12"' },
+      {
+        lang: "TypeScript",
+        label: "TypeScript",
+        source: `import { createSextant } from "@sextant-index/client";
+
+const sextant = createSextant({ api: process.env.THINGS_URL ?? "http://127.0.0.1:1" });
+console.log(await sextant.getThing({ id: "12" }));`,
+      },
+    ]);
+  });
+
+  it("have no call for what the client does not offer", () => {
+    const health = document.paths["/health"]?.get;
+    expect(health?.["x-codeSamples"]).toMatchObject([{ label: "curl" }]);
+    expect(health?.["x-client-call"]).toBeUndefined();
+  });
+});
+
 describe("schemas as text", () => {
   it.each([
     [{ type: "string" }, "string"],
@@ -189,15 +214,20 @@ describe("the page", () => {
     expect(html).toContain("<title>A &lt;script&gt;</title>");
     expect(html).toContain("One &lt;thing&gt;");
     expect(html).toContain("Which &lt;b&gt;one&lt;/b&gt;.");
+    expect(html).toContain('pre data-sample="curl">curl -X POST &quot;$THINGS_URL/things&quot;');
     expect(html.match(/<script/g)).toHaveLength(1);
   });
 
   it("offers the words of a parameter as a list, and fills in what is required", () => {
     expect(html).toContain(
-      '<select name="include" data-in="query"><option></option><option>provenance</option></select>',
+      '<select id="getThing-include" data-name="include" data-in="query" data-type="string"><option value="">not set</option><option>provenance</option></select>',
     );
-    expect(html).toContain('<input name="id" data-in="path" required value="12">');
-    expect(html).toContain('<input name="block" data-in="query" placeholder="7">');
+    expect(html).toContain(
+      '<input id="getThing-id" data-name="id" data-in="path" data-type="string" required inputmode="numeric" value="12">',
+    );
+    expect(html).toContain(
+      '<input id="getThing-block" data-name="block" data-in="query" data-type="string" inputmode="numeric" placeholder="7">',
+    );
     expect(html).toContain("&quot;name&quot;: &quot;&lt;own&gt;&quot;");
   });
 
@@ -208,7 +238,7 @@ describe("the page", () => {
       ["style", "style-src"],
       ["script", "script-src"],
     ]) {
-      const inside = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html)?.[1] ?? "";
+      const inside = new RegExp(`<${tag}(?: type="module")?>([^]*?)</${tag}>`).exec(html)?.[1] ?? "";
       const hash = createHash("sha256").update(inside).digest("base64");
       expect(policy).toContain(`${directive} 'sha256-${hash}'`);
     }

@@ -103,7 +103,8 @@ function renderParameter(id: string, parameter: JsonSchema): string {
 /** A required parameter begins with its example, so that the form can be sent; others show theirs. */
 function renderInput(id: string, { name, in: location, required, schema, example }: JsonSchema): string {
   const { type, enum: words, pattern, default: usual } = schema as JsonSchema;
-  const attributes = `id="${id}" name="${escapeHtml(name)}" data-in="${escapeHtml(location)}" data-type="${escapeHtml(type ?? "string")}"${required ? " required" : ""}`;
+  // Not as `name`: a field with the name of a property of the form, such as id, would replace that.
+  const attributes = `id="${id}" data-name="${escapeHtml(name)}" data-in="${escapeHtml(location)}" data-type="${escapeHtml(type ?? "string")}"${required ? " required" : ""}`;
   if (Array.isArray(words)) {
     const option = (word: unknown) =>
       `<option${required && word === example ? " selected" : ""}>${escapeHtml(word)}</option>`;

@@ -21,7 +21,7 @@ export function buildTarget({ path, parameters }) {
 /** Commas stay: they separate the words of a list, and a query may contain them. @param {string} text */
 function encodePart(text) {
   const escapeSign = (/** @type {string} */ sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text.toWellFormed?.() ?? text)
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"))
     .replace(/[!'()*]/g, escapeSign)
     .replaceAll("%2C", ",");
 }

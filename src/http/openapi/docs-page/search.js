@@ -61,7 +61,8 @@ function readEntry(card) {
   }));
   const description = lowerText(card.querySelector(".description"));
   const text = [head, description, ...parts.map((part) => part.text)].join(" ");
-  const link = document.querySelector(`nav a[href="#${CSS.escape(id)}"]`)?.closest("li") ?? null;
+  const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav .entries a"));
+  const link = [...links].find(({ hash }) => hash === `#${id}`)?.closest("li") ?? null;
   return { card, link, head, parts, text };
 }
 

@@ -15,8 +15,8 @@ const origin = location.origin + location.pathname.replace(/\/[^/]*$/, "");
 function readRequest(form) {
   const { method = "GET", path = "" } = form.dataset;
   const fields = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-in]"));
-  const parameters = [...fields].flatMap(({ name, value, dataset }) =>
-    value === "" ? [] : [{ name, value, in: dataset.in ?? "", type: dataset.type ?? "" }],
+  const parameters = [...fields].flatMap(({ value, dataset: { name = "", in: place = "", type = "" } }) =>
+    value === "" ? [] : [{ name, value, in: place, type }],
   );
   return { method, path, parameters, body: form.querySelector("textarea")?.value ?? null };
 }
@@ -40,7 +40,7 @@ export async function sendRequest(form) {
   const request = readRequest(form);
   const parts = responseParts(form);
   const started = performance.now();
-  showResponse(parts, { status: "Waiting for the response …", isError: false, headers: [], text: "" });
+  showResponse(parts, { status: "Waiting for the response …", tone: "", headers: [], text: "" });
   try {
     const response = await fetch(`.${buildTarget(request)}`, {
       method: request.method,
@@ -54,11 +54,11 @@ export async function sendRequest(form) {
     const status = [`${response.status} ${response.statusText}`.trim(), `${milliseconds} ms`, size].join(
       " · ",
     );
-    showResponse(parts, { status, isError: response.status >= 400, headers: [...response.headers], text });
+    showResponse(parts, { status, tone: response.ok ? "good" : "bad", headers: [...response.headers], text });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const status = `No response: ${reason} Is the service running?`;
-    showResponse(parts, { status, isError: true, headers: [], text: "" });
+    showResponse(parts, { status, tone: "bad", headers: [], text: "" });
   }
 }
 
@@ -106,12 +106,12 @@ function responseParts(form) {
 
 /**
  * @param {ReturnType<typeof responseParts>} parts
- * @param {{ status: string, isError: boolean, headers: [string, string][], text: string }} shown
+ * @param {{ status: string, tone: "" | "good" | "bad", headers: [string, string][], text: string }} shown
  */
-function showResponse(parts, { status, isError, headers, text }) {
+function showResponse(parts, { status, tone, headers, text }) {
   parts.box.hidden = false;
   parts.status.textContent = status;
-  parts.status.classList.toggle("bad", isError);
+  parts.status.className = `status ${tone}`;
   parts.headers.hidden = headers.length === 0;
   const list = /** @type {HTMLElement} */ (parts.headers.querySelector("dl"));
   list.replaceChildren(
