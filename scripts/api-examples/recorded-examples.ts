@@ -1,7 +1,8 @@
-// Example values for every parameter and body of the indexing API, taken from the requests and records of a local run.
+// Examples of every parameter, body and response of the indexing API, taken from the requests and records of a local run.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
 import type { ApiExamples, OperationExample } from "../../src/http/openapi/examples.ts";
 import type { ApiExample, SendExampleRequest } from "./sample-requests.ts";
+import { shortened } from "./sections.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -114,6 +115,22 @@ export async function verifyExamples(
   }
 }
 
+/** The first response of every operation that responds with JSON, without the description of the API itself. */
+export function collectResponses(
+  document: OpenApiDocument,
+  samples: readonly ApiExample[],
+): Readonly<Record<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for (const { method, path, response } of samples) {
+    const id = document.paths[path]?.[method.toLowerCase()]?.operationId;
+    const { body } = response;
+    if (id === undefined || found.has(id) || typeof body !== "object" || body === null || "openapi" in body)
+      continue;
+    found.set(id, shortened(body));
+  }
+  return Object.fromEntries(found);
+}
+
 const HEADER = `// Example requests that a local run with seed 1 serves; written by \`npm run docs:api\`.
 import type { ApiExamples } from "../http/openapi/examples.ts";
 `;
@@ -121,4 +138,12 @@ import type { ApiExamples } from "../http/openapi/examples.ts";
 /** The source of the file that the API's description reads. */
 export function formatExamples(examples: ApiExamples): string {
   return `${HEADER}\nexport const recordedExamples: ApiExamples = ${JSON.stringify(examples, null, 2)};\n`;
+}
+
+const RESPONSES_HEADER =
+  "// Example responses of a local run with seed 1, lists cut to two; written by `npm run docs:api`.";
+
+export function formatResponses(responses: Readonly<Record<string, unknown>>): string {
+  const type = "Readonly<Record<string, unknown>>";
+  return `${RESPONSES_HEADER}\n\nexport const recordedResponses: ${type} = ${JSON.stringify(responses, null, 2)};\n`;
 }

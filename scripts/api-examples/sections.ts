@@ -86,7 +86,8 @@ function shown(body: unknown): string[] {
   return ["```json", JSON.stringify(shortened(body), null, 2), "```"];
 }
 
-function shortened(value: unknown): unknown {
+/** With the first elements of every list. */
+export function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, ELEMENTS_SHOWN).map(shortened);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, shortened(part)]));

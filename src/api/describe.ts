@@ -11,6 +11,7 @@ import {
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
 import { recordedExamples } from "./recorded-examples.ts";
+import { recordedResponses } from "./recorded-responses.ts";
 
 const TAGS = {
   Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
@@ -63,6 +64,7 @@ export function describeApi(
     fallback: "http://127.0.0.1:3001",
     client: { option: "api" },
   } as const;
-  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples: recordedExamples, samples });
+  const examples = { ...recordedExamples, responses: recordedResponses };
+  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples, samples });
   return { info, routes, document };
 }

@@ -72,6 +72,8 @@ export type Endpoint = {
   readonly body: JsonSchema | null;
   /** A body for the description, where it is not recorded from a run. */
   readonly bodyExample?: unknown;
+  /** The body of a successful response for the description, where it is not recorded from a run. */
+  readonly responseExample?: unknown;
   /** Largest body in bytes, if a few kilobytes are not enough; the server's limit applies too. */
   readonly bodyBytesMax?: number;
   /** Response schemas by status; errors have the same form everywhere. */

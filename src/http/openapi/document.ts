@@ -230,7 +230,10 @@ function describeOperation(
             },
           },
         }),
-    responses: { ...describeResponses(route, schemas), ...describeErrors(route) },
+    responses: {
+      ...describeResponses(route, schemas, examples.responses?.[operationId] ?? route.responseExample),
+      ...describeErrors(route),
+    },
     ...extensions,
   };
 }
@@ -257,6 +260,7 @@ function describeParameter(
 function describeResponses(
   route: RouteDescription,
   schemas: SchemaRegistry,
+  example: unknown,
 ): Record<string, OpenApiResponse> {
   const { responses, responseHeaders = {}, otherTypes = {}, hasIndexHead, hasEtag } = route;
   const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash"] : [];
@@ -271,13 +275,23 @@ function describeResponses(
         ...(hasEtag ? etag : {}),
         ...describeHeaders(responseHeaders[Number(status)] ?? {}),
       },
-      content: describeContent({ [type]: schema, ...(status === "200" ? otherTypes : {}) }, schemas),
+      content: {
+        [type]: {
+          schema: schemas.register(schema),
+          ...(example === undefined || !isSuccess(status) ? {} : { example }),
+        },
+        ...(status === "200" ? describeContent(otherTypes, schemas) : {}),
+      },
     },
   ]);
   const notModified: [string, OpenApiResponse][] = hasEtag
     ? [["304", { description: "Not modified.", headers: { ...shared, ...etag } }]]
     : [];
   return Object.fromEntries([...declared, ...notModified]);
+}
+
+function isSuccess(status: string): boolean {
+  return status === "200" || status === "201";
 }
 
 function describeContent(byType: Readonly<Record<string, JsonSchema>>, schemas: SchemaRegistry): Content {

@@ -1,10 +1,12 @@
-// Example requests of the operations: values for the parameters, and bodies.
+// Examples of the operations: values for the parameters, bodies, and responses.
 
 /** Recorded from a run, so that they work in another run of the same kind. */
 export type ApiExamples = {
   /** By parameter, for all operations that have it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly operations: Readonly<Record<string, OperationExample>>;
+  /** Bodies of successful responses by operation, with long lists cut. */
+  readonly responses?: Readonly<Record<string, unknown>>;
 };
 
 export type OperationExample = {

@@ -15,6 +15,7 @@ export type RouteDescription = {
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
   readonly bodyExample?: unknown;
+  readonly responseExample?: unknown;
   /** Null where neither a payment nor a signature is needed. */
   readonly security: Security | null;
   readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
@@ -91,7 +92,7 @@ export function describeEndpoint(
   const { method, path, operationId, summary, description, tag, parameters, body, responses } = endpoint;
   const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
   const { otherTypes = {} } = endpoint;
-  const { bodyExample, security = null } = endpoint;
+  const { bodyExample, responseExample, security = null } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
     method,
@@ -103,6 +104,7 @@ export function describeEndpoint(
     parameters: [...parameters, ...(readsIndex ? minBlockParameters : [])],
     body,
     bodyExample,
+    responseExample,
     security,
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),

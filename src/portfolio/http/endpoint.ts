@@ -98,6 +98,7 @@ export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endp
   return {
     ...description,
     responses: { ...description.responses, 402: paymentRequiredSchema },
+    responseExample: exampleSnapshot,
     errorStatuses: [409, 500],
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },

@@ -30,7 +30,7 @@ export function renderOperation(
 ${renderNeeds(path, operation, components)}
 <form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"${callData} autocomplete="off" autocapitalize="off" spellcheck="false">
 <div class="inputs">${renderInputs(id, operation)}</div>
-<div class="panel">${renderSamples(id, operation)}${renderSending(operation, components)}</div>
+<div class="panel">${renderSamples(id, operation)}${renderSending(operation, components)}${renderExample(operation)}</div>
 <div class="results"><h4>Responses</h4>${renderResponses(operation.responses, components)}</div>
 </form>
 </div>
@@ -154,6 +154,16 @@ function renderSending(operation: OpenApiOperation, components: Components): str
   return `<div class="scripted">${button}</div>
 <noscript><p class="soft">Sending from this page needs JavaScript; the command above does the same.</p></noscript>
 <div class="response" hidden><p class="status" role="status"></p><details class="headers more"><summary>Headers</summary><dl></dl></details><pre tabindex="0" aria-label="Body of the response"></pre></div>`;
+}
+
+/** Shown until there is a response of the reader's own. */
+function renderExample({ responses }: OpenApiOperation): string {
+  const success = responses[200] ?? responses[201];
+  const content = success !== undefined && "content" in success ? success.content : undefined;
+  const example = content?.["application/json"]?.example;
+  if (example === undefined) return "";
+  const text = escapeHtml(JSON.stringify(example, null, 2));
+  return `<div class="sample-response"><h4>Example of a response</h4><pre tabindex="0" aria-label="Example of a response">${text}</pre></div>`;
 }
 
 function renderResponses(

@@ -40,6 +40,7 @@ export async function sendRequest(form) {
   const request = readRequest(form);
   const parts = responseParts(form);
   const started = performance.now();
+  form.querySelector(".sample-response")?.remove();
   showResponse(parts, { status: "Waiting for the response …", tone: "", headers: [], text: "" });
   try {
     const response = await fetch(`.${buildTarget(request)}`, {
