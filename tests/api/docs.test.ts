@@ -1,8 +1,13 @@
-// docs/api.md shows every route with valid requests and responses.
-import { readFileSync } from "node:fs";
+// What describes the API to people and programs is true: docs/api.md, /llms.txt, /docs and the code that it shows.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findStaleApiSections } from "../../scripts/api-examples/sections.ts";
+import { buildServiceDocuments } from "../../scripts/openapi-lint/documents.ts";
+import { renderDocsPage } from "../../src/http/openapi/docs-page.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import {
   type ApiClient,
   createResponseChecker,
@@ -12,6 +17,7 @@ import {
 import { operationsOf } from "../support/http/hostile-requests.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
+import { findTypeErrors } from "../support/process/type-check.ts";
 
 let index: EmptyIndex;
 let api: TestApi;
@@ -59,6 +65,73 @@ describe("/llms.txt", () => {
     for (const [, , target = ""] of operations) expect(page).toContain(`id="${target.split("#")[1]}"`);
   });
 });
+
+describe("/docs", () => {
+  const PAGE = "src/http/openapi/docs-page";
+
+  it("has the design of the other pages", () => {
+    // By scheme: a value of the dark one comes after the query for it.
+    const valuesIn = (file: string) =>
+      readFileSync(file, "utf8")
+        .split(/@media \(prefers-color-scheme: dark\)|@media print/)
+        .slice(0, 2)
+        .map(
+          (text) =>
+            new Map([...text.matchAll(/^ +(--[\w-]+): ([^;]+);/gm)].map(([, name, value]) => [name, value])),
+        );
+    const [all, own] = [valuesIn("src/web/pay-page/theme.css"), valuesIn(`${PAGE}/theme.css`)];
+    for (const scheme of [0, 1]) {
+      expect(own[scheme]?.size).toBeGreaterThan(15);
+      for (const [name, value] of own[scheme] ?? [])
+        expect([name, value]).toEqual([name, all[scheme]?.get(name)]);
+    }
+  });
+
+  it("has a script whose types are right", () => {
+    expect(findTypeErrors(PAGE)).toBeNull();
+  });
+
+  it("is light enough for a phone, compressed", () => {
+    for (const document of Object.values(buildServiceDocuments())) {
+      expect(gzipSync(renderDocsPage(document).html).length).toBeLessThan(56_000);
+    }
+  });
+
+  it("shows calls that the client's types accept", () => {
+    const calls = Object.values(buildServiceDocuments()).flatMap(clientCallsIn);
+    expect(calls.length).toBeGreaterThan(80);
+    // Inside the repository, where the packages are found.
+    mkdirSync("node_modules/.cache", { recursive: true });
+    const folder = mkdtempSync(join("node_modules/.cache", "calls-"));
+    try {
+      for (const [number, source] of calls.entries())
+        writeFileSync(join(folder, `call-${number}.ts`), source);
+      const paths = {
+        "@sextant-index/client": [resolve("packages/client/sextant.ts")],
+        "@sextant-index/client/file-journal": [resolve("packages/client/journal/file-journal.ts")],
+      };
+      const compilerOptions = { paths, incremental: false, tsBuildInfoFile: null };
+      const config = { extends: resolve("tsconfig.json"), compilerOptions, include: ["*.ts"], exclude: [] };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+      expect(findTypeErrors(folder)).toBeNull();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+/** The code in TypeScript of every operation that the client offers. */
+function clientCallsIn(document: OpenApiDocument): readonly string[] {
+  return operationsOf(document).flatMap(({ operation }) => {
+    // Where writes are signed, this one only says 404, and takes no body.
+    if (operation.operationId === "createOffchainBid" && !operation.requestBody) return [];
+    const samples = operation["x-codeSamples"] as readonly {
+      readonly lang: string;
+      readonly source: string;
+    }[];
+    return samples.filter(({ lang }) => lang === "TypeScript").map(({ source }) => source);
+  });
+}
 
 it.each([
   ["/robots.txt", "text/plain; charset=utf-8"],

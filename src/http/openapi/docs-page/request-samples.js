@@ -48,8 +48,6 @@ function quoteForShell(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-const KEY = "privateKeyToAccount(process.env.$NAME as `0x$" + "{string}`)";
-
 /** @param {SampleBase} base @param {ClientCall} call @param {SampleRequest} request */
 export function formatClientCall(base, call, request) {
   const { kind } = call;
@@ -75,19 +73,25 @@ function formatClient(base, { option, kind, guard }) {
       ? JSON.stringify(base.origin)
       : `process.env.${base.variable} ?? ${JSON.stringify(base.fallback)}`;
   if (kind === "paid") {
-    const { network, asset, payees } = guard ?? { network: "", asset: "", payees: [] };
-    return `const sextant = createSextant({
+    const limits = Object.entries(guard ?? {}).map(
+      ([name, value]) => `    ${name}: ${JSON.stringify(value)},`,
+    );
+    return `${formatAccount("payer", "PAYER_PRIVATE_KEY")}
+const sextant = createSextant({
   ${option}: ${url},
-  payer: ${KEY.replace("$NAME", "PAYER_PRIVATE_KEY")},
-  guard: ${formatObject({ network, asset, payees })},
+  payer,
+  guard: {
+${limits.join("\n")}
+  },
   journal: openFileJournal("./payments.jsonl"),
 });`;
   }
   if (kind === "signed") {
-    return `const sextant = createSextant({
+    return `${formatAccount("account", "WRITER_PRIVATE_KEY")}
+const sextant = createSextant({
   ${option}: ${url},
   writer: {
-    account: ${KEY.replace("$NAME", "WRITER_PRIVATE_KEY")},
+    account,
     // The chain of the deployment, and its IntentBook contract.
     chainId: 84532,
     intentBook: "0x1111111111111111111111111111111111111111",
@@ -95,6 +99,11 @@ function formatClient(base, { option, kind, guard }) {
 });`;
   }
   return `const sextant = createSextant({ ${option}: ${url} });`;
+}
+
+/** @param {string} name @param {string} variable */
+function formatAccount(name, variable) {
+  return `const ${name} = privateKeyToAccount(\n  process.env.${variable} as \`0x\${string}\`,\n);`;
 }
 
 // Given to the client in another way, or added by it.

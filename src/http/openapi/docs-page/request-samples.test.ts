@@ -22,6 +22,8 @@ const parameter = (name: string, place: string, value: string, type = "string"):
   ...{ name, in: place, type, value },
 });
 
+const HOSTILE = ["$(id)", "`id`", "'; id; '", '"', "\\", "a\nb", "@/etc/passwd", "../..", "a&b=c#d?e,f+g"];
+
 /** What a shell passes to curl. */
 function readArguments(command: string, environment: Readonly<Record<string, string>> = {}): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`;
@@ -55,11 +57,8 @@ describe("a curl command", () => {
   });
 
   it("passes every value on and runs none of it", () => {
-    const hostile = fc.oneof(
-      fc.string({ unit: "binary" }).map((text) => text.replaceAll("\0", "")),
-      fc.constantFrom("$(id)", "`id`", "'; id; '", '"', "\\", "a\nb", "@/etc/passwd", "../..", "a&b=c#d?e,f"),
-    );
-    const property = fc.property(hostile, hostile, hostile, (inPath, inQuery, body) => {
+    const text = fc.string({ unit: "binary" }).map((value) => value.replaceAll("\0", ""));
+    const property = fc.property(text, text, text, (inPath, inQuery, body) => {
       const parameters = [parameter("id", "path", inPath), parameter("q", "query", inQuery)];
       const request = { method: "POST", path: "/things/{id}", parameters, body };
       const passed = readArguments(formatCurl({ origin: ORIGIN }, request));
@@ -69,7 +68,8 @@ describe("a curl command", () => {
       const { search } = new URL(passed[2] ?? "");
       expect(new URLSearchParams(search.replaceAll("+", "%2B")).get("q")).toBe(inQuery);
     });
-    fc.assert(property, { numRuns: runsOf(200) });
+    const examples = HOSTILE.map((each): [string, string, string] => [each, each, each]);
+    fc.assert(property, { numRuns: runsOf(120), examples });
   });
 });
 

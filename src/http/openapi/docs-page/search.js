@@ -18,7 +18,10 @@ export function startSearch(input, status) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = entries.filter((entry) => showEntry(entry, words));
     for (const group of document.querySelectorAll("section.group, nav li.group")) {
-      toggleHidden(group, group.querySelector(".card:not([hidden]), li:not([hidden])") === null);
+      toggleHidden(
+        group,
+        group.querySelector(":scope > .card:not([hidden]), .entries > li:not([hidden])") === null,
+      );
     }
     status.textContent = words.length === 0 ? "" : describeCount(found.length);
     return found;

@@ -55,7 +55,9 @@ export async function sendRequest(form) {
     const status = [`${response.status} ${response.statusText}`.trim(), `${milliseconds} ms`, size].join(
       " · ",
     );
-    showResponse(parts, { status, tone: response.ok ? "good" : "bad", headers: [...response.headers], text });
+    // 402 is not an error: it has the terms.
+    const tone = response.ok ? "good" : response.status === 402 ? "" : "bad";
+    showResponse(parts, { status, tone, headers: [...response.headers], text });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const status = `No response: ${reason} Is the service running?`;
