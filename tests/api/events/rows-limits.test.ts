@@ -185,6 +185,23 @@ describe("a fork while the rows are read", () => {
     expect(left).toBeLessThan(0);
     expect(bondsOf(events)).toEqual([["0"], ["8"], ["9"]]);
   });
+
+  it("makes a page of rows that are all new be read again, for which no row is read", async () => {
+    await index.extend([registered(1)]);
+    const readEvents = index.openReader();
+    let statements = 0;
+    index.beforeStatement = async () => {
+      statements += 1;
+      if (statements !== 2) return;
+      await index.rollback(1);
+      await index.extend([registered(2), registered(3)]);
+    };
+    const events = (await readPages(readEvents)).flat();
+    expect(events.map(({ args, rows }) => [args.solverId, rows?.map(({ key }) => key.solver_id)])).toEqual([
+      ["2", ["2"]],
+      ["3", ["3"]],
+    ]);
+  });
 });
 
 /** A client that takes everything at once. */
