@@ -168,7 +168,10 @@ export function createEventReader({ run, readDeployment, rowsLimits }: EventRead
         meaning = null;
         continue;
       }
-      if (isCursor(cursor) && !isOnChain(cursor, read.found, read.head)) return await readUndo(run, cursor);
+      if (isCursor(cursor)) {
+        assertFinalBlockKept(cursor, read.found);
+        if (!isOnChain(cursor, read.found, read.head)) return await readUndo(run, cursor);
+      }
       assertStartReached(cursor, read.found, request.finality);
       const events = await linkEvents(run, decodeLogs(read.found, known.decoder), request);
       if (events === null) continue;
@@ -260,6 +263,15 @@ function buildQuery(position: Position, { filter, finality, limit }: EventsReque
   const block = "block" in position ? position.block - 1 : position.end === "genesis" ? -1 : CURSOR_BLOCK_MAX;
   const after = { block, hash: null, logIndex: END_OF_BLOCK };
   return { ...common, after, lastLogBlock: null, quietSince: block };
+}
+
+/** What is final is never undone: a reader whose final block was replaced can only be told so. */
+function assertFinalBlockKept({ block, hash, finalized }: EventCursor, { positionHash }: EventLogs): void {
+  if (block > finalized || hash === null || positionHash === null || positionHash === hash) return;
+  throw new Fault(
+    "CURSOR_FOREIGN",
+    `Block ${block} was final when the cursor was issued, and is another one now; start with from=genesis, or with a block before the change.`,
+  );
 }
 
 /** Whether everything up to the cursor is part of the chain that is indexed now. */

@@ -65,7 +65,7 @@ describe("a schema that another deployment has claimed", () => {
       code: "CURSOR_FOREIGN",
     });
     expect((await readPage(after.page.progress.cursor)).status).toBe(200);
-  });
+  }, 60_000);
 
   it("ends open streams with a message that says so, and sends them nothing of its own", async () => {
     await index.extend([2, 1], 1);
@@ -82,5 +82,5 @@ describe("a schema that another deployment has claimed", () => {
     }
     const fresh = await openStream("?from=genesis");
     expect(fresh.messages.map(({ event }) => event)).toEqual(["message", "message", "message", "progress"]);
-  });
+  }, 60_000);
 });

@@ -184,6 +184,21 @@ export class EventIndex {
     await this.#store.rollback(after);
   }
 
+  /** The chain is indexed again, and is another one with as many events from this block on, whatever was final. */
+  async rewrite(fromBlock: number): Promise<void> {
+    const [kept, replaced] = [true, false].map((isKept) =>
+      this.#branch.filter(({ number }) => number > 0 && number < fromBlock === isKept),
+    );
+    const unsettled = this.head - this.#finalized;
+    await this.reset();
+    this.#branch.push(...(kept ?? []));
+    await this.#write(kept ?? []);
+    await this.extend(
+      (replaced ?? []).map(({ events }) => events.length),
+      unsettled,
+    );
+  }
+
   /** The branch that the last rollback removed is the chain again, block by block; unless it no longer fits. */
   async returnToRemoved(): Promise<void> {
     if (this.#removed === null) return;

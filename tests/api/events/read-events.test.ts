@@ -306,6 +306,18 @@ describe("from", () => {
     expect((await from({ cursor: progress.cursor })).undo).toBeNull();
   });
 
+  it.each(FINALITIES)("rejects a final block that is another one now: %s", async (finality) => {
+    await index.extend([1, 2, 1], 1);
+    const { events, progress } = await from({ end: "genesis" }, finality);
+    const [first, second] = events.map(({ record }) => record.cursor);
+    // The same chain is indexed again, and was rewritten from its second block on.
+    await index.rewrite(2);
+    expect((await from({ cursor: first ?? "" }, finality)).events.length).toBeGreaterThan(0);
+    await expect(from({ cursor: second ?? "" }, finality)).rejects.toMatchObject({ code: "CURSOR_FOREIGN" });
+    if (finality === "instant") return;
+    await expect(from({ cursor: progress.cursor }, finality)).rejects.toThrow("Block 2 was final");
+  });
+
   it("goes on from the oldest cursor: nothing is ever too old", async () => {
     await index.extend([1, 1], 0);
     const { events } = await from({ end: "genesis" });

@@ -94,10 +94,10 @@ async function strike(
 /** The chain grows and forks while something is struck. */
 async function runRound(run: Run, disaster: (typeof DISASTERS)[number]): Promise<void> {
   const { stage, random } = run;
-  await stage.runSteps(3 + random.below(4));
+  await stage.runSteps(6 + random.below(6));
   const act = async () => {
     await fork(run);
-    await stage.runSteps(2 + random.below(3));
+    await stage.runSteps(3 + random.below(4));
     if (random.chance(50)) await fork(run);
   };
   await Promise.all([strike(run, disaster), act()]);
@@ -105,7 +105,7 @@ async function runRound(run: Run, disaster: (typeof DISASTERS)[number]): Promise
 
 /** One undo for certain: the client has the head, and the chain forks below it. */
 async function undoOnce({ stage, clients }: Run): Promise<void> {
-  await stage.runSteps(6);
+  await stage.runSteps(25);
   const { number } = await stage.head();
   const instant = clients.filter(({ finality }) => finality === "instant");
   await vi.waitFor(() => {
