@@ -73,8 +73,8 @@ describe.each([
     topics0: null,
     logsMax: 100,
   };
-  /** Entries of indexes and tables: a page of each is read for every log and its block. */
-  const pagesOf = (logs: number) => 60 + 4 * logs;
+  /** For every log and its block a page of the table, and one of each level of its index. */
+  const pagesOf = (logs: number) => 100 + 5 * logs;
 
   beforeAll(async () => {
     await opened.database.query(statement);
