@@ -134,6 +134,38 @@ describe("a snapshot on the page", () => {
     expect(await page.locator("#total").textContent()).toBe("$123,456,789,012,345,678,901,234,567,890.12");
   });
 
+  it("says of an empty wallet that nothing was found, and what to do", async () => {
+    const { summary } = richSnapshot;
+    const none = { tokenCount: 0, pricedTokenCount: 0, unpricedTokenCount: 0, totalValueUsd: "0" };
+    const chains = summary.chains.map(({ chain }) => ({ chain, ...none }));
+    const service = await serve({
+      ...richSnapshot,
+      summary: { ...summary, ...none, stablecoinValueUsd: "0", chains, warnings: ROUTINE_NOTES },
+      ...{ tokens: [], positions: [], recentActivity: [] },
+    });
+    open.push(service);
+    const { page } = await buy({}, service);
+    expect(await page.locator("#total").textContent()).toBe("$0.00");
+    const titles = await page.locator("#result h3").allTextContents();
+    expect(titles).toEqual([
+      "Paid $0.01",
+      "Total value",
+      "Nothing found",
+      "Recent activity",
+      "How it was read",
+    ]);
+  });
+
+  it("does not add up a total that is unknown", async () => {
+    const { summary } = richSnapshot;
+    const service = await serve({ ...richSnapshot, summary: { ...summary, totalValueUsd: null } });
+    open.push(service);
+    const { page } = await buy({}, service);
+    expect(await page.locator("#total").textContent()).toBe("Unknown");
+    expect(await page.locator("#total ~ .facts").count()).toBe(0);
+    expect(await page.locator("#total + p").textContent()).toContain("see the warnings");
+  });
+
   it("has the receipt above the tokens", async () => {
     const { page } = await buy();
     const topOf = async (title: RegExp) =>

@@ -8,7 +8,7 @@ import { buildPaymentHeader, buildTypedData, createAuthorization, decodeHeader }
  * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null, sender: string | null, lookalike: boolean}} Activity
  * @typedef {{chain: string, tokenCount: number, totalValueUsd: string | null}} ChainSummary
  * @typedef {{totalValueUsd: string | null, stablecoinValueUsd: string | null, tokenCount: number, pricedTokenCount: number, unpricedTokenCount: number, chains: ChainSummary[], warnings: string[]}} Summary
- * @typedef {{address: string, timestamp: string, provider: string, summary: Summary, tokens: Token[], positions: Position[], recentActivity: Activity[]}} Snapshot
+ * @typedef {{address: string, chains: string[], timestamp: string, provider: string, summary: Summary, tokens: Token[], positions: Position[], recentActivity: Activity[]}} Snapshot
  * @typedef {{transaction: string, network: string, payer: string}} Receipt
  * @typedef {{snapshot: Snapshot, receipt: Receipt | null}} PaidSnapshot
  * @typedef {import("./payment.js").Terms} Terms

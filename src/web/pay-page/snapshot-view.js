@@ -30,16 +30,12 @@ export function createViewContext(chains, timeZone) {
 export function renderSnapshot(snapshot, context) {
   const { address, summary, tokens, positions, recentActivity } = snapshot;
   const { notes, warnings } = sortNotes(summary.warnings);
+  const isEmpty = tokens.length === 0 && positions.length === 0;
+  const beside = isEmpty ? renderNothing(snapshot, context) : renderAllocationCard(snapshot, context);
   const parts = [
-    createElement(
-      "div",
-      { class: "two" },
-      renderTotal(snapshot, context),
-      renderAllocationCard(snapshot, context),
-    ),
+    createElement("div", { class: "two" }, renderTotal(snapshot, context), beside),
     warnings.length === 0 ? null : renderWarnings(warnings),
-    renderTokens(tokens, context),
-    renderPositions(positions, context),
+    ...(isEmpty ? [] : [renderTokens(tokens, context), renderPositions(positions, context)]),
     renderActivity(recentActivity, address, context),
     renderNotes(snapshot, notes, context),
   ];
@@ -125,6 +121,19 @@ function renderChainShare({ chain, totalValueUsd }, { summary }, { nameOf }) {
 function positive(value) {
   const units = toMillionths(value);
   return units > 0n ? units : 0n;
+}
+
+/** @param {Snapshot} snapshot @param {ViewContext} context */
+function renderNothing({ chains }, { nameOf }) {
+  return renderCard(
+    "Nothing found",
+    createElement("p", {}, `No known token and no position on ${chains.map(nameOf).join(", ")}.`),
+    createElement(
+      "p",
+      { class: "soft" },
+      "Compare the address with the one you meant. Other chains may hold something: choose them above.",
+    ),
+  );
 }
 
 /** @param {Snapshot} snapshot @param {ViewContext} context */
