@@ -75,17 +75,24 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
     title,
     ...(price && { price }),
     description: [purpose, described, price?.sentence].filter(Boolean).join(" "),
-    input: fromJsonSchema<ToolArguments>(buildInputSchema(selectable, isText) as JsonSchemaType),
-    output:
-      isText || selectable.length > 1
-        ? null
-        : fromJsonSchema(buildOutputSchema(first.route) as JsonSchemaType),
+    input: compileSchema(buildInputSchema(selectable, isText)) as Tool["input"],
+    output: isText || selectable.length > 1 ? null : compileSchema(buildOutputSchema(first.route)),
     isText,
     isReadOnly: selectable.every(
       ({ route }) => route.method === "GET" || COMPUTING.has(`${route.method} ${route.path}`),
     ),
     toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...declaration.defaults, ...args }),
   };
+}
+
+// Compiling the schemas of all tools takes longer than the rest of a start; a process may serve several of our services.
+const compiled = new Map<string, StandardSchemaWithJSON>();
+
+function compileSchema(schema: JsonSchema): StandardSchemaWithJSON {
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text) ?? fromJsonSchema(schema as JsonSchemaType);
+  compiled.set(text, known);
+  return known;
 }
 
 type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };

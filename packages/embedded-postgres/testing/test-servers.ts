@@ -3,14 +3,13 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startNodeChild } from "../../../tests/support/process/node-child.ts";
-import { createTestFolder } from "../../../tests/support/test-folder.ts";
+import { createTestFolder, findFastFolder } from "../../../tests/support/test-folder.ts";
 import { openSharedPostgres, type SharedPostgres } from "../shared.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../start.ts";
 import { silentLogger as log } from "./silent-log.ts";
@@ -33,7 +32,7 @@ const CHILD = new URL("./embedded-postgres-child.ts", import.meta.url);
 export function useInitialisedFolder(): (folder?: string) => Promise<string> {
   let initialised = "";
   beforeAll(async () => {
-    initialised = await mkdtemp(join(tmpdir(), "sextant-folder-"));
+    initialised = await mkdtemp(join(findFastFolder(), "sextant-folder-"));
     await chmod(initialised, 0o711);
     const server = await startEmbeddedPostgres({ folder: initialised, log, durability: "none" });
     await server.stop();

@@ -10,7 +10,15 @@ export type SendHooks = {
   readonly onRejected: (transaction: Hex) => Promise<void>;
 };
 
-type Operation = { failure: unknown; hasSent: boolean; readonly hooks: SendHooks | null };
+type Operation = {
+  readonly tracker: OperationTracker;
+  failure: unknown;
+  hasSent: boolean;
+  readonly hooks: SendHooks | null;
+};
+
+// One for all trackers: every promise of the process costs time for each storage that was ever used.
+const operations = new AsyncLocalStorage<Operation>();
 
 export type OperationTracker = {
   /** Records a failure of the current operation. */
@@ -29,12 +37,15 @@ export type OperationTracker = {
 };
 
 export function createOperationTracker(): OperationTracker {
-  const storage = new AsyncLocalStorage<Operation>();
+  const currentOperation = () => {
+    const operation = operations.getStore();
+    return operation?.tracker === tracker ? operation : null;
+  };
   const recordFailure = (failure: unknown) => {
-    const current = storage.getStore();
+    const current = currentOperation();
     if (current) current.failure ??= failure;
   };
-  return {
+  const tracker: OperationTracker = {
     recordFailure,
     async track(read) {
       try {
@@ -45,17 +56,18 @@ export function createOperationTracker(): OperationTracker {
       }
     },
     markSending() {
-      const current = storage.getStore();
+      const current = currentOperation();
       if (current) current.hasSent = true;
       return current?.hooks ?? null;
     },
-    hasSent: () => storage.getStore()?.hasSent ?? false,
+    hasSent: () => currentOperation()?.hasSent ?? false,
     run: ({ accepts, hooks }, work) =>
-      storage.run({ failure: null, hasSent: false, hooks }, async () => {
+      operations.run({ tracker, failure: null, hasSent: false, hooks }, async () => {
         const result = await work();
-        const failure = storage.getStore()?.failure ?? null;
+        const failure = currentOperation()?.failure ?? null;
         if (failure === null || accepts(result)) return result;
         throw new FacilitatorUnavailableError("a node did not respond", { cause: failure });
       }),
   };
+  return tracker;
 }

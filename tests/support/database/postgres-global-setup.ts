@@ -1,6 +1,5 @@
-// One PostgreSQL for the whole test run: TEST_DATABASE_URL if given, otherwise an embedded one in a temporary folder.
+// One PostgreSQL for the whole test run: TEST_DATABASE_URL if given, otherwise an embedded one in a fast folder.
 import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProcessAlive } from "@sextant/embedded-postgres/processes";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
@@ -9,6 +8,7 @@ import { createLog, type Log } from "../../../src/lib/log.ts";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
 import { migrate } from "../../../src/store/postgres/migrate.ts";
 import { migrations } from "../../../src/store/postgres/migrations.ts";
+import { findFastFolder } from "../test-folder.ts";
 import { createDatabaseOn, type TestDatabase, type TestServer } from "./test-database.ts";
 
 const PREFIX = "sextant-test-";
@@ -28,8 +28,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function startServer(log: Log): Promise<{ server: TestServer; stop(): Promise<void> }> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { server: { kind: "given", url }, stop: async () => undefined };
-  await removeAbandonedFolders();
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const parent = findFastFolder();
+  await removeAbandonedFolders(parent);
+  const folder = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
   // The server runs as another account when the tests run as root, and must be able to pass.
   await chmod(folder, 0o711);
   const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
@@ -62,11 +63,11 @@ async function createMigratedTemplate(server: TestServer, log: Log): Promise<Tes
 }
 
 /** A killed run could not clean up: its server ended with it, its folder is still there. */
-async function removeAbandonedFolders(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
+async function removeAbandonedFolders(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split("-")[0]) : Number.NaN;
     if (!Number.isInteger(pid) || isProcessAlive(pid)) continue;
-    const path = join(tmpdir(), name);
+    const path = join(parent, name);
     if ((await lstat(path)).uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
   }
 }

@@ -52,13 +52,13 @@ export async function createDatabaseOn(
   options: DatabaseOptions = {},
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await administer(
-    server,
-    // Explicit encoding and collation: a given server behaves like the embedded one.
-    options.template
-      ? `CREATE DATABASE "${name}" TEMPLATE "${options.template}"`
-      : `CREATE DATABASE "${name}" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`,
-  );
+  // Explicit encoding and collation: a given server behaves like the embedded one.
+  const source = options.template
+    ? `TEMPLATE "${options.template}"`
+    : "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'";
+  // Files are copied in half the time of logged blocks, where nothing waits for a disk: the embedded server never does.
+  const strategy = server.kind === "embedded" ? "STRATEGY file_copy" : "";
+  await administer(server, `CREATE DATABASE "${name}" ${source} ${strategy}`);
   return {
     connection: connectionTo(server, name),
     name,

@@ -56,18 +56,33 @@ export async function openApiClient(url: string): Promise<ApiClient> {
   };
 }
 
-/** Fails unless the document allows the response for the method and path. */
-export function createResponseChecker(
-  document: OpenApiDocument,
-): (method: string, target: string, response: ApiResponse) => void {
+type FindValidator = (pointer: string) => ValidateFunction;
+
+// By the text of their document: the files of a worker start many services, whose documents are a few.
+const validatorsOfDocuments = new Map<string, FindValidator>();
+
+/** Validators of the document's schemas by their pointer, each compiled when it is first needed. */
+function openValidators(document: OpenApiDocument): FindValidator {
+  const text = JSON.stringify(document);
+  const known = validatorsOfDocuments.get(text);
+  if (known) return known;
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(closeObjects(document) as OpenApiDocument, "api");
   const validators = new Map<string, ValidateFunction>();
-  const validatorOf = (pointer: string) => {
+  const validatorOf: FindValidator = (pointer) => {
     const validator = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
     validators.set(pointer, validator);
     return validator;
   };
+  validatorsOfDocuments.set(text, validatorOf);
+  return validatorOf;
+}
+
+/** Fails unless the document allows the response for the method and path. */
+export function createResponseChecker(
+  document: OpenApiDocument,
+): (method: string, target: string, response: ApiResponse) => void {
+  const validatorOf = openValidators(document);
   return (method, target, received) => {
     const where = `${method} ${target} → ${received.status}`;
     expect(received.headers.get("x-content-type-options"), where).toBe("nosniff");
