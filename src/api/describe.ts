@@ -23,6 +23,7 @@ const TAGS = {
   Attestors: "Who makes attestations, and how many.",
   Commerce: "Merchants and their services, quotes, receipts, disputes and trust signals.",
   Transactions: "Transactions of the protocol in plain words.",
+  Index: "How far the index is.",
   Events: "What happens, in order, as a stream or as pages, with undo after a reorg.",
   Webhooks: "Events delivered to a server of the owner, by the Standard Webhooks specification.",
   Documents: "Texts that records on chain name by their hash: catalogs, quote requests and quote responses.",

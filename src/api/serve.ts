@@ -1,7 +1,9 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 
 import type { Registry } from "prom-client";
+import { type ExplorerOptions, serveExplorer } from "../explorer/serve.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
+import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
@@ -48,6 +50,8 @@ type ServeApiOptions = {
   readonly registry?: Registry;
   /** Limits of event streams; the usual ones where absent. */
   readonly eventStreams?: Partial<EventStreamLimits>;
+  /** Without it there are no pages for people. */
+  readonly explorer?: ExplorerOptions;
   /** Limits of requests with x-min-block or min_block. */
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
 };
@@ -70,11 +74,12 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       waiters.observeHead(head.number);
       return use(head, rows);
     });
+  let pageRoutes: readonly string[] = [];
   const invalidateTables = (tables: readonly string[]) => {
     const affected = reads.filter(({ writableTables = [] }) =>
       writableTables.some((table) => tables.includes(table)),
     );
-    cache.invalidateRoutes(affected.map(({ path }) => path));
+    cache.invalidateRoutes([...affected.map(({ path }) => path), ...pageRoutes]);
   };
   const events = openEvents({ ...options, quick: readers.quick });
   const webhooks =
@@ -104,17 +109,22 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     ...(writeService?.endpoints ?? []),
   ];
   addReadRoutes(server, reads, { run: read, cache, waiters });
-  const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
+  const sendFor = createRouteSender(server.app);
+  const mcp = createApiMcpEndpoint(reads, endpoints, sendFor);
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
   // The server waits for requests in flight, which would wait for their block, or forever for another event.
   server.app.addHook("preClose", async () => {
     waiters.close();
     events.endStreams();
   });
-  addDocuments(server, reads, [...endpoints, mcp]);
+  const routes = addDocuments(server, reads, [...endpoints, mcp]);
+  const explorer =
+    options.explorer && serveExplorer(server.app, { ...options.explorer, routes, sendFor, cache, log });
+  pageRoutes = explorer?.cachedRoutes ?? [];
   return {
     async close() {
       shutdown.abort();
+      explorer?.close();
       await watcher;
       await expiryLoop;
       await webhooks?.close();
@@ -153,7 +163,12 @@ function startExpiryLoop(
   return runExpiryLoop({ database, tables, unreferredDays, storedBytesMax, isIndexReady, log, signal });
 }
 
-function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: readonly Endpoint[]): void {
+/** Returns the routes of the API as they are described. */
+function addDocuments(
+  server: HttpServer,
+  reads: readonly Read[],
+  endpoints: readonly Endpoint[],
+): readonly RouteDescription[] {
   const { info, routes, document } = describeApi(reads, endpoints);
   addStaticDocument(server.app, "/llms.txt", () => ({
     content: renderApiLlmsText(info, routes),
@@ -161,6 +176,7 @@ function addDocuments(server: HttpServer, reads: readonly Read[], endpoints: rea
   }));
   for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);
   addOpenApiRoutes(server.app, document);
+  return routes;
 }
 
 // The indexer reports every second; 30 missed reports mean that it is gone.

@@ -163,7 +163,9 @@ async function startApi(
     config: { ...config, webhookKey },
     chainId: simulation.deployment.chainId,
   };
-  const api = serveApi(server, { database, log, writes, webhooks });
+  const publicUrl = () => config.publicBaseUrl ?? url;
+  const explorer = { chain: { explorerUrl: null, tokens: [], ...simulation.deployment }, publicUrl };
+  const api = serveApi(server, { database, log, writes, webhooks, explorer });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);
   return url;

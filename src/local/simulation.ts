@@ -53,7 +53,11 @@ async function populate(
 ): Promise<LocalSimulation> {
   const { request } = chain;
   const deployment = await packages.deployFundedMarket(chain, "local");
-  const { network, chainId, startBlock, contracts } = deployment;
+  const { network, chainId, startBlock, contracts, local } = deployment;
+  const tokens = {
+    [local.UsdCoin]: { symbol: "USDC", decimals: 6 },
+    [local.WrappedEther]: { symbol: "WETH", decimals: 18 },
+  };
   const world = await packages.openWorld({ request, deployment, seed });
   let steps = 0;
   const onStep = () => {
@@ -61,7 +65,7 @@ async function populate(
   };
   await packages.runSimulator({ world, seed, steps: INITIAL_STEPS, signal, onStep });
   return {
-    deployment: parseDeployment({ network, chainId, startBlock, contracts }, network),
+    deployment: parseDeployment({ network, chainId, startBlock, contracts, tokens }, network),
     rpcUrl: chain.rpcUrl,
     wsUrl: chain.wsUrl,
     accounts: chain.accounts,

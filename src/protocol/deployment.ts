@@ -23,7 +23,13 @@ export type Deployment = {
   readonly chainId: number;
   readonly startBlock: number;
   readonly contracts: Readonly<Record<ContractName, Hex>>;
+  /** Origin of a block explorer of the chain, for links; absent without one. */
+  readonly explorerUrl?: string;
+  /** Tokens whose amounts are shown with symbol and decimals; absent where none is known. */
+  readonly tokens?: readonly DeployedToken[];
 };
+
+type DeployedToken = { readonly address: Hex; readonly symbol: string; readonly decimals: number };
 
 /** Parses the JSON of a deployment file; `source` names the file in errors. */
 export function parseDeployment(json: unknown, source: string): Deployment {
@@ -45,6 +51,31 @@ export function parseDeployment(json: unknown, source: string): Deployment {
     chainId: parseInteger(object.chainId, 1, source, "chainId"),
     startBlock: parseInteger(object.startBlock, 0, source, "startBlock"),
     contracts: Object.freeze(addresses),
+    ...(object.explorerUrl === undefined
+      ? {}
+      : { explorerUrl: parseExplorerUrl(object.explorerUrl, source) }),
+    ...(object.tokens === undefined ? {} : { tokens: parseTokens(object.tokens, source) }),
+  });
+}
+
+function parseExplorerUrl(value: unknown, source: string): string {
+  const isOrigin = typeof value === "string" && /^https:\/\/[a-z0-9.-]+$/.test(value);
+  return isOrigin ? value : fail(source, "explorerUrl must be an https address without a path");
+}
+
+// The largest that a token can state (uint8).
+const DECIMALS_MAX = 255;
+
+function parseTokens(value: unknown, source: string): readonly DeployedToken[] {
+  const tokens = parseObject(value, source, "tokens");
+  return Object.entries(tokens).map(([address, token]) => {
+    const { symbol, decimals } = parseObject(token, source, `tokens.${address}`);
+    if (typeof symbol !== "string" || !/^[A-Za-z0-9.$₮-]{1,20}$/.test(symbol)) {
+      fail(source, `tokens.${address}.symbol must be a short name`);
+    }
+    const places = parseInteger(decimals, 0, source, `tokens.${address}.decimals`);
+    if (places > DECIMALS_MAX) fail(source, `tokens.${address}.decimals must be at most ${DECIMALS_MAX}`);
+    return { address: parseContractAddress(address, source, `tokens.${address}`), symbol, decimals: places };
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Read } from "../schema/reads/read.ts";
 import { analyticsReads } from "./reads/analytics.ts";
 import { commerceReads } from "./reads/commerce.ts";
+import { headReads } from "./reads/head.ts";
 import { intentReads } from "./reads/intents.ts";
 import { policyReads } from "./reads/policies.ts";
 import { agentReads, registryReads } from "./reads/registries.ts";
@@ -15,4 +16,5 @@ export const indexReads: readonly Read[] = [
   ...commerceReads,
   ...analyticsReads,
   ...transactionReads,
+  ...headReads,
 ];

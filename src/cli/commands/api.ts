@@ -56,7 +56,9 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const { eventStreamsMax: streamsMax, eventStreamsPerClientMax: streamsPerClientMax } = config;
   const eventStreams = { streamsMax, streamsPerClientMax };
   const webhooks = { config, chainId: deployment.chainId };
-  const common = { database, log, registry };
+  const publicUrl = () => config.publicBaseUrl ?? url;
+  const explorer = { chain: { explorerUrl: null, tokens: [], ...deployment }, publicUrl };
+  const common = { database, log, registry, explorer };
   const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
   try {
     await assertSameDeployment(database, deployment);

@@ -15,11 +15,12 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   protocol: [...BASE, "config"],
   web: [...BASE, "http"],
   mcp: [...BASE, "http"],
+  explorer: [...BASE, "http", "web", "mcp"],
   audit: [...BASE, "chain", "store", "protocol"],
   indexer: [...BASE, "config", "chain", "store", "protocol", "http", "audit"],
   payments: [...BASE, "config", "chain", "store", "http"],
   portfolio: [...BASE, "config", "chain", "store", "payments", "web", "mcp", "http"],
-  api: [...BASE, "config", "chain", "store", "protocol", "indexer", "web", "mcp", "http"],
+  api: [...BASE, "config", "chain", "store", "protocol", "indexer", "web", "mcp", "http", "explorer"],
   local: EVERYTHING,
   cli: EVERYTHING,
 };

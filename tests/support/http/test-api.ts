@@ -4,6 +4,7 @@ import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { webhookSettings, writeSettings } from "../../../src/config/settings.ts";
+import type { ExplorerChain } from "../../../src/explorer/page.ts";
 import type { BlockWaitersOptions } from "../../../src/http/block-waiters.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
@@ -23,18 +24,22 @@ const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
 
+const TEST_CHAIN = { network: "local", chainId: 31_337, explorerUrl: null };
+
 // Registered and managed, without deliveries in the background.
 const WEBHOOKS = { SEXTANT_WEBHOOK_KEY: `0x${"5e".repeat(32)}`, SEXTANT_WEBHOOK_DELIVERY: "false" };
 
 type TestApiOptions = Partial<HttpServerOptions> & {
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
   readonly eventStreams?: Partial<EventStreamLimits>;
+  /** Tokens whose amounts the pages show with symbol and decimals. */
+  readonly tokens?: ExplorerChain["tokens"];
 };
 
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  { blockWaits = {}, eventStreams = {}, ...options }: TestApiOptions = {},
+  { blockWaits = {}, eventStreams = {}, tokens = [], ...options }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
@@ -60,7 +65,8 @@ export async function startTestApi(
   };
   const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
   const given = { database, log: silentLog, registry, blockWaits, eventStreams };
-  const api = serveApi(server, { ...given, writes, webhooks });
+  const explorer = { chain: { ...TEST_CHAIN, tokens }, publicUrl: () => url };
+  const api = serveApi(server, { ...given, writes, webhooks, explorer });
   addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {

@@ -1,0 +1,157 @@
+// Reads the API for one page: through our own routes, so that limits, caches and errors are those of any client.
+import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { FAULTS, Fault, type FaultCode } from "../lib/fault.ts";
+import { isJsonObject } from "../lib/json.ts";
+import type { SendRequest } from "../mcp/server.ts";
+import { parseJson } from "../mcp/tool-result.ts";
+import type { List, ListData } from "./list.ts";
+import type { Head } from "./page.ts";
+
+export type ApiRecord = Readonly<Record<string, unknown>>;
+
+/** A request to the API, as a client would send it. */
+export type ApiCall = {
+  /** The route's pattern, as declared: `/intents/:id`. */
+  readonly route: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+};
+
+export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
+
+type Values = Readonly<Record<string, string | null | undefined>>;
+type CallValues = { readonly params?: Readonly<Record<string, string>>; readonly query?: Values };
+
+// As many as a page of several lists needs by far: a page must not become a way to multiply requests.
+const CALLS_MAX = 40;
+
+export class ApiReader {
+  readonly #send: SendRequest;
+  readonly #routes: readonly RouteDescription[];
+  readonly #block: string | null;
+  readonly #signal = new AbortController().signal;
+  /** Every state of the index that a response came from. */
+  readonly #heads = new Map<string, Set<string>>();
+  #calls = 0;
+  #head: Promise<Head> | null = null;
+
+  constructor(send: SendRequest, routes: readonly RouteDescription[], block: string | null) {
+    this.#send = send;
+    this.#routes = routes;
+    this.#block = block;
+  }
+
+  /** Whether every response came from the same state of the index. */
+  get isConsistent(): boolean {
+    return [...this.#heads.values()].every((values) => values.size === 1);
+  }
+
+  head(): Promise<Head> {
+    this.#head ??= this.get<Head>("/head").then(({ body }) => body);
+    return this.#head;
+  }
+
+  /** The body of GET; throws the API's own error. `block` is added where the route takes it. */
+  async get<T>(route: string, values: CallValues = {}): Promise<ApiResult<T>> {
+    return this.#request<T>(this.#createCall(route, values));
+  }
+
+  /** Null where the API has no such record. */
+  async find<T>(route: string, values: CallValues = {}): Promise<ApiResult<T> | null> {
+    try {
+      return await this.get<T>(route, values);
+    } catch (error) {
+      if (error instanceof Fault && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** The sentence of the API where it rejects the request, such as for totals that are not kept that long. */
+  async attempt<T>(
+    route: string,
+    values: CallValues = {},
+  ): Promise<ApiResult<T> | { readonly problem: string }> {
+    try {
+      return await this.get<T>(route, values);
+    } catch (error) {
+      if (error instanceof Fault && error.status === 400) return { problem: error.message };
+      throw error;
+    }
+  }
+
+  /** A page of a list. */
+  async list(list: List, values: CallValues = {}): Promise<ListData> {
+    const { body, call } = await this.get<ApiRecord>(list.route, {
+      ...values,
+      query: { ...list.query, ...values.query },
+    });
+    const records = body[list.key];
+    if (!Array.isArray(records)) throw new TypeError(`${list.route} has no ${list.key}`);
+    const { next_cursor: next = null } = body.pagination as { readonly next_cursor?: string };
+    return { list, call, records: records as readonly ApiRecord[], next };
+  }
+
+  #createCall(route: string, { params = {}, query = {} }: CallValues): ApiCall {
+    const description = findRoute(this.#routes, route);
+    const takesBlock = description.parameters.some(({ name }) => name === "block");
+    const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#block } : {}) });
+    const kept = given.filter(
+      (pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "",
+    );
+    return { route, params, query: Object.fromEntries(kept) };
+  }
+
+  async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
+    this.#calls += 1;
+    if (this.#calls > CALLS_MAX) throw new Error("a page makes too many requests");
+    const { operationId: operation } = findRoute(this.#routes, call.route);
+    const parameters = { ...call.params, ...call.query };
+    const request = { method: "GET" as const, url: formatUrl(call), body: null, operation, parameters };
+    const {
+      status,
+      headers,
+      body: text,
+    } = await this.#send(request, { payment: null, signal: this.#signal });
+    const body = parseJson(text);
+    if (status !== 200) throw toFault(status, headers, body);
+    this.#observe("number", headers["x-indexed-block"]);
+    this.#observe("hash", headers["x-indexed-block-hash"]);
+    if (isJsonObject(body) && isJsonObject(body.progress)) {
+      this.#observe("number", String(body.progress.indexed_block));
+    }
+    return { body: body as T, call };
+  }
+
+  #observe(what: string, value: string | undefined): void {
+    if (value === undefined) return;
+    const values = this.#heads.get(what) ?? new Set();
+    this.#heads.set(what, values.add(value));
+  }
+}
+
+export function findRoute(routes: readonly RouteDescription[], path: string): RouteDescription {
+  const found = routes.find((route) => route.method === "GET" && route.path === path);
+  if (!found) throw new TypeError(`the API has no route GET ${path}`);
+  return found;
+}
+
+/** The URL of a request, without the origin. */
+export function formatUrl({ route, params, query }: ApiCall): string {
+  const path = route.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+  const text = new URLSearchParams(query).toString();
+  return `${path}${text && `?${text}`}`;
+}
+
+function toFault(
+  status: number,
+  headers: Readonly<Record<string, string | undefined>>,
+  body: unknown,
+): Fault {
+  const code = headers["x-error-code"] ?? "";
+  const known = code in FAULTS ? (code as FaultCode) : status === 404 ? "NOT_FOUND" : "INTERNAL";
+  const sentence = isJsonObject(body) && typeof body.error === "string" ? body.error : "The request failed.";
+  const retryAfter = Number(headers["retry-after"] ?? "");
+  return new Fault(known, sentence, {
+    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+  });
+}

@@ -1,0 +1,96 @@
+// The style and modules of the pages: named by their content, compressed once, cached by browsers forever.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import type { FastifyInstance } from "fastify";
+import { type SerializedResponse, serializeResponse } from "../http/response.ts";
+import { chooseEncoding, type Encoding } from "./encoding.ts";
+import { EXPLORER_PATH } from "./page.ts";
+
+type Asset = { readonly path: string; readonly type: string; readonly bytes: Buffer };
+
+export type Assets = {
+  /** The path of an asset, by its name: `explorer.css`. */
+  readonly pathOf: (name: string) => string;
+  readonly all: readonly Asset[];
+};
+
+// Later files of a sheet override earlier ones of the same specificity. The first is that of all our pages.
+const SHEETS: Readonly<Record<string, readonly string[]>> = {
+  "explorer.css": [
+    "../web/pay-page/theme.css",
+    "./assets/base.css",
+    "./assets/components.css",
+    "./assets/pages.css",
+  ],
+};
+
+// Each after the modules that it imports.
+const MODULES = ["page.js", "live-feed.js"];
+
+const HASH_LENGTH = 12;
+
+export function readAssets(): Assets {
+  const assets = new Map<string, Asset>();
+  const add = (name: string, type: string, text: string) => {
+    const bytes = Buffer.from(text);
+    const hash = createHash("sha256").update(bytes).digest("hex").slice(0, HASH_LENGTH);
+    const path = `${EXPLORER_PATH}/assets/${name.replace(/\.(\w+)$/, `.${hash}.$1`)}`;
+    assets.set(name, { path, type, bytes });
+  };
+  for (const [name, files] of Object.entries(SHEETS)) add(name, "text/css", files.map(readText).join(""));
+  const pathOf = (name: string) => {
+    const asset = assets.get(name);
+    if (!asset) throw new TypeError(`there is no asset ${name}`);
+    return asset.path;
+  };
+  for (const name of MODULES) {
+    const text = readText(`./assets/${name}`);
+    const linked = text.replace(
+      /(from |import )"\.\/([\w-]+\.js)"/g,
+      (_match, word: string, other: string) => `${word}"${pathOf(other)}"`,
+    );
+    add(name, "text/javascript", linked);
+  }
+  return { pathOf, all: [...assets.values()] };
+}
+
+function readText(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), "utf8");
+}
+
+// The name changes with the content, so that a copy is never stale.
+const CACHE_CONTROL = "public, max-age=31536000, immutable";
+
+export function addAssetRoutes(app: FastifyInstance, { all }: Assets): void {
+  for (const { path, type, bytes } of all) {
+    const responses = serializeEncodings(path, type, bytes);
+    app.get(path, (request, reply) => {
+      reply.sendSerialized(responses[chooseEncoding(request.headers["accept-encoding"], ["br", "gzip"])]);
+    });
+  }
+}
+
+function serializeEncodings(
+  route: string,
+  type: string,
+  bytes: Buffer,
+): Readonly<Record<Encoding, SerializedResponse>> {
+  const serialize = (body: Buffer, encoding: Encoding) =>
+    serializeResponse({
+      route,
+      body,
+      computeEtag: true,
+      headers: {
+        "content-type": `${type}; charset=utf-8`,
+        "cache-control": CACHE_CONTROL,
+        vary: "accept-encoding",
+        ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
+      },
+    });
+  return {
+    identity: serialize(bytes, "identity"),
+    gzip: serialize(gzipSync(bytes, { level: 9 }), "gzip"),
+    br: serialize(brotliCompressSync(bytes), "br"),
+  };
+}

@@ -1,0 +1,242 @@
+// The parts that pages are made of: facts, badges, addresses, hashes, amounts, times, gauges, timelines.
+import { foreignText } from "./foreign-text.ts";
+import {
+  formatIsoTime,
+  formatNumber,
+  formatSeconds,
+  formatUnits,
+  type ShownNumber,
+  type ShownTime,
+  shareOf,
+  shorten,
+  toWords,
+} from "./format.ts";
+import { type Html, type HtmlValue, html } from "./html.ts";
+import { linkHere, linkTo, type PageContext } from "./page.ts";
+
+/** A part of a page with its own heading. */
+export function card(
+  title: string,
+  content: HtmlValue,
+  options: { readonly id?: string; readonly aside?: Html } = {},
+): Html {
+  const id = options.id ?? title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return html`<section class="card" id="${id}" aria-labelledby="${id}-title"><div class="card-head"><h2 id="${id}-title">${title}</h2>${options.aside}</div>${content}</section>`;
+}
+
+export type Fact = readonly [label: string, value: HtmlValue];
+
+/** Labels and values; a fact without a value says so instead of leaving a gap. */
+export function facts(items: readonly Fact[]): Html {
+  return html`<dl class="facts">${items.map(([label, value]) => html`<div><dt>${label}</dt><dd>${isEmpty(value) ? unknown() : value}</dd></div>`)}</dl>`;
+}
+
+function isEmpty(value: HtmlValue): boolean {
+  return value === null || value === undefined || value === "" || value === false;
+}
+
+/** Nothing is known or nothing is there: never a zero, never a guess. */
+export function unknown(): Html {
+  return html`<span class="soft" title="Not known">–</span>`;
+}
+
+/** A notice above or inside a part; a warning says what is wrong and what to do. */
+export function notice(kind: "info" | "warn", content: HtmlValue): Html {
+  return html`<p class="notice ${kind}">${content}</p>`;
+}
+
+type Tone = "good" | "bad" | "warn" | "plain" | "accent";
+
+const TONES: Readonly<Record<string, Tone>> = {
+  OPEN: "accent",
+  FILLED: "good",
+  SELECTED: "good",
+  RESOLVED: "good",
+  ACTIVE: "good",
+  SETTLED: "good",
+  CANCELLED: "plain",
+  EXPIRED: "plain",
+  REJECTED: "plain",
+  INACTIVE: "plain",
+  REVOKED: "bad",
+  FROZEN: "bad",
+};
+
+/** The state of a record. The word itself says it; the colour only helps. */
+export function status(state: string, tone: Tone = TONES[state.toUpperCase()] ?? "plain"): Html {
+  return html`<span class="badge ${tone}">${toWords(state)}</span>`;
+}
+
+/** A small label. */
+export function badge(text: string, tone: Tone = "plain"): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** Where each kind of record has its page. */
+const RECORD_PAGES = {
+  account: "/accounts/:id",
+  agent: "/agents/:id",
+  attestation: "/attestations/:id",
+  attestor: "/attestors/:id",
+  dispute: "/disputes/:id",
+  document: "/documents/:id",
+  facilitator: "/facilitators/:id",
+  intent: "/intents/:id",
+  merchant: "/merchants/:id",
+  quote: "/quotes/:id",
+  receipt: "/receipts/:id",
+  schema: "/schemas/:id",
+  service: "/services/:id",
+  solver: "/solvers/:id",
+  transaction: "/transactions/:id",
+} as const;
+
+export type RecordKind = keyof typeof RECORD_PAGES;
+
+/** The page of a record as of the same block; null where the explorer has none. */
+export function recordPath(
+  page: Pick<PageContext, "site" | "block">,
+  kind: RecordKind,
+  id: string,
+): string | null {
+  const pattern = RECORD_PAGES[kind];
+  if (!page.site.pagePaths.has(pattern)) return null;
+  return linkTo(page, pattern.replace(":id", encodeURIComponent(id)));
+}
+
+/** A record by its name, as a link where it has a page. */
+export function recordLink(page: PageContext, kind: RecordKind, id: string, label?: HtmlValue): Html {
+  const path = recordPath(page, kind, id);
+  const text = label ?? `#${formatNumber(id).text}`;
+  return path === null
+    ? html`<span class="record">${text}</span>`
+    : html`<a class="record" href="${path}">${text}</a>`;
+}
+
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+/** An address by its ends, with all of it to copy, and its page. */
+export function address(page: PageContext, value: unknown): Html {
+  if (typeof value !== "string") return unknown();
+  if (value === ZERO_ADDRESS) return html`<span class="soft" title="${value}">none</span>`;
+  return recordLink(page, "account", value, identifier(value));
+}
+
+/** A hash by its ends, with all of it to copy; with its page where it names a record. */
+export function hash(page: PageContext, value: unknown, kind?: RecordKind): Html {
+  if (typeof value !== "string") return unknown();
+  if (/^0x0*$/.test(value)) return html`<span class="soft" title="${value}">none</span>`;
+  return kind === undefined ? identifier(value) : recordLink(page, kind, value, identifier(value));
+}
+
+function identifier(value: string): Html {
+  return html`<code class="id" title="${value}" data-copy="${value}">${shorten(value)}</code>`;
+}
+
+/** A transaction: its page here, and the chain's own explorer where the deployment names one. */
+export function transaction(page: PageContext, value: unknown): Html {
+  if (typeof value !== "string") return unknown();
+  const { explorerUrl } = page.site.chain;
+  const outside =
+    explorerUrl !== null &&
+    html` <a class="outside" href="${explorerUrl}/tx/${encodeURIComponent(value)}" rel="noopener noreferrer" title="In the explorer of the chain">↗<span class="hidden"> in the explorer of the chain</span></a>`;
+  return html`${hash(page, value, "transaction")}${outside}`;
+}
+
+/** A number with separators; all digits in the title where some are left out. */
+export function number(value: unknown): Html {
+  if (typeof value !== "string" && typeof value !== "number") return unknown();
+  return shownNumber(formatNumber(String(value)));
+}
+
+function shownNumber({ text, exact }: ShownNumber): Html {
+  return exact === null
+    ? html`<span class="number">${text}</span>`
+    : html`<span class="number" title="${exact}">${text}</span>`;
+}
+
+/** An amount of a token: with its symbol and decimals where they are known, otherwise in the smallest unit. */
+export function amount(page: PageContext, units: unknown, token: unknown): Html {
+  if (typeof units !== "string") return unknown();
+  const known = page.site.chain.tokens.find(({ address: each }) => each === token);
+  if (known)
+    return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
+  return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
+}
+
+/** A token by its symbol where it is known, otherwise by its address. */
+export function token(page: PageContext, value: unknown): Html {
+  const known = page.site.chain.tokens.find(({ address: each }) => each === value);
+  if (!known) return address(page, value);
+  return html`<span class="symbol" title="${known.address}" data-copy="${known.address}">${known.symbol}</span>`;
+}
+
+/** Unix seconds. UTC without JavaScript; local with it, and UTC in the title. */
+export function time(seconds: unknown): Html {
+  const shown = typeof seconds === "string" ? formatSeconds(seconds) : null;
+  if (shown !== null) return shownTime(shown);
+  return typeof seconds === "string"
+    ? html`<span title="${seconds} seconds">beyond any calendar</span>`
+    : unknown();
+}
+
+/** A time that the API writes as ISO 8601. */
+export function isoTime(value: unknown): Html {
+  const shown = typeof value === "string" ? formatIsoTime(value) : null;
+  return shown === null ? unknown() : shownTime(shown);
+}
+
+function shownTime({ iso, text }: ShownTime): Html {
+  return html`<time datetime="${iso}" title="${text}">${text}</time>`;
+}
+
+/** A block, and this page as of it. */
+export function block(page: PageContext, value: unknown): Html {
+  if (typeof value !== "string") return unknown();
+  const path = linkHere(page, { block: value });
+  return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
+}
+
+/** Text of a stranger, such as a name. */
+export function name(value: unknown): Html {
+  return typeof value === "string" && value !== "" ? foreignText(value) : unknown();
+}
+
+type GaugeParts = {
+  readonly label: string;
+  readonly used: bigint;
+  readonly limit: bigint;
+  /** What is used and what is allowed, as people read it. */
+  readonly text: HtmlValue;
+};
+
+/** How much of a limit is used. */
+export function gauge({ label, used, limit, text }: GaugeParts): Html {
+  const share = shareOf(used, limit);
+  const tone = share >= 10_000 ? "bad" : share >= 8_000 ? "warn" : "good";
+  return html`<div class="gauge ${tone}"><div class="gauge-text"><span>${label}</span><span>${text}</span></div><meter min="0" max="10000" low="8000" high="9999" optimum="0" value="${share}" aria-label="${label}">${(share / 100).toFixed(0)} %</meter></div>`;
+}
+
+export type TimelineStep = {
+  readonly title: HtmlValue;
+  readonly at?: HtmlValue;
+  readonly detail?: HtmlValue;
+  readonly state: "done" | "current" | "open" | "failed";
+};
+
+/** What happened in order, and what may happen next. */
+export function timeline(steps: readonly TimelineStep[]): Html {
+  return html`<ol class="timeline">${steps.map(({ title, at, detail, state }) => html`<li class="${state}"><div class="step-title">${title}</div>${at !== undefined && html`<div class="step-time">${at}</div>`}${detail !== undefined && html`<div class="step-detail">${detail}</div>`}</li>`)}</ol>`;
+}
+
+/** Numbers that a page begins with. */
+export function totals(
+  items: readonly {
+    readonly label: string;
+    readonly value: HtmlValue;
+    readonly chart?: HtmlValue;
+    readonly note?: HtmlValue;
+  }[],
+): Html {
+  return html`<ul class="totals">${items.map(({ label, value, chart, note }) => html`<li class="card"><div class="total-label">${label}</div><div class="total-value">${value}</div>${chart}${note !== undefined && html`<div class="total-note soft">${note}</div>`}</li>`)}</ul>`;
+}

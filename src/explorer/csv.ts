@@ -1,0 +1,52 @@
+// Rows as CSV (RFC 4180), in which no spreadsheet finds a formula.
+import { isJsonObject } from "../lib/json.ts";
+import type { JsonSchema } from "../schema/column.ts";
+import type { ApiRecord } from "./api-reader.ts";
+
+/** A field of a record: its keys from the outside in. */
+type FieldPath = readonly string[];
+
+// Spreadsheets run cells that begin like this; the quote makes them text (OWASP, "CSV injection").
+const FORMULA = /^[=+\-@\t\r\n|%]/;
+
+export function formatCsv(fields: readonly FieldPath[], records: readonly ApiRecord[]): string {
+  const head = fields.map((path) => path.join("."));
+  const rows = records.map((record) => fields.map((path) => toText(readField(record, path))));
+  return [head, ...rows].map((cells) => `${cells.map(formatCell).join(",")}\r\n`).join("");
+}
+
+export function formatCell(text: string): string {
+  const guarded = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n']/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}
+
+function readField(record: ApiRecord, path: FieldPath): unknown {
+  return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : null), record);
+}
+
+/** What is not there is an empty cell. */
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The fields of the records under a key of a response, objects inside them by their own fields. */
+export function fieldsOf(response: JsonSchema, key: string): readonly FieldPath[] {
+  const list = propertiesOf(response)[key];
+  const item = isJsonObject(list) ? (list.items as JsonSchema | undefined) : undefined;
+  if (item === undefined) throw new TypeError(`the response has no list ${key}`);
+  return Object.entries(propertiesOf(item)).flatMap(([name, schema]) => {
+    const inner = Object.keys(propertiesOf(schema));
+    return inner.length === 0 ? [[name]] : inner.map((each) => [name, each]);
+  });
+}
+
+/** Of an object, or of all the forms that it may have. */
+function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  const forms = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)];
+  return Object.assign({}, ...forms.map(({ properties }) => properties ?? {}));
+}
+
+function listOf(value: unknown): readonly JsonSchema[] {
+  return Array.isArray(value) ? (value as JsonSchema[]) : [];
+}

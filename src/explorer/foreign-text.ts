@@ -1,0 +1,47 @@
+// Names, URIs and documents that strangers wrote: isolated, their controls made visible, linked only where it is safe.
+import { type Html, html } from "./html.ts";
+
+// Everything that reorders, hides or breaks text: controls, marks of direction, characters without width, tags.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/u;
+// Scripts with letters that look like Latin ones.
+const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+const LATIN = /\p{Script=Latin}/u;
+
+// A page stays small whatever a record says; the API has all of it.
+const LENGTH_MAX = 400;
+
+/** Text of a stranger, apart from ours: it neither reorders what stands beside it nor hides what it contains. */
+export function foreignText(value: string, lengthMax = LENGTH_MAX): Html {
+  const characters = [...value.slice(0, 2 * lengthMax)];
+  const shown = characters.slice(0, lengthMax).map(showCharacter);
+  const isCut = characters.length > lengthMax || value.length > 2 * lengthMax;
+  const mixed = LATIN.test(value) && LOOKALIKE.test(value);
+  return html`<bdi class="foreign">${shown}${isCut && "…"}</bdi>${mixed && html` <span class="badge warn" title="Letters of several alphabets that look alike">mixed alphabets</span>`}`;
+}
+
+function showCharacter(character: string): Html | string {
+  if (!HIDDEN.test(character)) return character;
+  const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+  return html`<span class="escape" title="Hidden character U+${code.toUpperCase()}">\\u{${code}}</span>`;
+}
+
+const REL = "noopener noreferrer nofollow ugc";
+
+/** A URI that a stranger wrote: a link if it leads to a website, otherwise text. Nothing is ever loaded from it. */
+export function foreignUri(value: string): Html {
+  const url = toWebUrl(value);
+  if (url === null) return foreignText(value);
+  return html`<a href="${url}" rel="${REL}">${foreignText(value)}</a>`;
+}
+
+/** Null unless the text is plainly an address on the web: no other scheme, no credentials, nothing hidden. */
+function toWebUrl(value: string): string | null {
+  if (!/^https?:\/\/[^\s"'<>\\^`{|}]+$/i.test(value) || HIDDEN.test(value)) return null;
+  try {
+    const url = new URL(value);
+    const isPlain = url.username === "" && url.password === "";
+    return isPlain && /^https?:$/.test(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,80 @@
+// Numbers, amounts, times and identifiers as people read them: exact, and short where the whole is a click away.
+import { formatAmount } from "../lib/decimal.ts";
+
+// What stays legible in a column; the rest is in the title.
+const FRACTION_DIGITS_MAX = 6;
+const WHOLE_DIGITS_MAX = 24;
+const EDGE_DIGITS = 9;
+
+export type ShownNumber = {
+  readonly text: string;
+  /** All digits, where the text leaves some out; null where it has all. */
+  readonly exact: string | null;
+};
+
+/** Plain decimal text with separators between thousands. */
+export function formatNumber(value: string): ShownNumber {
+  const match = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(value);
+  if (!match) return { text: value, exact: null };
+  const [, minus = "", whole = "", fraction = ""] = match;
+  const isLong = whole.length > WHOLE_DIGITS_MAX;
+  const isCut = fraction.length > FRACTION_DIGITS_MAX;
+  const integer = isLong
+    ? `${group(whole.slice(0, EDGE_DIGITS))}…${group(whole.slice(-EDGE_DIGITS))}`
+    : group(whole);
+  const decimals = isLong ? "" : fraction.slice(0, FRACTION_DIGITS_MAX);
+  const text = `${minus}${integer}${decimals && `.${decimals}`}${isCut && !isLong ? "…" : ""}`;
+  return { text, exact: isLong || isCut ? value : null };
+}
+
+function group(digits: string): string {
+  return digits.replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
+}
+
+/** Units of a token as an amount, or as they are where the decimals are unknown. */
+export function formatUnits(units: string, decimals: number | null): ShownNumber {
+  if (decimals === null || !/^-?[0-9]+$/.test(units)) return formatNumber(units);
+  return formatNumber(formatAmount(BigInt(units), decimals));
+}
+
+// A deadline is any number that a contract takes; a Date ends in the year 275760.
+const SECONDS_MAX = 8_640_000_000_000n;
+
+export type ShownTime = { readonly iso: string; readonly text: string };
+
+/** Unix seconds as UTC; null where they are beyond what a calendar has. */
+export function formatSeconds(seconds: string): ShownTime | null {
+  if (!/^[0-9]{1,16}$/.test(seconds) || BigInt(seconds) > SECONDS_MAX) return null;
+  return toShownTime(new Date(Number(seconds) * 1_000));
+}
+
+/** A time of the API as UTC; null for anything else. */
+export function formatIsoTime(value: string): ShownTime | null {
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? null : toShownTime(date);
+}
+
+function toShownTime(date: Date): ShownTime {
+  const iso = date.toISOString();
+  return { iso, text: `${iso.slice(0, -5).replace("T", " ")} UTC` };
+}
+
+/** An address or hash by its ends. */
+export function shorten(hex: string): string {
+  return hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-6)}` : hex;
+}
+
+/** `SWAP_EXACT_IN` as `Swap exact in`, `IntentFilled` as `Intent filled`. */
+export function toWords(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ")
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** How much of the whole, in hundredths of a percent; 0 where the whole is nothing. */
+export function shareOf(part: bigint, whole: bigint): number {
+  if (whole <= 0n || part <= 0n) return 0;
+  return Number(part >= whole ? 10_000n : (part * 10_000n) / whole);
+}

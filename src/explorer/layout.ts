@@ -1,0 +1,127 @@
+// The frame of every page: navigation, search, the block to look at, and where the index is.
+import { FAVICON_PATH } from "../web/icon.ts";
+import { time } from "./components.ts";
+import { formatNumber } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import {
+  type Changes,
+  EXPLORER_PATH,
+  linkHere,
+  linkTo,
+  type PageContext,
+  type PageRequest,
+  type PageView,
+  type Site,
+} from "./page.ts";
+
+/** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
+export const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const BASE_SCRIPTS = ["page.js"];
+
+export function renderPage(view: PageView, page: PageContext): Html {
+  const { head } = page;
+  const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
+  const body = html`${blockBar(page, changes)}
+<main id="main">
+<header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}</h1>${view.beside}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
+${view.main}
+</main>
+${footer(page)}`;
+  return renderDocument(
+    {
+      title: view.title,
+      site: page.site,
+      request: page,
+      scripts: [...BASE_SCRIPTS, ...(view.scripts ?? [])],
+    },
+    body,
+  );
+}
+
+type DocumentParts = {
+  readonly title: string;
+  readonly site: Site;
+  readonly request: Pick<PageRequest, "block"> & {
+    readonly path?: string;
+    readonly query?: PageRequest["query"];
+  };
+  readonly scripts?: readonly string[];
+};
+
+/** A whole document; also of errors, which have no head of the index to show. */
+export function renderDocument(
+  { title, site, request, scripts = BASE_SCRIPTS }: DocumentParts,
+  body: Html,
+): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title === "Sextant" ? title : `${title} · Sextant`}</title>
+<link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
+<link rel="stylesheet" href="${site.assetPath("explorer.css")}">
+${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"></script>\n`)}</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<header class="top"><div class="wide">
+<a class="brand" href="${linkTo(request, "")}"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a>
+${searchForm(request)}
+<nav aria-label="Main">${site.nav.map(({ path, label }) => navLink(request, path, label))}<a href="/docs">API</a></nav>
+</div></header>
+${body}
+</body>
+</html>
+`;
+}
+
+function navLink(request: DocumentParts["request"], path: string, label: string): Html {
+  const isHere = request.path === path || (path !== "" && request.path?.startsWith(`${path}/`) === true);
+  return html`<a href="${linkTo(request, path)}"${isHere && html` aria-current="page"`}>${label}</a>`;
+}
+
+function searchForm({ block, path, query }: DocumentParts["request"]): Html {
+  const value = path === "/search" ? (query?.q ?? "") : "";
+  return html`<form class="search" role="search" method="get" action="${EXPLORER_PATH}/search"><label class="hidden" for="q">Search by id, address or hash</label><input type="search" id="q" name="q" value="${value}" placeholder="Id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
+}
+
+/** The block slider: a form with a number without JavaScript, a slider beside it with it. */
+function blockBar(page: PageContext, { previous, next }: Changes): Html {
+  const { head, block } = page;
+  const hidden = Object.entries(page.query).filter(([key]) => key !== "cursor" && key !== "trail");
+  const step = (to: string | null, label: string, arrow: string) =>
+    to === null
+      ? html`<span class="step off" title="No ${label}">${arrow}<span class="hidden">No ${label}</span></span>`
+      : html`<a class="step" href="${linkHere(page, { block: to, ...NO_PAGING })}" title="${label}: block ${to}">${arrow}<span class="hidden">${label}: block ${to}</span></a>`;
+  return html`<div class="blocks${block === null ? "" : " past"}"><div class="wide">
+${block !== null && pastBanner(page)}
+<form method="get" action="${EXPLORER_PATH}${page.path}" data-slider>
+${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">`)}
+<label for="block">Block</label>
+${step(previous, "Previous change", "‹")}
+<input type="number" id="block" name="block" inputmode="numeric" min="${head.start_block}" max="${head.indexed_block}" step="1" value="${head.block_number}" required>
+${step(next, "Next change", "›")}
+<button class="quiet">Go</button>
+</form>
+</div></div>`;
+}
+
+const NO_PAGING = { cursor: null, trail: null };
+
+function pastBanner(page: PageContext): Html {
+  const { head } = page;
+  return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(head.block_timestamp)} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}">back to live</a></p>`;
+}
+
+function footer({ head, site }: PageContext): Html {
+  const behind = BigInt(head.indexed_block) - BigInt(head.finalized_block);
+  return html`<footer><div class="wide"><dl class="state">
+<div><dt>Network</dt><dd>${site.chain.network} <span class="soft">(${site.chain.chainId})</span></dd></div>
+<div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
+<div><dt>Its time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
+<div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
+</dl><p class="soft">Every page is a view of the <a href="/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by strangers.</p></div></footer>`;
+}

@@ -1,0 +1,172 @@
+// Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
+import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { type ApiCall, type ApiRecord, findRoute } from "./api-reader.ts";
+import { card } from "./components.ts";
+import { toWords } from "./format.ts";
+import { type Html, type HtmlValue, html } from "./html.ts";
+import { EXPLORER_PATH, linkHere, linkTo, type PageContext, type PageRequest } from "./page.ts";
+import { sourceLinks } from "./source.ts";
+
+type Column = {
+  readonly label: string;
+  readonly cell: (record: ApiRecord, page: PageContext) => HtmlValue;
+  /** Numbers align to the right. */
+  readonly isNumber?: boolean;
+};
+
+export type List = {
+  /** The route of the API, as declared. */
+  readonly route: string;
+  /** The key of the records in its response. */
+  readonly key: string;
+  /** Where the rows are as CSV, below /explorer: with the parameters of the route. */
+  readonly csv: string;
+  /** What is always asked for beside what the visitor chooses. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly columns: readonly Column[];
+  /** A class for the row of a record that stands out. */
+  readonly rowClass?: (record: ApiRecord) => string;
+  /** The sentence instead of a table without rows. */
+  readonly empty: string;
+};
+
+/** A page of a list. */
+export type ListData = {
+  readonly list: List;
+  readonly call: ApiCall;
+  readonly records: readonly ApiRecord[];
+  readonly next: string | null;
+};
+
+/** What a list page takes beside its filters. `trail` has the cursors of the pages before. */
+export const PAGING_KEYS = ["cursor", "trail"] as const;
+
+const NO_FILTERS = ["limit", "offset", "cursor", "block", "include", "min_block"];
+
+/** The filters of a route that a visitor may use. */
+function filtersOf(route: RouteDescription): RouteDescription["parameters"] {
+  return route.parameters.filter((each) => each.in === "query" && !NO_FILTERS.includes(each.name));
+}
+
+/** The keys that a page with this list must know. */
+export function listKeys(routes: readonly RouteDescription[], list: List): readonly string[] {
+  return [...filtersOf(findRoute(routes, list.route)).map(({ name }) => name), ...PAGING_KEYS];
+}
+
+/** The part of a page's query that its list sends to the API. */
+export function listQuery({ query }: PageRequest): Readonly<Record<string, string>> {
+  const { trail: _trail, ...sent } = query;
+  return sent;
+}
+
+export function listTable({ list, records }: Pick<ListData, "list" | "records">, page: PageContext): Html {
+  if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
+  const { columns } = list;
+  const head = columns.map(
+    ({ label, isNumber }) => html`<th scope="col" class="${isNumber === true ? "num" : ""}">${label}</th>`,
+  );
+  const rows = records.map(
+    (record) =>
+      html`<tr class="${list.rowClass?.(record) ?? ""}">${columns.map(({ label, cell, isNumber }) => html`<td class="${isNumber === true ? "num" : ""}" data-label="${label}">${cell(record, page)}</td>`)}</tr>`,
+  );
+  return html`<div class="scroll"><table class="stack"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+type ListCardOptions = {
+  /** Without it the list has no pages here, but a link to all of it. */
+  readonly isPaged?: boolean;
+  /** The page with all of the list, below /explorer. */
+  readonly more?: string;
+  readonly id?: string;
+};
+
+/** A list as a part of a page, with the way on, and the ways to take the rows elsewhere. */
+export function listCard(
+  title: string,
+  data: ListData,
+  page: PageContext,
+  options: ListCardOptions = {},
+): Html {
+  const more =
+    options.more !== undefined &&
+    html`<a href="${linkTo(page, options.more)}">All ${title.toLowerCase()}</a>`;
+  const content = html`${listTable(data, page)}${options.isPaged === true && pagination(data, page)}${sourceLinks(page, data.call, { csv: csvPath(data, page), isList: true })}`;
+  return card(title, content, {
+    ...(options.id === undefined ? {} : { id: options.id }),
+    ...(more === false ? {} : { aside: more }),
+  });
+}
+
+/** The rows as CSV: the same list with the same filters, from its beginning. */
+function csvPath({ list, call }: ListData, page: PageContext): string {
+  const path = list.csv.replace(/:(\w+)/g, (_match, key: string) =>
+    encodeURIComponent(call.params[key] ?? ""),
+  );
+  const own = Object.keys(list.query ?? {});
+  const kept = Object.entries(call.query).filter(
+    ([key]) => !own.includes(key) && key !== "cursor" && key !== "limit" && key !== "block",
+  );
+  return linkTo(page, path, Object.fromEntries(kept));
+}
+
+const FIRST = "first";
+// Long enough for fifty pages of most lists; beyond that "First page" leads back.
+const TRAIL_LENGTH_MAX = 2_000;
+
+/** Next by the cursor of the API, previous by the cursors that led here. */
+function pagination({ next }: ListData, page: PageContext): Html | null {
+  const { cursor, trail = "" } = page.query;
+  const before = trail === "" ? [] : trail.split(".");
+  const previous = before.at(-1);
+  if (next === null && cursor === undefined) return null;
+  const here = [...before, cursor ?? FIRST].join(".");
+  const kept =
+    here.length <= TRAIL_LENGTH_MAX
+      ? here
+      : here.slice(here.indexOf(".", here.length - TRAIL_LENGTH_MAX) + 1);
+  const toPrevious = {
+    cursor: previous === FIRST ? null : (previous ?? null),
+    trail: before.slice(0, -1).join("."),
+  };
+  return html`<nav class="pagination" aria-label="Pages">
+${cursor !== undefined && html`<a href="${linkHere(page, { cursor: null, trail: null })}">First page</a>`}
+${previous !== undefined && html`<a rel="prev" href="${linkHere(page, toPrevious)}">← Previous</a>`}
+${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, trail: kept })}">Next →</a>`}
+</nav>`;
+}
+
+/** A form with every filter of the list's route. Without JavaScript too: it is a plain GET. */
+export function filterForm(list: List, page: PageContext): Html {
+  const route = findRoute(page.site.routes, list.route);
+  const fields = filtersOf(route).map(({ name, kind, description, required }) => {
+    const value = page.query[name] ?? "";
+    const id = `filter-${name}`;
+    return html`<div class="field"><label for="${id}">${toWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description })}</div>`;
+  });
+  const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
+  const isFiltered = filtersOf(route).some(({ name }) => page.query[name] !== undefined);
+  return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" role="search" aria-label="Filters">${fields}${blockField}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
+}
+
+type FilterInput = {
+  readonly id: string;
+  readonly name: string;
+  readonly value: string;
+  readonly required: boolean;
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly description: string;
+};
+
+function filterInput({ id, name, value, required, json, description }: FilterInput): Html {
+  const options = Array.isArray(json.enum) ? json.enum.map(String) : null;
+  if (options !== null) {
+    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${toWords(option)}</option>`)}</select>`;
+  }
+  const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
+  return html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`;
+}
+
+function placeholderOf(pattern: string): string {
+  if (pattern.includes("{40}")) return "0x… address";
+  return pattern.includes("{64}") ? "0x… hash" : "Number";
+}

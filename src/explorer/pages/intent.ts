@@ -1,0 +1,315 @@
+// One intent: its life, every bid on it against what its owner set, the fill with its proof, and the transactions.
+import type { ApiReader, ApiRecord, ApiResult } from "../api-reader.ts";
+import { rangeLine } from "../charts.ts";
+import {
+  address,
+  amount,
+  badge,
+  block,
+  card,
+  type Fact,
+  facts,
+  hash,
+  isoTime,
+  notice,
+  number,
+  recordLink,
+  status,
+  type TimelineStep,
+  time,
+  timeline,
+  token,
+  transaction,
+} from "../components.ts";
+import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { foreignText } from "../foreign-text.ts";
+import { toWords } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import { type List, type ListData, listCard, listQuery } from "../list.ts";
+import { definePage, type PageContext, type PageRequest, type PageView, requireParam } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+import { findFirst } from "./intents.ts";
+
+type Fill = {
+  readonly solver: string;
+  readonly amount_in: string;
+  readonly amount_out: string;
+  readonly tx_hash: string;
+  readonly block_number: string;
+  readonly result_hash: string | null;
+  readonly trace_hash: string | null;
+  readonly attestation_id: string | null;
+};
+
+type Intent = {
+  readonly intent_id: string;
+  readonly owner: string;
+  readonly intent_type: string;
+  readonly input_token: string;
+  readonly output_token: string;
+  readonly amount_in_max: string;
+  readonly amount_out_min: string;
+  readonly deadline: string;
+  readonly slippage_bps: string;
+  readonly nonce: string;
+  readonly status: string;
+  readonly block_number: string;
+  readonly fill: Fill | null;
+  readonly metadata: Readonly<Record<string, string | null>> | null;
+  readonly requirements: Readonly<Record<string, string>>;
+  readonly tx_hash: string;
+  readonly block_timestamp: string;
+};
+
+type IntentData = {
+  readonly intent: ApiResult<Intent>;
+  readonly bids: ListData;
+  readonly events: EventsData;
+};
+
+const bidList: List = {
+  route: "/intents/:id/bids",
+  key: "bids",
+  csv: "/intents/:id/bids.csv",
+  // Those that depend on the intent are added when it is known.
+  columns: [],
+  empty: "There is no such bid at this block.",
+};
+
+async function load(api: ApiReader, request: PageRequest): Promise<IntentData> {
+  const id = requireParam(request, "id");
+  const bids = api.list(bidList, { params: { id }, query: { ...listQuery(request), limit: "100" } });
+  const intent = api.get<Intent>("/intents/:id", {
+    params: { id },
+    query: { include: "provenance,requirements" },
+  });
+  // Whichever fails first decides; the other must not stay unhandled.
+  const [found, offers] = await Promise.all([intent, bids]);
+  const events = await readEvents(api, found.body.block_number, { intent: found.body.intent_id });
+  return { intent: found, bids: offers, events };
+}
+
+type Range = { readonly from: bigint; readonly to: bigint; readonly limit: bigint };
+
+/** Wide enough for every offer and the limit, with some room at both ends. */
+function rangeOf(values: readonly unknown[], limit: string): Range {
+  const all = [...values.map((value) => BigInt(String(value))), BigInt(limit)];
+  const from = all.reduce((least, each) => (each < least ? each : least));
+  const to = all.reduce((most, each) => (each > most ? each : most));
+  return { from, to: to > from ? to : from + 1n, limit: BigInt(limit) };
+}
+
+/** Where an offer is, seen from the limit. `isBetter` says on which side of it an owner gains. */
+function offerLine(
+  { from, to, limit }: Range,
+  value: unknown,
+  isBetter: (offer: bigint, limit: bigint) => boolean,
+): Html {
+  const at = BigInt(String(value));
+  return rangeLine(from, to, limit, { at, kind: at === limit || isBetter(at, limit) ? "good" : "bad" });
+}
+
+function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>): List {
+  const outs = rangeOf(
+    records.map(({ amount_out }) => amount_out),
+    intent.amount_out_min,
+  );
+  const ins = rangeOf(
+    records.map(({ amount_in }) => amount_in),
+    intent.amount_in_max,
+  );
+  const surplus = (bid: ApiRecord) => BigInt(String(bid.amount_out)) - BigInt(intent.amount_out_min);
+  return {
+    ...list,
+    rowClass: (bid) => (bid.status === "SELECTED" ? "chosen" : ""),
+    columns: [
+      {
+        label: "Bid",
+        cell: (bid) =>
+          html`<span class="record">#${String(bid.chain_bid_id ?? bid.bid_id)}</span>${bid.chain_bid_id === null && html` ${badge("off chain")}`}`,
+      },
+      {
+        label: "State",
+        cell: (bid) => (bid.status === "SELECTED" ? badge("Selected", "good") : status(String(bid.status))),
+      },
+      { label: "Solver", cell: (bid, page) => address(page, bid.solver) },
+      {
+        label: "Pays out",
+        isNumber: true,
+        cell: (bid, page) =>
+          html`${amount(page, bid.amount_out, intent.output_token)}${offerLine(outs, bid.amount_out, (offer, limit) => offer > limit)}`,
+      },
+      {
+        label: "Above the minimum",
+        isNumber: true,
+        cell: (bid, page) => signed(surplus(bid), intent.output_token, page),
+      },
+      {
+        label: "Takes in",
+        isNumber: true,
+        cell: (bid, page) =>
+          html`${amount(page, bid.amount_in, intent.input_token)}${offerLine(ins, bid.amount_in, (offer, limit) => offer < limit)}`,
+      },
+      { label: "Fee", isNumber: true, cell: (bid) => number(bid.fee) },
+      { label: "Made", cell: (bid) => isoTime(bid.created_at) },
+      { label: "Valid until", cell: (bid) => time(bid.valid_until) },
+    ],
+  };
+}
+
+function signed(units: bigint, of: string, page: PageContext): Html {
+  const tone = units > 0n ? "gain" : units < 0n ? "loss" : "soft";
+  return html`<span class="${tone}">${units > 0n && "+"}${amount(page, units.toString(), of)}</span>`;
+}
+
+const isBid = ({ type }: EventRecord) => type === "SolverBidSubmitted";
+
+/** The events in order; bids between two other events are one step, because the ladder has each of them. */
+function lifeOf(events: readonly EventRecord[], page: PageContext): readonly TimelineStep[] {
+  const groups: EventRecord[][] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last !== undefined && isBid(event) && last.every(isBid)) last.push(event);
+    else groups.push([event]);
+  }
+  return groups.flatMap((group) => {
+    const [first] = group;
+    const last = group.at(-1);
+    if (first === undefined || last === undefined) return [];
+    const at = html`${time(last.block_timestamp)} · block ${block(page, last.block_number)}`;
+    const state = last.type === "IntentCancelled" ? "failed" : "done";
+    if (isBid(first) && group.length > 1) return [{ title: `${group.length} bids`, at, state }];
+    return [
+      {
+        title: STEP_TITLES[first.type]?.(first) ?? toWords(first.type),
+        at,
+        detail: transaction(page, first.tx_hash),
+        state,
+      },
+    ];
+  });
+}
+
+const STEP_TITLES: Readonly<Record<string, (event: EventRecord) => string>> = {
+  IntentSubmitted: () => "Submitted",
+  SolverBidSubmitted: ({ args }) => `Bid #${args.bidId}`,
+  SolverBidSelected: ({ args }) => `Bid #${args.bidId} selected`,
+  IntentFilled: () => "Filled",
+  IntentFillProof: () => "Proof of the fill recorded",
+  IntentCancelled: () => "Cancelled by its owner",
+};
+
+function lastStep({ status: state, deadline }: Intent): readonly TimelineStep[] {
+  if (state === "OPEN") return [{ title: "Open until the deadline", at: time(deadline), state: "current" }];
+  if (state === "EXPIRED") return [{ title: "Expired", at: time(deadline), state: "failed" }];
+  return [];
+}
+
+function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
+  return [
+    ["Owner", address(page, intent.owner)],
+    ["Kind", toWords(intent.intent_type)],
+    [
+      "Gives at most",
+      html`${amount(page, intent.amount_in_max, intent.input_token)} <span class="soft">of ${token(page, intent.input_token)}</span>`,
+    ],
+    [
+      "Wants at least",
+      html`${amount(page, intent.amount_out_min, intent.output_token)} <span class="soft">of ${token(page, intent.output_token)}</span>`,
+    ],
+    ["Slippage", html`${number(intent.slippage_bps)} basis points`],
+    ["Deadline", time(intent.deadline)],
+    ["Submitted", html`${time(intent.block_timestamp)} · block ${block(page, intent.block_number)}`],
+    ["Transaction", transaction(page, intent.tx_hash)],
+    ["Nonce", number(intent.nonce)],
+  ];
+}
+
+function fillFacts(intent: Intent, fill: Fill, page: PageContext): readonly Fact[] {
+  const surplus = BigInt(fill.amount_out) - BigInt(intent.amount_out_min);
+  const saved = BigInt(intent.amount_in_max) - BigInt(fill.amount_in);
+  const waited = BigInt(fill.block_number) - BigInt(intent.block_number);
+  return [
+    ["Solver", address(page, fill.solver)],
+    ["Paid out", amount(page, fill.amount_out, intent.output_token)],
+    ["Surplus over the minimum", signed(surplus, intent.output_token, page)],
+    ["Took in", amount(page, fill.amount_in, intent.input_token)],
+    ["Below the maximum", signed(saved, intent.input_token, page)],
+    ["Blocks from submission", number(waited.toString())],
+    ["Transaction", html`${transaction(page, fill.tx_hash)} · block ${block(page, fill.block_number)}`],
+    ["Hash of the result", hash(page, fill.result_hash)],
+    ["Hash of the trace", hash(page, fill.trace_hash)],
+    [
+      "Attestation",
+      fill.attestation_id === null || fill.attestation_id === "0"
+        ? null
+        : recordLink(page, "attestation", fill.attestation_id),
+    ],
+  ];
+}
+
+function requirementFacts({ requirements, metadata }: Intent, page: PageContext): Html {
+  const required: readonly Fact[] = [
+    ["Target", address(page, requirements.execution_target)],
+    ["Hash of the call data", hash(page, requirements.data_hash)],
+    ["Attestation about", hash(page, requirements.required_attestation_subject)],
+    ["Attestation schema", hash(page, requirements.required_attestation_schema, "schema")],
+    ["Hash of the metadata URI", hash(page, requirements.metadata_uri_hash)],
+  ];
+  if (metadata === null)
+    return html`${facts(required)}<p class="soft">Its owner has stored no metadata for the execution.</p>`;
+  const stored: readonly Fact[] = [
+    ["Target", address(page, metadata.execution_target)],
+    [
+      "Call data",
+      metadata.execution_data === null || metadata.execution_data === undefined
+        ? null
+        : html`<code class="data">${foreignText(metadata.execution_data)}</code>`,
+    ],
+    ["Attestation about", hash(page, metadata.required_attestation_subject)],
+    ["Attestation schema", hash(page, metadata.required_attestation_schema, "schema")],
+    ["Stored", isoTime(metadata.created_at)],
+    ["Changed", isoTime(metadata.updated_at)],
+  ];
+  return html`${facts(required)}<h3>Metadata from its owner</h3>${facts(stored)}`;
+}
+
+function transactionRows(events: readonly EventRecord[], data: EventsData, page: PageContext): Html {
+  const rows = events.map(
+    (event) =>
+      html`<tr><td data-label="Block" class="num">${block(page, event.block_number)}</td><td data-label="Time">${time(event.block_timestamp)}</td><td data-label="What happened">${foreignText(event.description)}</td><td data-label="Transaction">${transaction(page, event.tx_hash)}</td></tr>`,
+  );
+  return html`<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="num">Block</th><th scope="col">Time</th><th scope="col">What happened</th><th scope="col">Transaction</th></tr></thead><tbody>${rows}</tbody></table></div>
+${data.isCut && notice("info", "There are more events than this page shows; the API has all of them.")}${sourceLinks(page, data.call)}`;
+}
+
+function render({ intent: found, bids, events: data }: IntentData, page: PageContext): PageView {
+  const { body: intent } = found;
+  const events = eventsUpTo(data.events, page);
+  const { fill } = intent;
+  const best = bids.records.length > 0 ? ladder(bids, found) : bids.list;
+  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(intent, page))}${sourceLinks(page, found.call)}`)}</div><div>${card("Life", timeline([...lifeOf(events, page), ...lastStep(intent)]))}</div></div>
+${listCard("Bids", { ...bids, list: best }, page, { isPaged: true, id: "bids" })}
+<div class="columns"><div>${fill === null ? card("Fill", html`<p class="empty">Not filled at this block.</p>`) : card("Fill and proof", facts(fillFacts(intent, fill, page)), { id: "fill" })}</div><div>${card("What the execution requires", requirementFacts(intent, page), { id: "requirements" })}</div></div>
+${card("Transactions", transactionRows(events, data, page))}`;
+  return {
+    kicker: "Intent",
+    title: `Intent #${intent.intent_id}`,
+    beside: status(intent.status),
+    lead: html`Swaps at most ${amount(page, intent.amount_in_max, intent.input_token)} for at least ${amount(page, intent.amount_out_min, intent.output_token)}.`,
+    main,
+    changes: changesOf(data.events, page),
+  };
+}
+
+export const intentPage = definePage({
+  path: "/intents/:id",
+  lists: [bidList],
+  filtered: bidList,
+  findExample: async (get) => {
+    const intent = await findFirst(get, "/intents?status=filled&limit=1", "intents");
+    return { params: { id: String(intent.intent_id) } };
+  },
+  load,
+  render,
+});

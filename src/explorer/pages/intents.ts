@@ -1,0 +1,56 @@
+// Intents: all of them, newest first, with every filter of the API.
+import type { ApiRecord } from "../api-reader.ts";
+import { address, amount, block, recordLink, status, time } from "../components.ts";
+import { html } from "../html.ts";
+import { filterForm, type List, listCard, listQuery } from "../list.ts";
+import { definePage } from "../page.ts";
+
+export const intentList: List = {
+  route: "/intents",
+  key: "intents",
+  csv: "/intents.csv",
+  columns: [
+    { label: "Intent", cell: (each, page) => recordLink(page, "intent", String(each.intent_id)) },
+    { label: "State", cell: (each) => status(String(each.status)) },
+    {
+      label: "Gives at most",
+      isNumber: true,
+      cell: (each, page) => amount(page, each.amount_in_max, each.input_token),
+    },
+    {
+      label: "Wants at least",
+      isNumber: true,
+      cell: (each, page) => amount(page, each.amount_out_min, each.output_token),
+    },
+    { label: "Owner", cell: (each, page) => address(page, each.owner) },
+    { label: "Deadline", cell: (each) => time(each.deadline) },
+    { label: "Block", isNumber: true, cell: (each, page) => block(page, each.block_number) },
+  ],
+  empty: "There is no such intent at this block.",
+};
+
+/** The first one of a list of the API, for tests. */
+export async function findFirst(
+  get: (url: string) => Promise<unknown>,
+  url: string,
+  key: string,
+): Promise<ApiRecord> {
+  const body = (await get(url)) as Readonly<Record<string, readonly ApiRecord[]>>;
+  const [first] = body[key] ?? [];
+  if (!first) throw new Error(`there is nothing under ${url}`);
+  return first;
+}
+
+export const intentsPage = definePage({
+  path: "/intents",
+  nav: "Intents",
+  lists: [intentList],
+  filtered: intentList,
+  findExample: async () => ({ query: { status: "filled" } }),
+  load: (api, request) => api.list(intentList, { query: listQuery(request) }),
+  render: (data, page) => ({
+    title: "Intents",
+    lead: "What owners want done. Solvers compete for each with bids; the owner selects one, and its solver fills the intent.",
+    main: html`${filterForm(intentList, page)}${listCard("Newest first", data, page, { isPaged: true })}`,
+  }),
+});

@@ -1,0 +1,324 @@
+// Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
+import { gzipSync } from "node:zlib";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { withRequestTimeout } from "../http/request-timeout.ts";
+import { type SerializedResponse, serializeResponse } from "../http/response.ts";
+import type { ResponseCache } from "../http/response-cache.ts";
+import { readQuery } from "../http/routes/parameters.ts";
+import { systemClock } from "../lib/clock.ts";
+import { parseUint } from "../lib/decimal.ts";
+import { Fault, toFault } from "../lib/fault.ts";
+import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
+import type { ClientSender } from "../mcp/endpoint.ts";
+import { BLOCK_MAX } from "../schema/reads/read.ts";
+import { prefersHtml } from "../web/page.ts";
+import { ApiReader, findRoute } from "./api-reader.ts";
+import { addAssetRoutes, readAssets } from "./assets.ts";
+import { fieldsOf, formatCsv } from "./csv.ts";
+import { chooseEncoding } from "./encoding.ts";
+import { renderErrorPage } from "./error-page.ts";
+import { type Html, renderHtml } from "./html.ts";
+import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
+import { type List, listKeys } from "./list.ts";
+import { EXPLORER_PATH, type ExplorerChain, type Page, type PageRequest, type Site } from "./page.ts";
+import { pages } from "./pages.ts";
+
+export type ExplorerOptions = {
+  readonly chain: ExplorerChain;
+  /** Origin under which clients reach the API. */
+  readonly publicUrl: () => string;
+};
+
+type ExplorerDependencies = ExplorerOptions & {
+  /** Every route of the API: what pages may request, and how it is described. */
+  readonly routes: readonly RouteDescription[];
+  readonly sendFor: ClientSender;
+  readonly cache: ResponseCache;
+  readonly log: Log;
+};
+
+type Explorer = {
+  /** The cached routes: what clients write may show on any of them. */
+  readonly cachedRoutes: readonly string[];
+  close(): void;
+};
+
+type Serving = ExplorerDependencies & { readonly site: Site; readonly repeatLimit: LogThrottle };
+
+export function serveExplorer(app: FastifyInstance, dependencies: ExplorerDependencies): Explorer {
+  const assets = readAssets();
+  const serving = {
+    ...dependencies,
+    site: createSite(dependencies, assets.pathOf),
+    repeatLimit: createLogThrottle(systemClock),
+  };
+  addAssetRoutes(app, assets);
+  addFrontRoute(app);
+  for (const page of pages) addPageRoute(app, page, serving);
+  const lists = pages.flatMap((page) => page.lists ?? []);
+  for (const list of lists) addCsvRoute(app, list, serving);
+  // Instead of the JSON that an unknown path of the API gets.
+  app.get(`${EXPLORER_PATH}/*`, (request, reply) => {
+    sendError(new Fault("ROUTE_UNKNOWN", "The explorer has no page at this address."), {
+      request,
+      reply,
+      serving,
+    });
+  });
+  return {
+    cachedRoutes: [...pages.map(({ path }) => path), ...lists.map(({ csv }) => csv)].map(
+      (path) => EXPLORER_PATH + path,
+    ),
+    close: () => serving.repeatLimit.close(),
+  };
+}
+
+function createSite({ chain, publicUrl, routes }: ExplorerDependencies, assetPath: Site["assetPath"]): Site {
+  return {
+    chain,
+    publicUrl,
+    routes,
+    assetPath,
+    pagePaths: new Set(pages.map(({ path }) => path)),
+    nav: pages.flatMap(({ path, nav }) => (nav === undefined ? [] : [{ path, label: nav }])),
+  };
+}
+
+/** `/` leads people to the explorer and programs to the description of the API. */
+function addFrontRoute(app: FastifyInstance): void {
+  app.get("/", (request, reply) => {
+    const location = prefersHtml(request.headers.accept) ? EXPLORER_PATH : "/openapi.json";
+    const body = {
+      explorer: EXPLORER_PATH,
+      openapi: "/openapi.json",
+      reference: "/docs",
+      texts: "/llms.txt",
+    };
+    reply.sendSerialized(
+      serializeResponse({
+        route: "/",
+        status: 302,
+        body,
+        headers: { location, vary: "accept", "cache-control": "no-cache" },
+      }),
+    );
+  });
+}
+
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving };
+
+function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void {
+  const route = EXPLORER_PATH + page.path;
+  const listed = page.filtered === undefined ? [] : listKeys(serving.routes, page.filtered);
+  const keys = [...(page.query ?? []), ...listed];
+  app.get(route, (request, reply) => {
+    const create = (read: PageRequest) => createPage(page, read, serving, request);
+    return respond(app, { request, reply, serving }, { route, keys, create });
+  });
+}
+
+function addCsvRoute(app: FastifyInstance, list: List, serving: Serving): void {
+  const route = EXPLORER_PATH + list.csv;
+  const keys = listKeys(serving.routes, list);
+  app.get(route, (request, reply) => {
+    const create = (read: PageRequest) => createCsv(list, read, serving, request);
+    return respond(app, { request, reply, serving }, { route, keys, create });
+  });
+}
+
+type Work = {
+  readonly route: string;
+  readonly keys: readonly string[];
+  readonly create: (request: PageRequest) => Promise<SerializedResponse>;
+};
+
+/** From the cache of the API's responses, whose rules apply: a page is stale as soon as one of its reads is. */
+async function respond(
+  app: FastifyInstance,
+  exchange: Exchange,
+  { route, keys, create }: Work,
+): Promise<void> {
+  const { request, reply, serving } = exchange;
+  try {
+    const read = readRequest(request, keys);
+    const encoding = chooseEncoding(request.headers["accept-encoding"], ["gzip"]);
+    const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
+    const plain = () => serving.cache.getOrCreate({ route, canonicalKey, url: null }, () => create(read));
+    const work =
+      encoding === "identity"
+        ? plain()
+        : serving.cache.getOrCreate(
+            { route, canonicalKey: `${canonicalKey} ${encoding}`, url: null },
+            async () => compress(await plain()),
+          );
+    reply.sendSerialized(await withRequestTimeout(app, work));
+  } catch (error) {
+    sendError(error, exchange);
+  }
+}
+
+function readRequest(request: FastifyRequest, keys: readonly string[]): PageRequest {
+  const all = readQuery(request.url);
+  const query = keys.flatMap((key) => {
+    const value = all.get(key);
+    // A form sends every field, also the empty ones.
+    return value === undefined || value === "" ? [] : [[key, value]];
+  });
+  const block = all.get("block") || undefined;
+  return {
+    params: request.params as Readonly<Record<string, string>>,
+    query: Object.fromEntries(query),
+    block: block === undefined ? null : parseUint(block, "block", BLOCK_MAX).toString(),
+  };
+}
+
+// Blocks come every second or two; a page that met one during every attempt would meet the next one as well.
+const ATTEMPTS_MAX = 5;
+
+/** Every part of a page shows the same state of the index: it is read again if a block came in between. */
+async function readConsistently<T>(
+  read: PageRequest,
+  serving: Serving,
+  client: string,
+  use: (api: ApiReader) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const api = new ApiReader(serving.sendFor(client), serving.routes, read.block);
+    const result = await use(api);
+    if (api.isConsistent) return result;
+    if (attempt >= ATTEMPTS_MAX) {
+      throw new Fault("BLOCK_NOT_INDEXED", "New blocks came while the page was read; try again.", {
+        retryAfterSeconds: 1,
+      });
+    }
+  }
+}
+
+async function createPage(
+  page: Page,
+  read: PageRequest,
+  serving: Serving,
+  request: FastifyRequest,
+): Promise<SerializedResponse> {
+  const [render, head] = await readConsistently(read, serving, request.client, (api) =>
+    Promise.all([page.show(api, read), api.head()]),
+  );
+  // From what was parsed: another spelling of the URL must not get into the links of a cached page.
+  const path = page.path.replace(/:(\w+)/g, (_match, name: string) =>
+    encodeURIComponent(read.params[name] ?? ""),
+  );
+  const context = { ...read, path, head, site: serving.site };
+  const route = EXPLORER_PATH + page.path;
+  const view = render(context);
+  if (view.redirect === undefined) return serializePage(route, renderPage(view, context));
+  const headers = { location: view.redirect, "cache-control": "no-store" };
+  return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
+}
+
+/** The path that was requested, below /explorer. */
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ""] = url.split("?", 1);
+  return path.slice(EXPLORER_PATH.length).replace(/\/$/, "");
+}
+
+function serializePage(
+  route: string,
+  markup: Html,
+  parts: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): SerializedResponse {
+  const { status = 200, headers = { "cache-control": "no-cache" } } = parts;
+  return serializeResponse({
+    route,
+    status,
+    body: Buffer.from(renderHtml(markup)),
+    computeEtag: status === 200,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": CONTENT_SECURITY_POLICY,
+      vary: "accept-encoding",
+      ...headers,
+    },
+  });
+}
+
+function compress(response: SerializedResponse): SerializedResponse {
+  const { route, status, headers, body } = response;
+  if (status !== 200) return response;
+  const pairs = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, headers[index + 1] ?? ""] as const] : [],
+  );
+  return serializeResponse({
+    route,
+    body: gzipSync(body),
+    computeEtag: true,
+    headers: { ...Object.fromEntries(pairs), "content-encoding": "gzip" },
+  });
+}
+
+// A thousand rows are ten requests to the API, and more than a person reads; programs use the API.
+const CSV_ROWS_MAX = 1_000;
+const CSV_PAGE_ROWS = 100;
+
+async function createCsv(
+  list: List,
+  read: PageRequest,
+  serving: Serving,
+  { client }: FastifyRequest,
+): Promise<SerializedResponse> {
+  const { cursor: _cursor, trail: _trail, ...filters } = read.query;
+  const records = await readConsistently(read, serving, client, async (api) => {
+    const rows: Readonly<Record<string, unknown>>[] = [];
+    for (let cursor: string | null = null; rows.length < CSV_ROWS_MAX; ) {
+      const query = { ...filters, limit: String(CSV_PAGE_ROWS), cursor };
+      const page = await api.list(list, { params: read.params, query });
+      rows.push(...page.records);
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+    return rows.slice(0, CSV_ROWS_MAX);
+  });
+  const schema = findRoute(serving.routes, list.route).responses[200]?.schema ?? {};
+  return serializeResponse({
+    route: EXPLORER_PATH + list.csv,
+    body: Buffer.from(formatCsv(fieldsOf(schema, list.key), records)),
+    computeEtag: true,
+    headers: {
+      "content-type": "text/csv; charset=utf-8; header=present",
+      "content-disposition": `attachment; filename="${list.key.replaceAll("_", "-")}.csv"`,
+      "cache-control": "no-cache",
+      vary: "accept-encoding",
+    },
+  });
+}
+
+function sendError(error: unknown, { request, reply, serving }: Exchange): void {
+  const fault = toFault(error);
+  // Failures behind a route of the API are in the log already; this is one of the page itself.
+  if (!(error instanceof Fault)) {
+    serving.repeatLimit.report(String(error).slice(0, 200), (repeated) =>
+      serving.log.error(
+        {
+          component: "explorer",
+          event: "page_failed",
+          reqId: request.id,
+          repeated: repeated || undefined,
+          err: error,
+        },
+        "A page failed",
+      ),
+    );
+  }
+  const given = /[?&]block=([0-9]{1,20})(?:&|$)/.exec(request.url)?.[1] ?? null;
+  const markup = renderErrorPage(fault, serving.site, { block: given, path: pathOf(request) });
+  reply.sendSerialized(
+    serializePage(request.routeOptions.url ?? EXPLORER_PATH, markup, {
+      status: fault.status,
+      headers: {
+        "cache-control": "no-store",
+        "x-error-code": fault.code,
+        ...(fault.retryAfterSeconds === null ? {} : { "retry-after": String(fault.retryAfterSeconds) }),
+      },
+    }),
+  );
+}
