@@ -197,6 +197,13 @@ export function block(page: PageContext, value: unknown): Html {
   return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
 }
 
+/** A sentence of the API about an event: its addresses and hashes by their ends. */
+export function sentence(page: PageContext, value: string): Html {
+  const parts = value.split(/(0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/);
+  // The captured groups are every second part.
+  return html`<span class="sentence">${parts.map((part, index) => (index % 2 === 0 ? part && foreignText(part) : part.length === 42 ? address(page, part) : identifier(part)))}</span>`;
+}
+
 /** Text of a stranger, such as a name. */
 export function name(value: unknown): Html {
   return typeof value === "string" && value !== "" ? foreignText(value) : unknown();

@@ -1,7 +1,6 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import type { ApiCall, ApiReader } from "./api-reader.ts";
-import { block, time, transaction } from "./components.ts";
-import { foreignText } from "./foreign-text.ts";
+import { block, sentence, time, transaction } from "./components.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Changes, PageContext } from "./page.ts";
@@ -82,5 +81,5 @@ function eventItem(
   { type, description, tx_hash, block_number, block_timestamp }: EventRecord,
   page: PageContext,
 ): Html {
-  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${foreignText(description)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
+  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, description)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
 }

@@ -10,8 +10,8 @@ import { sourceLinks } from "./source.ts";
 type Column = {
   readonly label: string;
   readonly cell: (record: ApiRecord, page: PageContext) => HtmlValue;
-  /** Numbers align to the right. */
-  readonly isNumber?: boolean;
+  /** Numbers align to the right, sentences get the width of a phone. */
+  readonly kind?: "number" | "sentence";
 };
 
 export type List = {
@@ -63,11 +63,11 @@ export function listTable({ list, records }: Pick<ListData, "list" | "records">,
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
   const { columns } = list;
   const head = columns.map(
-    ({ label, isNumber }) => html`<th scope="col" class="${isNumber === true ? "num" : ""}">${label}</th>`,
+    ({ label, kind }) => html`<th scope="col" class="${kind ?? ""}">${label}</th>`,
   );
   const rows = records.map(
     (record) =>
-      html`<tr class="${list.rowClass?.(record) ?? ""}">${columns.map(({ label, cell, isNumber }) => html`<td class="${isNumber === true ? "num" : ""}" data-label="${label}">${cell(record, page)}</td>`)}</tr>`,
+      html`<tr class="${list.rowClass?.(record) ?? ""}">${columns.map(({ label, cell, kind }) => html`<td class="${kind ?? ""}" data-label="${label}">${cell(record, page)}</td>`)}</tr>`,
   );
   return html`<div class="scroll"><table class="stack"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
@@ -75,8 +75,10 @@ export function listTable({ list, records }: Pick<ListData, "list" | "records">,
 type ListCardOptions = {
   /** Without it the list has no pages here, but a link to all of it. */
   readonly isPaged?: boolean;
-  /** The page with all of the list, below /explorer. */
-  readonly more?: string;
+  /** The page with all of the list, below /explorer, and the name of the link. */
+  readonly more?: { readonly path: string; readonly label: string };
+  /** What stands above the table. */
+  readonly note?: HtmlValue;
   readonly id?: string;
 };
 
@@ -89,8 +91,8 @@ export function listCard(
 ): Html {
   const more =
     options.more !== undefined &&
-    html`<a href="${linkTo(page, options.more)}">All ${title.toLowerCase()}</a>`;
-  const content = html`${listTable(data, page)}${options.isPaged === true && pagination(data, page)}${sourceLinks(page, data.call, { csv: csvPath(data, page), isList: true })}`;
+    html`<a href="${linkTo(page, options.more.path)}">${options.more.label}</a>`;
+  const content = html`${options.note}${listTable(data, page)}${options.isPaged === true && pagination(data, page)}${sourceLinks(page, data.call, { csv: csvPath(data, page), isList: true })}`;
   return card(title, content, {
     ...(options.id === undefined ? {} : { id: options.id }),
     ...(more === false ? {} : { aside: more }),

@@ -16,10 +16,10 @@ export type ExplorerStage = {
 };
 
 export async function openExplorerStage(): Promise<ExplorerStage> {
-  const { template, head } = await readSharedHistory();
+  const { template, head, deployment } = await readSharedHistory();
   const place = await createTestDatabase({ template });
   const database = await openTestConnection(place.connection);
-  const api = await startTestApi(database);
+  const api = await startTestApi(database, { tokens: deployment.tokens ?? [] });
   return {
     url: api.url,
     database,
@@ -43,7 +43,9 @@ export async function findExamplePaths(url: string): Promise<readonly { page: Pa
   return Promise.all(
     pages.map(async (page) => {
       const { params = {}, query = {} } = await page.findExample(get);
-      const path = page.path.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+      const path = page.path.replace(/:(\w+)/g, (_match, name: string) =>
+        encodeURIComponent(params[name] ?? ""),
+      );
       const text = new URLSearchParams(query).toString();
       return { page, path: `${EXPLORER_PATH}${path}${text && `?${text}`}` };
     }),

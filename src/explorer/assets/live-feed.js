@@ -30,6 +30,16 @@ function groupDigits(digits) {
   return digits.replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
+/** @param {string} hex */
+function shorten(hex) {
+  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
+}
+
+/** @param {string} character */
+function escapeHidden(character) {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
 /**
  * Text only: nothing of an event becomes markup.
  * @param {string} tag @param {string} className @param {string} text
@@ -46,16 +56,15 @@ function toItem(event) {
   const item = element("li", "new", "");
   item.dataset.block = event.block_number;
   const text = element("span", "feed-text", "");
-  // Hidden characters as the server shows them.
-  const shown = event.description.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  // Hidden characters visible, addresses and hashes by their ends: as the server shows them.
+  const shown = event.description
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeHidden)
+    .replace(/0x[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9a-f])/g, shorten);
   text.append(element("bdi", "foreign", shown));
   const place = element("span", "feed-place", "");
   const block = element("a", "block", groupDigits(event.block_number));
   block.setAttribute("href", `?block=${encodeURIComponent(event.block_number)}`);
-  const hash = element("code", "id", `${event.tx_hash.slice(0, 8)}…${event.tx_hash.slice(-6)}`);
+  const hash = element("code", "id", shorten(event.tx_hash));
   hash.dataset.copy = event.tx_hash;
   const time = document.createElement("time");
   const date = new Date(Number(event.block_timestamp) * 1_000);

@@ -15,6 +15,25 @@ export function showLocalTimes(root) {
   }
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+// On a square of 16 units: two sheets, a tick, a cross.
+const ICONS = {
+  copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
+  done: "M3 8.5l3.5 3.5L13 4.5",
+  failed: "M4 4l8 8M12 4l-8 8",
+};
+
+/** @param {keyof typeof ICONS} name */
+function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", ICONS[name]);
+  svg.append(path);
+  return svg;
+}
+
 /**
  * A button beside everything that is shortened or made for copying.
  * @param {ParentNode} root
@@ -24,12 +43,16 @@ export function addCopyButtons(root) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
-    button.textContent = "⧉";
     button.title = "Copy";
     button.setAttribute("aria-label", `Copy ${element.textContent}`);
+    button.append(icon("copy"));
     button.addEventListener("click", () => copy(element.getAttribute("data-copy") ?? "", button));
-    // Beside a link, not inside it.
-    (element.closest("a, pre") ?? element).after(button);
+    // Beside a link, not inside it, and on the same line.
+    const place = element.closest("a, pre") ?? element;
+    const both = document.createElement("span");
+    both.className = place.localName === "pre" ? "" : "nowrap";
+    place.replaceWith(both);
+    both.append(place, button);
   }
 }
 
@@ -39,14 +62,14 @@ export function addCopyButtons(root) {
  */
 async function copy(text, button) {
   // Only pages on https and on this machine may write to the clipboard.
-  const done = await Promise.resolve(navigator.clipboard?.writeText(text)).then(
+  const isDone = await Promise.resolve(navigator.clipboard?.writeText(text)).then(
     () => navigator.clipboard !== undefined,
     () => false,
   );
-  button.textContent = done ? "✓" : "✗";
-  button.title = done ? "Copied" : "The browser does not allow copying here";
+  button.replaceChildren(icon(isDone ? "done" : "failed"));
+  button.title = isDone ? "Copied" : "The browser does not allow copying here";
   setTimeout(() => {
-    button.textContent = "⧉";
+    button.replaceChildren(icon("copy"));
     button.title = "Copy";
   }, COPIED_MS);
 }

@@ -1,5 +1,5 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
-import type { ApiReader, ApiRecord, ApiResult } from "../api-reader.ts";
+import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { countByPart, sparkline } from "../charts.ts";
 import {
   address,
@@ -26,10 +26,10 @@ export const receiptList: List = {
   csv: "/receipts.csv",
   columns: [
     { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
-    { label: "Amount", isNumber: true, cell: (each, page) => amount(page, each.amount, each.token) },
+    { label: "Amount", kind: "number", cell: (each, page) => amount(page, each.amount, each.token) },
     { label: "Agent", cell: (each, page) => address(page, each.agent) },
     { label: "Merchant", cell: (each, page) => recordLink(page, "merchant", String(each.merchant_id)) },
-    { label: "Block", isNumber: true, cell: (each, page) => block(page, each.block_number) },
+    { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
   ],
   empty: "There is no receipt yet at this block.",
 };
@@ -44,7 +44,7 @@ export const disputeList: List = {
     { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
     { label: "Opened by", cell: (each, page) => address(page, each.opener) },
     { label: "Reason", cell: (each, page) => hash(page, each.reason_hash) },
-    { label: "Block", isNumber: true, cell: (each, page) => block(page, each.block_number) },
+    { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
   ],
   empty: "There is no dispute yet at this block.",
 };
@@ -152,14 +152,16 @@ function renderFeed({ feed }: HomeData, page: PageContext): Html {
 }
 
 function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof definePage>[0]["render"]> {
-  const few = (list: ListData): ListData => ({
-    ...list,
-    records: list.records.slice(0, ROWS_SHOWN) as readonly ApiRecord[],
+  // Two lists side by side have no room for every column; their own pages have.
+  const few = ({ list, records, ...data }: ListData, hidden: readonly string[] = []): ListData => ({
+    ...data,
+    list: { ...list, columns: list.columns.filter(({ label }) => !hidden.includes(label)) },
+    records: records.slice(0, ROWS_SHOWN),
   });
   const main = html`<form class="hero-search" role="search" method="get" action="${EXPLORER_PATH}/search"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
-<div class="columns"><div>${listCard("Newest intents", few(data.intents), page, { more: "/intents" })}${listCard("Newest receipts", few(data.receipts), page)}</div>
-<div>${renderFeed(data, page)}${listCard("Newest disputes", data.disputes, page)}</div></div>`;
+<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts), page)}</div>
+<div>${renderFeed(data, page)}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page)}</div></div>`;
   return {
     title: "What agents do",
     lead: "Intents and the bids on them, payments and what became of them, rules and who set them: read from the chain, at any block.",

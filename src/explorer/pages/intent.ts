@@ -14,6 +14,7 @@ import {
   notice,
   number,
   recordLink,
+  sentence,
   status,
   type TimelineStep,
   time,
@@ -109,6 +110,8 @@ function offerLine(
   return rangeLine(from, to, limit, { at, kind: at === limit || isBetter(at, limit) ? "good" : "bad" });
 }
 
+const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains.</p>`;
+
 function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>): List {
   const outs = rangeOf(
     records.map(({ amount_out }) => amount_out),
@@ -119,6 +122,7 @@ function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>
     intent.amount_in_max,
   );
   const surplus = (bid: ApiRecord) => BigInt(String(bid.amount_out)) - BigInt(intent.amount_out_min);
+  const saved = (bid: ApiRecord) => BigInt(intent.amount_in_max) - BigInt(String(bid.amount_in));
   return {
     ...list,
     rowClass: (bid) => (bid.status === "SELECTED" ? "chosen" : ""),
@@ -126,31 +130,26 @@ function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>
       {
         label: "Bid",
         cell: (bid) =>
-          html`<span class="record">#${String(bid.chain_bid_id ?? bid.bid_id)}</span>${bid.chain_bid_id === null && html` ${badge("off chain")}`}`,
-      },
-      {
-        label: "State",
-        cell: (bid) => (bid.status === "SELECTED" ? badge("Selected", "good") : status(String(bid.status))),
+          html`<span class="record">#${String(bid.chain_bid_id ?? bid.bid_id)}</span> ${status(String(bid.status))}${bid.chain_bid_id === null && html` ${badge("off chain")}`}`,
       },
       { label: "Solver", cell: (bid, page) => address(page, bid.solver) },
       {
         label: "Pays out",
-        isNumber: true,
+        kind: "number",
         cell: (bid, page) =>
-          html`${amount(page, bid.amount_out, intent.output_token)}${offerLine(outs, bid.amount_out, (offer, limit) => offer > limit)}`,
-      },
-      {
-        label: "Above the minimum",
-        isNumber: true,
-        cell: (bid, page) => signed(surplus(bid), intent.output_token, page),
+          html`${amount(page, bid.amount_out, intent.output_token)}${offerLine(outs, bid.amount_out, (offer, limit) => offer > limit)}<span class="under">${signed(surplus(bid), intent.output_token, page)} over the minimum</span>`,
       },
       {
         label: "Takes in",
-        isNumber: true,
+        kind: "number",
         cell: (bid, page) =>
-          html`${amount(page, bid.amount_in, intent.input_token)}${offerLine(ins, bid.amount_in, (offer, limit) => offer < limit)}`,
+          html`${amount(page, bid.amount_in, intent.input_token)}${offerLine(ins, bid.amount_in, (offer, limit) => offer < limit)}<span class="under">${signed(saved(bid), intent.input_token, page)} below the maximum</span>`,
       },
-      { label: "Fee", isNumber: true, cell: (bid) => number(bid.fee) },
+      {
+        label: "Fee",
+        kind: "number",
+        cell: (bid) => html`${number(bid.fee)} <span class="symbol">units</span>`,
+      },
       { label: "Made", cell: (bid) => isoTime(bid.created_at) },
       { label: "Valid until", cell: (bid) => time(bid.valid_until) },
     ],
@@ -277,9 +276,9 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
 function transactionRows(events: readonly EventRecord[], data: EventsData, page: PageContext): Html {
   const rows = events.map(
     (event) =>
-      html`<tr><td data-label="Block" class="num">${block(page, event.block_number)}</td><td data-label="Time">${time(event.block_timestamp)}</td><td data-label="What happened">${foreignText(event.description)}</td><td data-label="Transaction">${transaction(page, event.tx_hash)}</td></tr>`,
+      html`<tr><td data-label="Block" class="number">${block(page, event.block_number)}</td><td data-label="Time">${time(event.block_timestamp)}</td><td data-label="What happened" class="sentence">${sentence(page, event.description)}</td><td data-label="Transaction">${transaction(page, event.tx_hash)}</td></tr>`,
   );
-  return html`<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="num">Block</th><th scope="col">Time</th><th scope="col">What happened</th><th scope="col">Transaction</th></tr></thead><tbody>${rows}</tbody></table></div>
+  return html`<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="number">Block</th><th scope="col">Time</th><th scope="col">What happened</th><th scope="col">Transaction</th></tr></thead><tbody>${rows}</tbody></table></div>
 ${data.isCut && notice("info", "There are more events than this page shows; the API has all of them.")}${sourceLinks(page, data.call)}`;
 }
 
@@ -289,7 +288,7 @@ function render({ intent: found, bids, events: data }: IntentData, page: PageCon
   const { fill } = intent;
   const best = bids.records.length > 0 ? ladder(bids, found) : bids.list;
   const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(intent, page))}${sourceLinks(page, found.call)}`)}</div><div>${card("Life", timeline([...lifeOf(events, page), ...lastStep(intent)]))}</div></div>
-${listCard("Bids", { ...bids, list: best }, page, { isPaged: true, id: "bids" })}
+${listCard("Bids", { ...bids, list: best }, page, { isPaged: true, id: "bids", note: LADDER_NOTE })}
 <div class="columns"><div>${fill === null ? card("Fill", html`<p class="empty">Not filled at this block.</p>`) : card("Fill and proof", facts(fillFacts(intent, fill, page)), { id: "fill" })}</div><div>${card("What the execution requires", requirementFacts(intent, page), { id: "requirements" })}</div></div>
 ${card("Transactions", transactionRows(events, data, page))}`;
   return {

@@ -14,17 +14,17 @@ export const intentList: List = {
     { label: "State", cell: (each) => status(String(each.status)) },
     {
       label: "Gives at most",
-      isNumber: true,
+      kind: "number",
       cell: (each, page) => amount(page, each.amount_in_max, each.input_token),
     },
     {
       label: "Wants at least",
-      isNumber: true,
+      kind: "number",
       cell: (each, page) => amount(page, each.amount_out_min, each.output_token),
     },
     { label: "Owner", cell: (each, page) => address(page, each.owner) },
     { label: "Deadline", cell: (each) => time(each.deadline) },
-    { label: "Block", isNumber: true, cell: (each, page) => block(page, each.block_number) },
+    { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
   ],
   empty: "There is no such intent at this block.",
 };

@@ -36,8 +36,18 @@ export type TestIndex = {
 const REACH_MS_MAX = 150_000;
 const LOOK_MS = 20;
 
-export function toDeployment({ network, chainId, startBlock, contracts }: LocalDeployment): Deployment {
-  return parseDeployment({ network, chainId, startBlock, contracts }, "test");
+export function toDeployment({
+  network,
+  chainId,
+  startBlock,
+  contracts,
+  local,
+}: LocalDeployment): Deployment {
+  const tokens = {
+    [local.UsdCoin]: { symbol: "USDC", decimals: 6 },
+    [local.WrappedEther]: { symbol: "WETH", decimals: 18 },
+  };
+  return parseDeployment({ network, chainId, startBlock, contracts, tokens }, "test");
 }
 
 /** Empty but migrated, unless another is given. */
