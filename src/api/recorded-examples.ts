@@ -3,12 +3,17 @@ import type { ApiExamples } from "../http/openapi/examples.ts";
 
 export const recordedExamples: ApiExamples = {
   parameters: {
-    block: "394",
+    block: "414",
     cursor: "WyIxIl0",
-    min_block: "394",
-    "x-min-block": "394",
+    min_block: "414",
+    "x-min-block": "414",
   },
   operations: {
+    getHead: {
+      parameters: {
+        block: "414",
+      },
+    },
     getAgent: {
       parameters: {
         agentId: "1",
@@ -91,7 +96,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgyNTMzNjAzNTExMCIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgzNTgzNjQ3Mjc5NCIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -222,7 +227,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0x24bf86702e62cfaae4e4aeac04151f2b9a4c6f646baebfe218c9ba39018b239b",
+        quoteHash: "0xfeb9ef736165d0d254ea714dadff99f5ff7d09247f189d6f9e5787eaeff4825a",
       },
     },
     listReceipts: {

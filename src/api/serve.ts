@@ -19,10 +19,10 @@ import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { Read } from "../schema/reads/read.ts";
+import type { Read, RunRead } from "../schema/reads/read.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
 import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
-import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
+import { openIndexReader, openSlowReader, type StatementReaders } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
@@ -66,21 +66,12 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
-  const index = openIndexReader(readers);
   const waiters = createBlockWaiters(server, options, cache);
-  const read: typeof index.read = (statement, use) =>
-    index.read(statement, (head, rows) => {
-      cache.observeHead(head.hash);
-      waiters.observeHead(head.number);
-      return use(head, rows);
-    });
+  const read = openObservedReader(readers, cache, waiters);
+  // What clients write may show on any page.
   let pageRoutes: readonly string[] = [];
-  const invalidateTables = (tables: readonly string[]) => {
-    const affected = reads.filter(({ writableTables = [] }) =>
-      writableTables.some((table) => tables.includes(table)),
-    );
-    cache.invalidateRoutes([...affected.map(({ path }) => path), ...pageRoutes]);
-  };
+  const invalidateTables = (tables: readonly string[]) =>
+    cache.invalidateRoutes([...findAffectedRoutes(reads, tables), ...pageRoutes]);
   const events = openEvents({ ...options, quick: readers.quick });
   const webhooks =
     options.webhooks && openWebhooks(options.webhooks, { ...options, readEvents: events.readEvents });
@@ -134,6 +125,25 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       writeService?.close();
     },
   };
+}
+
+/** Reads that let the cache and what waits know which head they met. */
+function openObservedReader(readers: StatementReaders, cache: ResponseCache, waiters: BlockWaiters): RunRead {
+  const index = openIndexReader(readers);
+  return (statement, use) =>
+    index.read(statement, (head, rows) => {
+      cache.observeHead(head.hash);
+      waiters.observeHead(head.number);
+      return use(head, rows);
+    });
+}
+
+/** The reads that show something of these tables. */
+function findAffectedRoutes(reads: readonly Read[], tables: readonly string[]): readonly string[] {
+  const affected = reads.filter(({ writableTables = [] }) =>
+    writableTables.some((table) => tables.includes(table)),
+  );
+  return affected.map(({ path }) => path);
 }
 
 function createBlockWaiters(

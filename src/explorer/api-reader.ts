@@ -4,18 +4,9 @@ import { FAULTS, Fault, type FaultCode } from "../lib/fault.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { SendRequest } from "../mcp/server.ts";
 import { parseJson } from "../mcp/tool-result.ts";
+import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
+import type { Head } from "./context.ts";
 import type { List, ListData } from "./list.ts";
-import type { Head } from "./page.ts";
-
-export type ApiRecord = Readonly<Record<string, unknown>>;
-
-/** A request to the API, as a client would send it. */
-export type ApiCall = {
-  /** The route's pattern, as declared: `/intents/:id`. */
-  readonly route: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-};
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
 
@@ -127,19 +118,6 @@ export class ApiReader {
     const values = this.#heads.get(what) ?? new Set();
     this.#heads.set(what, values.add(value));
   }
-}
-
-export function findRoute(routes: readonly RouteDescription[], path: string): RouteDescription {
-  const found = routes.find((route) => route.method === "GET" && route.path === path);
-  if (!found) throw new TypeError(`the API has no route GET ${path}`);
-  return found;
-}
-
-/** The URL of a request, without the origin. */
-export function formatUrl({ route, params, query }: ApiCall): string {
-  const path = route.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
-  const text = new URLSearchParams(query).toString();
-  return `${path}${text && `?${text}`}`;
 }
 
 function toFault(

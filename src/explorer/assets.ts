@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
+import { EXPLORER_PATH } from "./context.ts";
 import { chooseEncoding, type Encoding } from "./encoding.ts";
-import { EXPLORER_PATH } from "./page.ts";
 
 type Asset = { readonly path: string; readonly type: string; readonly bytes: Buffer };
 
-export type Assets = {
+type Assets = {
   /** The path of an asset, by its name: `explorer.css`. */
   readonly pathOf: (name: string) => string;
   readonly all: readonly Asset[];

@@ -36,7 +36,7 @@ export function countByPart(
   return counts;
 }
 
-export type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
+type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
 
 /** Bars beside their values, largest as wide as it gets. */
 export function bars(items: readonly Bar[]): Html {

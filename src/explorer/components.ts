@@ -1,4 +1,6 @@
 // The parts that pages are made of: facts, badges, addresses, hashes, amounts, times, gauges, timelines.
+
+import { linkHere, linkTo, type PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
 import {
   formatIsoTime,
@@ -12,7 +14,6 @@ import {
   toWords,
 } from "./format.ts";
 import { type Html, type HtmlValue, html } from "./html.ts";
-import { linkHere, linkTo, type PageContext } from "./page.ts";
 
 /** A part of a page with its own heading. */
 export function card(

@@ -1,8 +1,8 @@
 // Errors as pages: what happened, and what to do now.
 import { type Fault, publicMessage } from "../lib/fault.ts";
+import { linkTo, type PageRequest, type Site } from "./context.ts";
 import { type Html, html } from "./html.ts";
 import { renderDocument } from "./layout.ts";
-import { linkTo, type PageRequest, type Site } from "./page.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "This cannot be read",

@@ -1,9 +1,10 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
-import type { ApiCall, ApiReader } from "./api-reader.ts";
+import type { ApiCall } from "./api-call.ts";
+import type { ApiReader } from "./api-reader.ts";
 import { block, sentence, time, transaction } from "./components.ts";
+import type { Changes, PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import type { Changes, PageContext } from "./page.ts";
 
 /** As GET /events has it. */
 export type EventRecord = {

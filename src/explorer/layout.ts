@@ -1,8 +1,6 @@
 // The frame of every page: navigation, search, the block to look at, and where the index is.
 import { FAVICON_PATH } from "../web/icon.ts";
 import { time } from "./components.ts";
-import { formatNumber } from "./format.ts";
-import { type Html, html } from "./html.ts";
 import {
   type Changes,
   EXPLORER_PATH,
@@ -10,9 +8,11 @@ import {
   linkTo,
   type PageContext,
   type PageRequest,
-  type PageView,
   type Site,
-} from "./page.ts";
+} from "./context.ts";
+import { formatNumber } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import type { PageView } from "./page.ts";
 
 /** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
 export const CONTENT_SECURITY_POLICY =
@@ -113,12 +113,12 @@ const NO_PAGING = { cursor: null, trail: null };
 
 function pastBanner(page: PageContext): Html {
   const { head } = page;
-  return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(head.block_timestamp)} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}">back to live</a></p>`;
+  return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(head.block_timestamp)} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}" class="live">back to live</a></p>`;
 }
 
 function footer({ head, site }: PageContext): Html {
   const behind = BigInt(head.indexed_block) - BigInt(head.finalized_block);
-  return html`<footer><div class="wide"><dl class="state">
+  return html`<footer class="foot"><div class="wide"><dl class="state">
 <div><dt>Network</dt><dd>${site.chain.network} <span class="soft">(${site.chain.chainId})</span></dd></div>
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
 <div><dt>Its time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>

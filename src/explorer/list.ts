@@ -1,10 +1,10 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
-import { type ApiCall, type ApiRecord, findRoute } from "./api-reader.ts";
+import { type ApiCall, type ApiRecord, findRoute } from "./api-call.ts";
 import { card } from "./components.ts";
+import { EXPLORER_PATH, linkHere, linkTo, type PageContext, type PageRequest } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, type HtmlValue, html } from "./html.ts";
-import { EXPLORER_PATH, linkHere, linkTo, type PageContext, type PageRequest } from "./page.ts";
 import { sourceLinks } from "./source.ts";
 
 type Column = {
@@ -39,7 +39,7 @@ export type ListData = {
 };
 
 /** What a list page takes beside its filters. `trail` has the cursors of the pages before. */
-export const PAGING_KEYS = ["cursor", "trail"] as const;
+const PAGING_KEYS = ["limit", "cursor", "trail"] as const;
 
 const NO_FILTERS = ["limit", "offset", "cursor", "block", "include", "min_block"];
 
@@ -59,12 +59,10 @@ export function listQuery({ query }: PageRequest): Readonly<Record<string, strin
   return sent;
 }
 
-export function listTable({ list, records }: Pick<ListData, "list" | "records">, page: PageContext): Html {
+function listTable({ list, records }: Pick<ListData, "list" | "records">, page: PageContext): Html {
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
   const { columns } = list;
-  const head = columns.map(
-    ({ label, kind }) => html`<th scope="col" class="${kind ?? ""}">${label}</th>`,
-  );
+  const head = columns.map(({ label, kind }) => html`<th scope="col" class="${kind ?? ""}">${label}</th>`);
   const rows = records.map(
     (record) =>
       html`<tr class="${list.rowClass?.(record) ?? ""}">${columns.map(({ label, cell, kind }) => html`<td class="${kind ?? ""}" data-label="${label}">${cell(record, page)}</td>`)}</tr>`,

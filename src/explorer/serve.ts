@@ -13,15 +13,17 @@ import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import type { ClientSender } from "../mcp/endpoint.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { prefersHtml } from "../web/page.ts";
-import { ApiReader, findRoute } from "./api-reader.ts";
+import { findRoute } from "./api-call.ts";
+import { ApiReader } from "./api-reader.ts";
 import { addAssetRoutes, readAssets } from "./assets.ts";
+import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsv } from "./csv.ts";
 import { chooseEncoding } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { type Html, renderHtml } from "./html.ts";
 import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
 import { type List, listKeys } from "./list.ts";
-import { EXPLORER_PATH, type ExplorerChain, type Page, type PageRequest, type Site } from "./page.ts";
+import type { Page } from "./page.ts";
 import { pages } from "./pages.ts";
 
 export type ExplorerOptions = {

@@ -1,5 +1,6 @@
 // The explorer over a copy of the history that all files share, with the example of every page.
-import { EXPLORER_PATH, type Page } from "../../src/explorer/page.ts";
+import { EXPLORER_PATH } from "../../src/explorer/context.ts";
+import type { Page } from "../../src/explorer/page.ts";
 import { pages } from "../../src/explorer/pages.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { createTestDatabase } from "../support/database/test-database.ts";

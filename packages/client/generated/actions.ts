@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, TrustSignal, Webhook, WebhookList } from "./records.ts";
+import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, TrustSignal, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -335,7 +335,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x24bf86702e62cfaae4e4aeac04151f2b9a4c6f646baebfe218c9ba39018b239b" });
+   * const record = await sextant.getQuote({ quoteHash: "0xfeb9ef736165d0d254ea714dadff99f5ff7d09247f189d6f9e5787eaeff4825a" });
    * ```
    */
   getQuote(parameters: {
@@ -432,6 +432,16 @@ export interface IndexedActions {
     /** Transaction hash. */
     hash: string;
   }, options?: ReadOptions): Promise<Explanation>;
+
+  /**
+   * Where the index is. The latest indexed block, the newest final one and the first; and of the block that is read, its time and the nearest blocks before and after it with events of the protocol. An old block without events has the time of the last one before it with events. (GET /head)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getHead();
+   * ```
+   */
+  getHead(options?: ReadOptions): Promise<Head>;
 
   /**
    * Get the metadata reservation of an intent: the linked one, otherwise the newest. What was reserved for the hash, and the id of the intent once it is indexed. (GET /intents/metadata/{intentHash})
@@ -556,8 +566,6 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
-    /** rows: with each event the rows that it has changed, before and after it. A page then has at most 100 events. */
-    include?: "rows";
     /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;
     /** Only events about this intent. */
@@ -745,7 +753,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
 
   /**
-   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. (POST /webhooks)
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, solvers, receipts and disputes of the owner. (POST /webhooks)
    *
    * @example
    * ```ts
@@ -755,8 +763,6 @@ export interface OtherActions {
   registerWebhook(body: {
     /** Whose events are delivered; signs the registration. */
     owner: string;
-    /** Policy accounts of the owner, whose events are delivered as well: their signer() is the owner. */
-    accounts?: string[];
     /** Where messages are sent by POST; https:// only. */
     url: string;
     /** As the parameters of GET /events: only events that pass all of them. */
@@ -795,11 +801,11 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<WebhookList>;
 
   /**
-   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
+   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with new ids. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_j_4_0LbjHrHIBN-LXq4YnQ" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -816,7 +822,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" });
+   * const record = await sextant.getWebhook({ id: "wh_j_4_0LbjHrHIBN-LXq4YnQ" });
    * ```
    */
   getWebhook(parameters: {

@@ -27,6 +27,7 @@ export const OPERATIONS = {
   listDisputes: {"service":"api","method":"GET","path":"/disputes","kind":"list","query":["receipt_id","limit","cursor","include"],"list":"disputes","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getCommerceAnalytics: {"service":"api","method":"GET","path":"/analytics/commerce","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   explainTransaction: {"service":"api","method":"GET","path":"/tx/{hash}/explain","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
+  getHead: {"service":"api","method":"GET","path":"/head","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getIntentMetadataReservation: {"service":"api","method":"GET","path":"/intents/metadata/{intentHash}","kind":"read","query":["owner"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getAttestationSchema: {"service":"api","method":"GET","path":"/attestations/schemas/{schemaHash}","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   listAttestationSchemas: {"service":"api","method":"GET","path":"/attestations/schemas","kind":"list","query":["limit","cursor"],"list":"schemas","hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":true},

@@ -404,6 +404,17 @@ export type GUARDIAN = {
   block_timestamp?: string;
 };
 
+export type Head = {
+  block_number: string;
+  block_timestamp: string | null;
+  previous_event_block: string | null;
+  next_event_block: string | null;
+  indexed_block: string;
+  indexed_timestamp: string;
+  finalized_block: string;
+  start_block: string;
+};
+
 export type Intent = {
   intent_id: string;
   owner: string;

@@ -13,14 +13,15 @@ import {
   status,
   totals,
 } from "../components.ts";
+import { EXPLORER_PATH, type PageContext } from "../context.ts";
 import { type EventsData, eventFeed, eventsUpTo, readEvents } from "../events.ts";
 import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
-import { definePage, EXPLORER_PATH, type PageContext } from "../page.ts";
+import { definePage } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { intentList } from "./intents.ts";
 
-export const receiptList: List = {
+const receiptList: List = {
   route: "/receipts",
   key: "receipts",
   csv: "/receipts.csv",
@@ -34,7 +35,7 @@ export const receiptList: List = {
   empty: "There is no receipt yet at this block.",
 };
 
-export const disputeList: List = {
+const disputeList: List = {
   route: "/disputes",
   key: "disputes",
   csv: "/disputes.csv",

@@ -1,5 +1,6 @@
 // One intent: its life, every bid on it against what its owner set, the fill with its proof, and the transactions.
-import type { ApiReader, ApiRecord, ApiResult } from "../api-reader.ts";
+import type { ApiRecord } from "../api-call.ts";
+import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { rangeLine } from "../charts.ts";
 import {
   address,
@@ -22,12 +23,13 @@ import {
   token,
   transaction,
 } from "../components.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard, listQuery } from "../list.ts";
-import { definePage, type PageContext, type PageRequest, type PageView, requireParam } from "../page.ts";
+import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
 

@@ -4,7 +4,7 @@ import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { webhookSettings, writeSettings } from "../../../src/config/settings.ts";
-import type { ExplorerChain } from "../../../src/explorer/page.ts";
+import type { ExplorerChain } from "../../../src/explorer/context.ts";
 import type { BlockWaitersOptions } from "../../../src/http/block-waiters.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";

@@ -1,0 +1,25 @@
+// A request to the API, as a client would send it, and the route behind it.
+import type { RouteDescription } from "../http/openapi/route-description.ts";
+
+export type ApiRecord = Readonly<Record<string, unknown>>;
+
+/** A request to the API, as a client would send it. */
+export type ApiCall = {
+  /** The route's pattern, as declared: `/intents/:id`. */
+  readonly route: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+};
+
+export function findRoute(routes: readonly RouteDescription[], path: string): RouteDescription {
+  const found = routes.find((route) => route.method === "GET" && route.path === path);
+  if (!found) throw new TypeError(`the API has no route GET ${path}`);
+  return found;
+}
+
+/** The URL of a request, without the origin. */
+export function formatUrl({ route, params, query }: ApiCall): string {
+  const path = route.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+  const text = new URLSearchParams(query).toString();
+  return `${path}${text && `?${text}`}`;
+}

@@ -1,0 +1,86 @@
+// Components: what is unknown is shown as unknown, limits by their share, amounts by what is known of their token.
+import { expect, it } from "vitest";
+import { bars, countByPart, rangeLine, sparkline } from "./charts.ts";
+import { address, amount, gauge, hash, name, sentence, time, transaction, unknown } from "./components.ts";
+import type { PageContext } from "./context.ts";
+import { renderHtml } from "./html.ts";
+
+const TOKEN = `0x${"12".repeat(20)}`;
+const OTHER = `0x${"ab".repeat(20)}`;
+const HASH = `0x${"cd".repeat(32)}`;
+
+function pageWith(pagePaths: readonly string[], explorerUrl: string | null = null): PageContext {
+  const chain = {
+    network: "local",
+    chainId: 1,
+    explorerUrl,
+    tokens: [{ address: TOKEN, symbol: "USDC", decimals: 6 }],
+  };
+  return { block: "9", site: { chain, pagePaths: new Set(pagePaths) } } as unknown as PageContext;
+}
+
+const page = pageWith([]);
+
+it("an amount has symbol and decimals of a known token, and the smallest unit of any other", () => {
+  expect(renderHtml(amount(page, "1500000", TOKEN))).toMatch(/title="1500000 units">.*1\.5.*USDC/);
+  expect(renderHtml(amount(page, "1500000", OTHER))).toMatch(/1,500,000.*units/);
+  expect(renderHtml(amount(page, null, TOKEN))).toBe(renderHtml(unknown()));
+});
+
+it("an address is whole to copy, short to read, and a link once its page exists", () => {
+  expect(renderHtml(address(page, OTHER))).toContain(`data-copy="${OTHER}">0xababab…ababab<`);
+  expect(renderHtml(address(page, OTHER))).not.toContain("href");
+  expect(renderHtml(address(pageWith(["/accounts/:id"]), OTHER))).toContain(
+    `href="/explorer/accounts/${OTHER}?block=9"`,
+  );
+  expect(renderHtml(address(page, `0x${"0".repeat(40)}`))).toContain("none");
+  expect(renderHtml(hash(page, undefined))).toBe(renderHtml(unknown()));
+});
+
+it("a transaction leads to the chain's explorer where the deployment names one", () => {
+  expect(renderHtml(transaction(pageWith([], "https://scan.example"), HASH))).toContain(
+    `href="https://scan.example/tx/${HASH}" rel="noopener noreferrer"`,
+  );
+  expect(renderHtml(transaction(page, HASH))).not.toContain("href");
+});
+
+it("a sentence has its addresses and hashes by their ends, and the rest as a stranger's text", () => {
+  const text = renderHtml(sentence(page, `<b> ${OTHER} paid ${HASH}, 0xabc`));
+  expect(text).toContain("&lt;b&gt;");
+  expect(text).toContain(">0xababab…ababab<");
+  expect(text).toContain(">0xcdcdcd…cdcdcd<");
+  expect(text).toContain(", 0xabc");
+});
+
+it("what is absent or beyond the calendar is said, not guessed", () => {
+  expect(renderHtml(name(""))).toBe(renderHtml(unknown()));
+  expect(renderHtml(time(null))).toBe(renderHtml(unknown()));
+  expect(renderHtml(time((2n ** 256n - 1n).toString()))).toContain("beyond any calendar");
+});
+
+it("a gauge shows the share of a limit, and warns from four fifths on", () => {
+  const at = (used: bigint, limit: bigint) => renderHtml(gauge({ label: "Today", used, limit, text: "x" }));
+  expect(at(1n, 2n)).toMatch(/class="gauge good".*value="5000"/);
+  expect(at(8n, 10n)).toMatch(/class="gauge warn".*value="8000"/);
+  expect(at(2n ** 255n, 2n ** 255n)).toMatch(/class="gauge bad".*value="10000"/);
+});
+
+it("charts are made of attributes, and say in words what they show", () => {
+  const line = renderHtml(sparkline([0, 2, 1], "Three parts"));
+  expect(line).toContain('aria-label="Three parts"');
+  expect(line).toContain('points="3.0,45.0 120.0,3.0 237.0,24.0"');
+  const items = [
+    { label: "a", value: 2n ** 200n, text: "much" },
+    { label: "b", value: 2n ** 199n, text: "half" },
+  ];
+  expect(renderHtml(bars(items))).toMatch(/width="100\.00%".*width="50\.00%"/);
+  expect(renderHtml(rangeLine(0n, 100n, 50n, { at: 100n, kind: "good" }))).toContain(
+    'x="50.00%" y="7" width="46.00%"',
+  );
+  expect(`${line}${renderHtml(bars(items))}`).not.toContain("style=");
+});
+
+it("blocks are counted by equal parts, the ends included", () => {
+  expect(countByPart([1n, 2n, 5n, 10n, 11n], 2, 1n, 10n)).toEqual([3, 1]);
+  expect(countByPart([7n], 3, 7n, 7n)).toEqual([1, 0, 0]);
+});

@@ -1,0 +1,63 @@
+// CSV: what a spreadsheet reads is what the API has, and nothing of it runs.
+import { describe, expect, it } from "vitest";
+import { closedObject, nullable } from "../schema/parameter.ts";
+import { fieldsOf, formatCell, formatCsv } from "./csv.ts";
+
+describe("a cell", () => {
+  it.each([
+    ["=1+1", `"'=1+1"`],
+    ["+1", `"'+1"`],
+    ["-1", `"'-1"`],
+    ["@SUM(A1)", `"'@SUM(A1)"`],
+    ["\t=1", `"'\t=1"`],
+    ["\r=1", `"'\r=1"`],
+    ["|calc", `"'|calc"`],
+    ["0xab", "0xab"],
+    ['a"b', '"a""b"'],
+    ["a,b", '"a,b"'],
+    ["a\nb", '"a\nb"'],
+    ["", ""],
+  ])("%j is written as %j", (text, cell) => {
+    expect(formatCell(text)).toBe(cell);
+  });
+});
+
+const text = { type: "string" };
+const response = closedObject({
+  rows: {
+    type: "array",
+    items: closedObject({
+      id: text,
+      fill: nullable(closedObject({ solver: text })),
+      plan: { type: "object" },
+    }),
+  },
+});
+
+describe("a list", () => {
+  it("has the fields of its description, those of objects by their own names", () => {
+    expect(fieldsOf(response, "rows")).toEqual([["id"], ["fill", "solver"], ["plan"]]);
+  });
+
+  it("has the fields of all forms of its records", () => {
+    const forms = {
+      rows: {
+        type: "array",
+        items: { oneOf: [closedObject({ a: text }), closedObject({ a: text, b: text })] },
+      },
+    };
+    expect(fieldsOf(closedObject(forms), "rows")).toEqual([["a"], ["b"]]);
+  });
+
+  it("is written with its head, also without rows, and leaves absent values empty", () => {
+    const fields = fieldsOf(response, "rows");
+    const rows = [
+      { id: "9007199254740993", fill: { solver: "0x1" }, plan: { a: 1 } },
+      { id: "2", fill: null, plan: {} },
+    ];
+    expect(formatCsv(fields, rows)).toBe(
+      'id,fill.solver,plan\r\n9007199254740993,0x1,"{""a"":1}"\r\n2,,{}\r\n',
+    );
+    expect(formatCsv(fields, [])).toBe("id,fill.solver,plan\r\n");
+  });
+});

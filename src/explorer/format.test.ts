@@ -1,0 +1,62 @@
+// Numbers, amounts and times: exact digits, whatever a contract takes.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatNumber, formatSeconds, formatUnits, shareOf, shorten, toWords } from "./format.ts";
+
+describe("a number", () => {
+  it.each([
+    ["0", "0", null],
+    ["1234", "1,234", null],
+    ["-1234567.5", "-1,234,567.5", null],
+    ["9007199254740993", "9,007,199,254,740,993", null],
+    ["1.1234567", "1.123456…", "1.1234567"],
+    [(2n ** 256n - 1n).toString(), "115,792,089…129,639,935", (2n ** 256n - 1n).toString()],
+    ["1e5", "1e5", null],
+  ])("%s is shown as %s", (value, text, exact) => {
+    expect(formatNumber(value)).toEqual({ text, exact });
+  });
+
+  it("keeps every digit, in the text or beside it", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }), (value) => {
+        const { text, exact } = formatNumber(value.toString());
+        expect(exact ?? text.replaceAll(",", "")).toBe(value.toString());
+      }),
+    );
+  });
+});
+
+describe("an amount", () => {
+  it("has the decimals of its token where they are known", () => {
+    expect(formatUnits("1500000", 6).text).toBe("1.5");
+    expect(formatUnits("-1", 18)).toEqual({ text: "-0.000000…", exact: "-0.000000000000000001" });
+    expect(formatUnits("1500000", null).text).toBe("1,500,000");
+    expect(formatUnits("12", 0).text).toBe("12");
+  });
+});
+
+describe("a time", () => {
+  it("is UTC, and nothing beyond the calendar", () => {
+    expect(formatSeconds("1767225600")).toEqual({
+      iso: "2026-01-01T00:00:00.000Z",
+      text: "2026-01-01 00:00:00 UTC",
+    });
+    expect(formatSeconds("8640000000000")?.iso).toMatch(/^\+275760-09-13/);
+    for (const beyond of ["8640000000001", (2n ** 256n - 1n).toString(), "-1", "x", ""]) {
+      expect(formatSeconds(beyond)).toBeNull();
+    }
+  });
+});
+
+it("a share is within its bounds, whatever the parts are", () => {
+  expect([shareOf(1n, 3n), shareOf(5n, 3n), shareOf(-1n, 3n), shareOf(1n, 0n)]).toEqual([
+    3_333, 10_000, 0, 0,
+  ]);
+});
+
+it("identifiers are shortened, names become words", () => {
+  expect(shorten(`0x${"ab".repeat(20)}`)).toBe("0xababab…ababab");
+  expect(shorten("0x1234")).toBe("0x1234");
+  expect(toWords("IntentFilled")).toBe("Intent filled");
+  expect(toWords("SWAP_EXACT_IN")).toBe("Swap exact in");
+});

@@ -1,0 +1,283 @@
+// Every page of the table over a simulated history: it responds, is well-formed and safe, and its links lead somewhere.
+
+import { request } from "node:http";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONTENT_SECURITY_POLICY } from "../../src/explorer/layout.ts";
+import type { Page } from "../../src/explorer/page.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { type ExplorerStage, findExamplePaths, openExplorerStage } from "./explorer-stage.ts";
+import { type PageElement, parsePage } from "./well-formed.ts";
+
+let stage: ExplorerStage;
+let examples: readonly { readonly page: Page; readonly path: string }[];
+
+beforeAll(async () => {
+  stage = await openExplorerStage();
+  examples = await findExamplePaths(stage.url);
+}, SHARED_HISTORY_MS_MAX);
+afterAll(() => stage?.close());
+
+async function open(path: string, status = 200): Promise<{ text: string; elements: readonly PageElement[] }> {
+  const response = await stage.get(path);
+  const text = await response.text();
+  expect(response.status, `${path} ${text.slice(0, 300)}`).toBe(status);
+  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(response.headers.get("content-security-policy")).toBe(CONTENT_SECURITY_POLICY);
+  return { text, elements: parsePage(text) };
+}
+
+const hrefs = (elements: readonly PageElement[]) =>
+  elements.flatMap(({ attributes }) =>
+    attributes.href === undefined ? [] : [attributes.href.replaceAll("&amp;", "&")],
+  );
+
+describe("every page", () => {
+  it("responds, is well-formed, and has nothing that its policy forbids", async () => {
+    for (const { path } of examples) {
+      const { text, elements } = await open(path);
+      expect(
+        elements.filter(({ name }) => name === "h1"),
+        path,
+      ).toHaveLength(1);
+      expect(
+        elements.filter(({ name }) => name === "style"),
+        path,
+      ).toEqual([]);
+      for (const { name, attributes } of elements) {
+        expect(
+          Object.keys(attributes).filter((key) => key === "style" || key.startsWith("on")),
+          path,
+        ).toEqual([]);
+        if (name === "script" || name === "img")
+          expect(attributes.src, path).toMatch(/^\/(explorer\/assets\/|favicon)/);
+      }
+      expect(text.match(/<script[^>]*>[^<]/), path).toBeNull();
+    }
+  });
+
+  it("leads only to pages that exist, and keeps the block in every link of the explorer", async () => {
+    const seen = new Set<string>();
+    for (const { path } of examples) {
+      const at = `${path}${path.includes("?") ? "&" : "?"}block=${stage.head}`;
+      const { elements } = await open(at);
+      for (const href of hrefs(elements)) {
+        if (!href.startsWith("/explorer") || href.startsWith("/explorer/assets/")) continue;
+        const isBackToLive = href === path || !href.includes("block=");
+        if (isBackToLive) expect(href.split("?")[0], `${href} on ${at}`).toBe(path.split("?")[0]);
+        seen.add(href);
+      }
+    }
+    expect(seen.size).toBeGreaterThan(20);
+    for (const href of seen) expect([200, 303], href).toContain((await stage.get(href)).status);
+  });
+
+  it("is the same as of the latest block as without a block, in its tables", async () => {
+    const tables = (text: string) =>
+      (text.match(/<tbody>[\s\S]*?<\/tbody>/g) ?? []).map((each) =>
+        each.replace(/[?&]block=[0-9]+/g, "").replaceAll("&amp;", ""),
+      );
+    for (const { path } of examples) {
+      const at = `${path}${path.includes("?") ? "&" : "?"}block=${stage.head}`;
+      const [live, past] = [await open(path), await open(at)];
+      expect(tables(past.text), path).toEqual(tables(live.text));
+      expect(past.text, path).toContain("back to live");
+      expect(live.text, path).not.toContain("back to live");
+    }
+  });
+
+  it("is validated like a read, by GET and HEAD, and compressed where the client accepts it", async () => {
+    for (const { path } of examples) {
+      const plain = await stage.get(path, { "accept-encoding": "identity" });
+      const etag = plain.headers.get("etag") ?? "";
+      const text = await plain.text();
+      expect(etag, path).not.toBe("");
+      const again = { "accept-encoding": "identity", "if-none-match": etag };
+      expect((await stage.get(path, again)).status, path).toBe(304);
+      const { status, headers, body } = await requestRaw(stage.url + path, "GET", "gzip");
+      expect([status, headers["content-encoding"], headers.vary]).toEqual([200, "gzip", "accept-encoding"]);
+      expect(headers.etag).not.toBe(etag);
+      expect(gunzipSync(body).toString()).toBe(text);
+      // 30 kB for a page without charts; its style and modules come once.
+      expect(body.length, path).toBeLessThan(20_000);
+      const head = await requestRaw(stage.url + path, "HEAD", "identity");
+      expect([head.status, head.body.length, head.headers.etag]).toEqual([200, 0, etag]);
+    }
+  });
+});
+
+type RawResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+};
+
+/** fetch would decompress. */
+function requestRaw(url: string, method: string, encoding: string): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: { "accept-encoding": encoding } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+describe("errors", () => {
+  it.each([
+    ["/explorer/intents/99999999", 404, "No intent has this id."],
+    ["/explorer/intents/x", 400, "id must be a whole number"],
+    ["/explorer/nothing/here", 404, "The explorer has no page at this address."],
+    ["/explorer?block=99999999", 400, "is not indexed yet"],
+    ["/explorer?block=x", 400, "block must be a whole number"],
+    ["/explorer/intents?status=strange", 400, "status must be one of"],
+    ["/explorer/intents?cursor=strange", 400, "cursor must be the next_cursor"],
+    ["/explorer/intents?status=open&status=filled", 400, "given twice"],
+  ])("%s is a page with %i that says what to do", async (path, status, sentence) => {
+    const { text } = await open(path, status);
+    expect(text).toContain(sentence);
+    expect(text).toContain("What you can do");
+  });
+
+  it("an intent that does not exist yet at a block leads to the latest block", async () => {
+    const { intents } = (await (await stage.get("/intents?limit=1")).json()) as {
+      intents: { intent_id: string; block_number: string }[];
+    };
+    const [newest] = intents;
+    const before = Number(newest?.block_number) - 1;
+    const { text } = await open(`/explorer/intents/${newest?.intent_id}?block=${before}`, 404);
+    expect(text).toContain(`It may not exist yet at block ${before}`);
+    expect(text).toContain(`href="/explorer/intents/${newest?.intent_id}"`);
+  });
+
+  it("echo nothing of the address as markup", async () => {
+    const { text } = await open("/explorer/intents/%3Cscript%3Ealert(1)%3C%2Fscript%3E?block=1", 400);
+    expect(text).not.toContain("alert(1)</");
+  });
+});
+
+describe("lists", () => {
+  it("go on by cursor and back again", async () => {
+    const all = (await (await stage.get("/intents?limit=100")).json()) as {
+      intents: { intent_id: string }[];
+    };
+    expect(all.intents.length).toBeGreaterThan(20);
+    const link = ({ elements }: { elements: readonly PageElement[] }, rel: string) =>
+      elements.find(({ attributes }) => attributes.rel === rel)?.attributes.href?.replaceAll("&amp;", "&");
+    const ids = ({ text }: { text: string }) =>
+      [...text.matchAll(/href="\/explorer\/intents\/([0-9]+)"/g)].map(([, id]) => id);
+    const walked = [await open("/explorer/intents?limit=10")];
+    for (let next = link(walked[0] ?? { elements: [] }, "next"); next !== undefined; ) {
+      const opened = await open(next);
+      walked.push(opened);
+      next = link(opened, "next");
+    }
+    expect(walked.flatMap(ids)).toEqual(all.intents.map(({ intent_id }) => intent_id));
+    for (let at = walked.length - 1; at > 0; at -= 1) {
+      const previous = await open(link(walked[at] ?? { elements: [] }, "prev") ?? "");
+      expect(ids(previous)).toEqual(ids(walked[at - 1] ?? { text: "" }));
+    }
+  });
+
+  it("are CSV with the rows and the filters of the API", async () => {
+    const { intents } = (await (await stage.get("/intents?status=filled&limit=100")).json()) as {
+      intents: Record<string, unknown>[];
+    };
+    const response = await stage.get("/explorer/intents.csv?status=filled");
+    expect(response.headers.get("content-type")).toMatch(/^text\/csv/);
+    expect(response.headers.get("content-disposition")).toBe('attachment; filename="intents.csv"');
+    const [head = "", ...rows] = (await response.text()).trimEnd().split("\r\n");
+    const column = (name: string) => head.split(",").indexOf(name);
+    expect(rows.map((row) => row.split(",")[column("intent_id")])).toEqual(
+      intents.map(({ intent_id }) => intent_id),
+    );
+    expect(rows.map((row) => row.split(",")[column("fill.amount_out")])).toEqual(
+      intents.map(({ fill }) => (fill as Record<string, string>).amount_out),
+    );
+  });
+
+  it("of every page are CSV", async () => {
+    for (const { page, path } of examples) {
+      const { text } = await open(path);
+      const links = [...text.matchAll(/href="([^"]+\.csv[^"]*)"/g)].map(([, link = ""]) =>
+        link.replaceAll("&amp;", "&"),
+      );
+      expect(links.length, path).toBeGreaterThanOrEqual(page.lists?.length ?? 0);
+      for (const link of links) {
+        const response = await stage.get(link);
+        expect([response.status, response.headers.get("content-type")?.slice(0, 8)], link).toEqual([
+          200,
+          "text/csv",
+        ]);
+      }
+    }
+  });
+});
+
+describe("search", () => {
+  const found = async (q: string) => {
+    const response = await stage.get(`/explorer/search?q=${encodeURIComponent(q)}`);
+    return response.headers.get("location") ?? (await response.text());
+  };
+
+  it("leads to the only record of that name, and lists several", async () => {
+    expect(await found("intent 3")).toBe("/explorer/intents/3");
+    expect(await found(" Intents #3 ")).toBe("/explorer/intents/3");
+    expect(await found("1")).toMatch(
+      /Intent <code title="1">#1<\/code>[\s\S]*Agent <code title="1">#1<\/code>/,
+    );
+  });
+
+  it("finds transactions and addresses, and says what it takes", async () => {
+    const { events } = (await (await stage.get("/events?limit=1")).json()) as {
+      events: { tx_hash: string }[];
+    };
+    expect(await found(events[0]?.tx_hash ?? "")).toMatch(/Transaction|^\/explorer\/transactions\//);
+    expect(await found(`0x${"AB".repeat(20)}`)).toMatch(/Account|^\/explorer\/accounts\//);
+    expect(await found("99999999")).toContain("Nothing has this id");
+    expect(await found("<script>")).toContain("Search for an id");
+  });
+});
+
+describe("/", () => {
+  it("leads browsers to the explorer and programs to the description", async () => {
+    const browser = await stage.get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect([browser.status, browser.headers.get("location"), browser.headers.get("vary")]).toEqual([
+      302,
+      "/explorer",
+      "accept",
+    ]);
+    const program = await stage.get("/", { accept: "*/*" });
+    expect([program.status, program.headers.get("location")]).toEqual([302, "/openapi.json"]);
+  });
+});
+
+describe("assets", () => {
+  it("are immutable and compressed", async () => {
+    const { elements } = await open("/explorer");
+    const paths = elements.flatMap(({ name, attributes }) =>
+      name === "script"
+        ? [attributes.src ?? ""]
+        : attributes.rel === "stylesheet"
+          ? [attributes.href ?? ""]
+          : [],
+    );
+    expect(paths.length).toBeGreaterThan(2);
+    let bytes = 0;
+    for (const path of paths) {
+      const { status, headers, body } = await requestRaw(stage.url + path, "GET", "br, gzip");
+      expect([status, headers["content-encoding"], headers["cache-control"]]).toEqual([
+        200,
+        "br",
+        "public, max-age=31536000, immutable",
+      ]);
+      bytes += body.length;
+    }
+    expect(bytes).toBeLessThan(10_000);
+    expect((await stage.get("/explorer/assets/explorer.000000000000.css")).status).toBe(404);
+  });
+});
