@@ -29,6 +29,12 @@ describe("a template", () => {
     );
   });
 
+  it("shows controls of direction by their number, also in attributes", () => {
+    expect(renderHtml(html`<p title="${"a\u202eb"}">${"\u2067"}</p>`)).toBe(
+      '<p title="a\\u{202e}b">\\u{2067}</p>',
+    );
+  });
+
   it("rejects an attribute without quotes, where a blank would begin another one", () => {
     expect(() => html`<p title=${"x onclick=alert(1)"}>`).toThrow("needs quotes");
   });

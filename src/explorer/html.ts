@@ -40,8 +40,14 @@ function toText(value: HtmlValue): string {
   if (Array.isArray(value)) return value.map(toText).join("");
   if (value === null || value === undefined || value === false) return "";
   if (typeof value === "object") throw new TypeError("A template takes text, numbers and markup only.");
-  return escapeHtml(value);
+  return escapeHtml(value).replace(
+    REORDERING,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
+
+// Controls that turn the direction of what stands beside them: no page has any use for them, wherever a text comes from.
+const REORDERING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A blank would end an attribute without quotes, and the rest of the value would become attributes of its own. */
 function assertQuoted(parts: TemplateStringsArray): void {

@@ -28,6 +28,38 @@ describe("a deployment", () => {
     expect(parse({ local: { UsdCoin: "0x12" } })).toEqual(good);
   });
 
+  it("may name an explorer of the chain, and tokens by their address", () => {
+    const address = `0x${"AB".repeat(20)}`;
+    const named = parse({
+      explorerUrl: "https://scan.example",
+      tokens: { [address]: { symbol: "USDC", decimals: 6 } },
+    });
+    expect(named).toEqual({
+      ...good,
+      explorerUrl: "https://scan.example",
+      tokens: [{ address: address.toLowerCase(), symbol: "USDC", decimals: 6 }],
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["a script as explorer", { explorerUrl: "javascript:alert(1)" }, "explorerUrl must be an https address"],
+    ["an explorer with a path", { explorerUrl: "https://scan.example/tx" }, "explorerUrl must be"],
+    ["a list of tokens", { tokens: [] }, "tokens must be a JSON object"],
+    ["a token at no address", { tokens: { x: { symbol: "A", decimals: 1 } } }, "tokens.x must be an address"],
+    [
+      "a token without a symbol",
+      { tokens: { [`0x${"12".repeat(20)}`]: { decimals: 6 } } },
+      "symbol must be a short name",
+    ],
+    [
+      "a token with too many decimals",
+      { tokens: { [`0x${"12".repeat(20)}`]: { symbol: "A", decimals: 256 } } },
+      "decimals must be at most 255",
+    ],
+  ])("is rejected with %s", (_, change, reason) => {
+    expect(() => parse(change)).toThrow(reason);
+  });
+
   it("has the contracts that the protocol's own workspace deploys", () => {
     expect(CONTRACT_NAMES).toEqual(PROTOCOL_CONTRACTS);
   });

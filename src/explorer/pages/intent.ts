@@ -209,7 +209,7 @@ function lastStep({ status: state, deadline }: Intent): readonly TimelineStep[] 
 function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
   return [
     ["Owner", address(page, intent.owner)],
-    ["Kind", toWords(intent.intent_type)],
+    ["Kind", foreignText(toWords(intent.intent_type))],
     [
       "Gives at most",
       html`${amount(page, intent.amount_in_max, intent.input_token)} <span class="soft">of ${token(page, intent.input_token)}</span>`,

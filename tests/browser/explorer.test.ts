@@ -1,0 +1,207 @@
+// The explorer in a real browser: strict policy, accessible, complete without JavaScript, live.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { EventIndex } from "../api/events/event-index.ts";
+import { type ExplorerStage, findExamplePaths, openExplorerStage } from "../explorer/explorer-stage.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { openBrowser, openPage } from "./browser.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SCHEMES = ["light", "dark"] as const;
+const WIDTHS = [390, 1_280] as const;
+
+let browser: Browser;
+let stage: ExplorerStage;
+let paths: readonly string[];
+
+beforeAll(async () => {
+  [browser, stage] = await Promise.all([openBrowser(), openExplorerStage()]);
+  const examples = (await findExamplePaths(stage.url)).map(({ path }) => path);
+  // As of an earlier block too, and an error.
+  paths = [...examples, `/explorer?block=${stage.head - 20}`, "/explorer/intents/99999999"];
+}, SHARED_HISTORY_MS_MAX);
+afterAll(async () => {
+  await browser?.close();
+  await stage?.close();
+});
+
+/** Opens every path in one tab. */
+async function visitAll(
+  options: BrowserContextOptions,
+  use: (page: Page, path: string) => Promise<void>,
+): Promise<readonly string[]> {
+  const { page, errors } = await openPage(browser, options);
+  for (const path of paths) {
+    await page.goto(stage.url + path);
+    await use(page, path);
+  }
+  await page.context().close();
+  // The browser notes the status of the error page.
+  return errors.filter((error) => !error.includes("status of 404"));
+}
+
+describe("every page", () => {
+  it("breaks no rule of its policy, loads nothing foreign, and reports no error", async () => {
+    const violations: string[] = [];
+    const foreign: string[] = [];
+    const { page, errors } = await openPage(browser);
+    page.on("request", (request) => {
+      if (!request.url().startsWith(stage.url)) foreign.push(request.url());
+    });
+    await page.exposeFunction("reportViolation", (text: string) => violations.push(text));
+    await page.addInitScript(`document.addEventListener("securitypolicyviolation", (event) =>
+      window.reportViolation(event.violatedDirective + " " + event.blockedURI))`);
+    for (const path of paths) {
+      await page.goto(stage.url + path);
+      // The modules have run: times are local, and what can be copied has its button.
+      if (!path.includes("99999999")) await page.waitForSelector("input[type=range]");
+    }
+    await page.context().close();
+    expect({ violations, foreign }).toEqual({ violations: [], foreign: [] });
+    expect(errors.filter((error) => !error.includes("status of 404"))).toEqual([]);
+  }, 120_000);
+
+  it.each(SCHEMES.flatMap((scheme) => WIDTHS.map((width) => ({ scheme, width }))))(
+    "is accessible in $scheme at $width pixels, and no wider than the window",
+    async ({ scheme, width }) => {
+      const found: string[] = [];
+      const options = { colorScheme: scheme, viewport: { width, height: 900 }, bypassCSP: true };
+      await visitAll(options, async (page, path) => {
+        for (const details of await page.locator("details").all()) {
+          await details.evaluate((element) => element.setAttribute("open", ""));
+        }
+        await page.addScriptTag({ content: AXE });
+        const serious = (await page.evaluate(`axe.run().then(({ violations }) => violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")))`)) as string[];
+        found.push(...serious.map((each) => `${path} ${each}`));
+        const overflow = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+        if (overflow > 0) found.push(`${path} is ${overflow} pixels too wide`);
+      });
+      expect(found).toEqual([]);
+    },
+    180_000,
+  );
+
+  it("is complete without JavaScript", async () => {
+    const rows = new Map<string, readonly [string, number]>();
+    const count = async (page: Page): Promise<readonly [string, number]> => [
+      await page.locator("h1").innerText(),
+      await page.locator("tbody tr, dl.facts > div, .timeline li, .feed li").count(),
+    ];
+    await visitAll({}, async (page, path) => void rows.set(path, await count(page)));
+    await visitAll({ javaScriptEnabled: false }, async (page, path) => {
+      expect(await count(page), path).toEqual(rows.get(path));
+      expect(await page.locator("time").filter({ hasNotText: "UTC" }).count(), path).toBe(0);
+    });
+  }, 120_000);
+});
+
+describe("without JavaScript", () => {
+  it("search, filters, the block and the way back work by forms and links", async () => {
+    const { page } = await openPage(browser, { javaScriptEnabled: false });
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    await page.getByLabel("Status").selectOption("filled");
+    await page.getByRole("button", { name: "Filter" }).click();
+    expect(page.url()).toBe(`${stage.url}/explorer/intents?status=filled`);
+    expect(new Set(await page.locator("tbody .badge").allInnerTexts())).toEqual(new Set(["Filled"]));
+    await page.getByLabel("Block", { exact: true }).fill(String(stage.head - 5));
+    await page.getByRole("button", { name: "Go" }).click();
+    expect(page.url()).toBe(`${stage.url}/explorer/intents?status=filled&block=${stage.head - 5}`);
+    expect(await page.getByRole("status").innerText()).toContain(`As of block ${stage.head - 5}`);
+    await page.getByLabel("Search by id").fill("intent 2");
+    await page.getByRole("button", { name: "Search" }).click();
+    expect(page.url()).toBe(`${stage.url}/explorer/intents/2?block=${stage.head - 5}`);
+    await page.getByRole("link", { name: "back to live" }).click();
+    expect(page.url()).toBe(`${stage.url}/explorer/intents/2`);
+  });
+});
+
+describe("with JavaScript", () => {
+  it("times are local with UTC in the title, and addresses can be copied whole", async () => {
+    const { page } = await openPage(browser, {
+      timezoneId: "Asia/Tokyo",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    const time = page.locator("tbody time").first();
+    const [iso = "", title = ""] = [await time.getAttribute("datetime"), await time.getAttribute("title")];
+    expect(title).toBe(`${iso?.slice(0, 19).replace("T", " ")} UTC`);
+    const format = new Intl.DateTimeFormat("en-US", {
+      dateStyle: "medium",
+      timeStyle: "medium",
+      timeZone: "Asia/Tokyo",
+    });
+    expect((await time.innerText()).replace(/\s/g, " ")).toBe(
+      format.format(new Date(iso ?? "")).replace(/\s/g, " "),
+    );
+    await page.locator("tbody .copy").first().click();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(copied).toBe(await page.locator("tbody [data-copy]").first().getAttribute("data-copy"));
+  });
+
+  it("the slider shows another block", async () => {
+    const { page } = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    await page.locator("input[type=range]").fill(String(stage.head - 7));
+    await page.waitForURL(`**/explorer/intents?block=${stage.head - 7}`);
+  });
+});
+
+describe("while blocks come and go", () => {
+  let index: EventIndex;
+  let api: TestApi;
+
+  beforeAll(async () => {
+    index = await EventIndex.open();
+    await index.extend([1, 1, 1], 50);
+    api = await startTestApi(index.database);
+  });
+  afterAll(async () => {
+    await api?.close();
+    await index?.drop();
+  });
+
+  const newest = () => index.events().findLast(({ type }) => type === "IntentSubmitted")?.intent ?? "";
+
+  it("the live feed shows a new intent within a second, and takes back what a reorg undid", async () => {
+    const { page, errors } = await openPage(browser);
+    await page.goto(`${api.url}/explorer`);
+    const feed = page.locator("[data-feed]");
+    await page.getByText("Live", { exact: true }).waitFor();
+    // A block of three has at least one intent that is submitted.
+    await index.extend([3], 50);
+    const added = newest();
+    const written = performance.now();
+    await feed.getByText(`Intent #${added} submitted`).waitFor({ timeout: 10_000 });
+    expect(performance.now() - written).toBeLessThan(1_000);
+    await index.rollback(1);
+    await index.extend([3], 50);
+    await feed.getByText(`Intent #${newest()} submitted`).waitFor({ timeout: 10_000 });
+    expect(await feed.getByText(`Intent #${added} submitted`).count()).toBe(0);
+    await page.context().close();
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it("an intent is shown, gone after a reorg, and absent before its block", async () => {
+    await index.extend([3], 50);
+    const intent = newest();
+    const { page } = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    const title = async (query = "") => {
+      await page.goto(`${api.url}/explorer/intents/${intent}${query}`);
+      return page.locator("h1").innerText();
+    };
+    await expect.poll(() => title()).toBe(`Intent #${intent}`);
+    expect(await title(`?block=${index.head}`)).toBe(`Intent #${intent}`);
+    expect(await title(`?block=${index.head - 1}`)).toBe("Nothing is here");
+    await index.rollback(1);
+    await expect.poll(() => title()).toBe("Nothing is here");
+  }, 60_000);
+});
