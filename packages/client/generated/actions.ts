@@ -566,6 +566,8 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
+    /** rows: with each event the rows that it has changed, before and after it. A page then has at most 100 events. */
+    include?: "rows";
     /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;
     /** Only events about this intent. */
@@ -753,7 +755,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
 
   /**
-   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, solvers, receipts and disputes of the owner. (POST /webhooks)
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. (POST /webhooks)
    *
    * @example
    * ```ts
@@ -763,6 +765,8 @@ export interface OtherActions {
   registerWebhook(body: {
     /** Whose events are delivered; signs the registration. */
     owner: string;
+    /** Policy accounts of the owner, whose events are delivered as well: their signer() is the owner. */
+    accounts?: string[];
     /** Where messages are sent by POST; https:// only. */
     url: string;
     /** As the parameters of GET /events: only events that pass all of them. */
@@ -801,11 +805,11 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<WebhookList>;
 
   /**
-   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with new ids. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
+   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_j_4_0LbjHrHIBN-LXq4YnQ" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -822,7 +826,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_j_4_0LbjHrHIBN-LXq4YnQ" });
+   * const record = await sextant.getWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" });
    * ```
    */
   getWebhook(parameters: {
