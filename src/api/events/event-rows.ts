@@ -1,6 +1,5 @@
 // The rows that events have changed: each block is folded once for all readers, within limits, and kept for a while.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createFairLimit, type FairLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LogDecoder } from "../../protocol/decode-logs.ts";
@@ -56,17 +55,15 @@ const ROWS_BEFORE = createRowsBeforeQuery(VERSIONED_TABLES);
 export class EventRowsReader {
   readonly #run: RunRead;
   readonly #limits: EventRowsLimits;
-  readonly #clock: Clock;
   /** By deployment and hash, the first folded first. */
   readonly #kept = new Map<string, KeptBlock>();
   #keptBytes = 0;
-  /** One block at a time, so that who waits finds it folded. What is new does not wait for readers of history. */
+  /** One page at a time, so that the next one finds its blocks folded. What is new does not wait for readers of history. */
   readonly #lanes: { readonly live: FairLimit; readonly history: FairLimit };
 
-  constructor(run: RunRead, limits: Partial<EventRowsLimits> = {}, clock: Clock = systemClock) {
+  constructor(run: RunRead, limits: Partial<EventRowsLimits> = {}) {
     this.#run = run;
     this.#limits = { ...EVENT_ROWS_LIMITS, ...limits };
-    this.#clock = clock;
     this.#lanes = { live: createFairLimit(LANE), history: createFairLimit(LANE) };
   }
 
@@ -100,7 +97,7 @@ export class EventRowsReader {
     const found = new Map<Hex, BlockChanges>();
     for (const { hash } of blocks) {
       const kept = this.#kept.get(nameOf(hash, meaning));
-      if (kept && kept.untilMs > this.#clock.nowMs()) found.set(hash, kept.changes);
+      if (kept && kept.untilMs > performance.now()) found.set(hash, kept.changes);
     }
     return found;
   }
@@ -108,12 +105,13 @@ export class EventRowsReader {
   #keep(name: string, changes: BlockChanges): void {
     const { keptBytesMax, keptMsMax } = this.#limits;
     const bytes = measure(changes);
+    const nowMs = performance.now();
     this.#drop(name);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes + bytes <= keptBytesMax) break;
+    for (const [oldest, { untilMs }] of this.#kept) {
+      if (untilMs > nowMs && this.#keptBytes + bytes <= keptBytesMax) break;
       this.#drop(oldest);
     }
-    this.#kept.set(name, { changes, bytes, untilMs: this.#clock.nowMs() + keptMsMax });
+    this.#kept.set(name, { changes, bytes, untilMs: nowMs + keptMsMax });
     this.#keptBytes += bytes;
   }
 
