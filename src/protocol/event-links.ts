@@ -197,8 +197,8 @@ function selectLink(link: LinkName, keys: readonly Key[]): SqlText {
   const values = Object.entries(names).flatMap(([subject, expressions]) =>
     expressions.map((expression) => `('${subject}', ${expression})`),
   );
-  // As texts, of which the planner expects as many parts whatever they are: for arrays, whose length it sees, it would
-  // plan each execution anew, which takes several times as long as the execution.
+  // As texts, of which the planner expects as many parts whatever they are. The length of an array it sees, and would
+  // plan each execution for it, which takes several times as long as the execution.
   const keyList = keys.map(({ key }) => key).join(",");
   const blockList = keys.map(({ block }) => block).join(",");
   return sql`select ${rawSql(`'${link}'`)} as link, k.position, v.subject, v.name

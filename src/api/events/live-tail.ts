@@ -119,7 +119,7 @@ export class LiveTail {
 
   #onFailure(error: unknown): void {
     if (toFault(error).status >= 500) this.#options.onFailure(error);
-    // The position is of another deployment: reading for itself, each follower is told so.
+    // The position is of another deployment: each follower reads for itself, and gets the error.
     else for (const leave of this.#followers.values()) leave();
   }
 

@@ -265,7 +265,7 @@ function buildQuery(position: Position, { filter, finality, limit }: EventsReque
   return { ...common, after, lastLogBlock: null, quietSince: block };
 }
 
-/** What is final is never undone: a reader whose final block was replaced can only be told so. */
+/** What is final is never undone: a reader whose final block was replaced can only get an error. */
 function assertFinalBlockKept({ block, hash, finalized }: EventCursor, { positionHash }: EventLogs): void {
   if (block > finalized || hash === null || positionHash === null || positionHash === hash) return;
   throw new Fault(

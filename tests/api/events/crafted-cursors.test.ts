@@ -1,4 +1,4 @@
-// Cursors that nobody issued: whatever they say, the response is a page after their place, an undo, or a 400.
+// Cursors that no page or stream has issued: whatever they say, the response is a page after their place, an undo, or a 400.
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -65,7 +65,7 @@ export class FoldingClient {
 
   async #follow(): Promise<void> {
     while (!this.#isStopped) {
-      // A process that is killed refuses connections until it is back.
+      // A process that is killed takes no connections until it is back.
       if (!this.#isAway) await this.#connect().catch(() => undefined);
       await pause(RECONNECT_MS);
     }

@@ -1,4 +1,4 @@
-// Open streams while the index behind them does something rare: refuses a fork below what is final, or is rebuilt.
+// Open streams while the index behind them does something rare: rejects a fork below what is final, or is rebuilt.
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";

@@ -417,7 +417,7 @@ describe("any number of streams", () => {
     });
   });
 
-  it("share that read also beside one that waits for a block far ahead, whoever came first", async () => {
+  it("share that read also beside one that came first and waits for a block far ahead", async () => {
     await index.extend([1], 8);
     await withCountedReads(async ({ url, countReads }) => {
       const ahead = formatCursor({
