@@ -447,13 +447,19 @@ describe("several processes", () => {
   });
 });
 
-it("messages to one receiver keep their distance, also from page to page", async () => {
+it("messages to one receiver keep their distance, also from page to page and from block to block", async () => {
   const receiver = await startReceiver();
   const spacingMs = 100;
   // Fifty events are a page of the reader.
   await index.extend([52]);
   await addWebhook(index.database, receiver.url, { from: "genesis" });
-  start({ timing: { pollMs: 50, spacingMs } });
+  const { webhooks } = start({ timing: { pollMs: 50, spacingMs } });
+  await expectHeld(receiver, chainIds);
+  for (let block = 0; block < 5; block += 1) {
+    await index.extend([1]);
+    webhooks.onChange();
+    await sleep(20);
+  }
   await expectHeld(receiver, chainIds);
   const gaps = receiver.attempts.slice(1).map(({ atMs }, at) => atMs - (receiver.attempts[at]?.atMs ?? 0));
   // A timer may be early by a millisecond. A message is sent only after the response to the one before.

@@ -126,7 +126,7 @@ it("no secret is in the table or in the log, whatever a receiver sends back", as
     response.writeHead(500).end(`${url} ${JSON.stringify(headers)}`);
   });
   const id = await addWebhook(index.database, `${receiver.url}/s3cr3t-t0ken?key=an0ther-one`);
-  const { service } = start({}, log);
+  const { service } = start({}, { log });
   await index.extend([1]);
   await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
   await expect.poll(() => lines.join(), patiently).toContain("webhook_failed");

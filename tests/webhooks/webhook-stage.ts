@@ -1,6 +1,7 @@
 // Webhooks of the operator over an index whose chain a test writes itself, with delivery in this process.
 import { Registry } from "prom-client";
 import { openEvents } from "../../src/api/events/open.ts";
+import type { ReadEvents } from "../../src/api/events/read-events.ts";
 import { openWebhooks, type Webhooks, type WebhooksOptions } from "../../src/api/webhooks/open.ts";
 import {
   changeWebhook,
@@ -35,14 +36,17 @@ export type DeliveringProcess = {
 export function startDelivering(
   database: Database,
   options: Partial<WebhooksOptions> = {},
-  log: Log = silentLog,
+  {
+    log = silentLog,
+    wrapReads = (readEvents) => readEvents,
+  }: { log?: Log; wrapReads?: (readEvents: ReadEvents) => ReadEvents } = {},
 ): DeliveringProcess {
   const quick = openPipelinedReader(database);
   const events = openEvents({ database, log, quick });
   const registry = new Registry();
   const webhooks = openWebhooks(
     { config: CONFIG, chainId: 31_337, timing: { pollMs: 50, spacingMs: 0 }, ...options },
-    { database, readEvents: events.readEvents, log, registry },
+    { database, readEvents: wrapReads(events.readEvents), log, registry },
   );
   const { service } = webhooks;
   if (service === null) throw new Error("webhooks have a key");

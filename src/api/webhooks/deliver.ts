@@ -1,17 +1,19 @@
 // Delivers to one webhook, in order and one message at a time, until it has everything, fails, or is taken away.
 import type { Clock } from "../../lib/clock.ts";
+import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { publicMessage, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
 import type { EventRecord, ReadEvents } from "../events/read-events.ts";
 import { type Found, findNext, reachWith } from "./look.ts";
 import { createEventMessage, createUndoMessage, type WebhookMessage } from "./messages.ts";
 import type { WebhookMetrics } from "./metrics.ts";
-import type { Claim, WebhookRows } from "./rows.ts";
+import { type Claim, NEAR_HEAD, type WebhookRows } from "./rows.ts";
 import type { Attempt, SendWebhook } from "./send.ts";
 
 export type DeliverOptions = {
   readonly rows: WebhookRows;
   readonly readEvents: ReadEvents;
+  readonly history: ConcurrencyLimit;
   readonly send: SendWebhook;
   readonly metrics: WebhookMetrics;
   readonly clock: Clock;
@@ -37,6 +39,8 @@ const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
 export async function deliver(first: Found | Claim, head: string, options: DeliverOptions): Promise<void> {
   let claim = "kind" in first ? first.claim : first;
   let found = "kind" in first ? first : null;
+  // What was found by looking together is looked for together again, and waits for no reader of history.
+  const isNearHead = found !== null;
   const paced: PacedOptions = { ...options, pace: { hasSent: false } };
   try {
     while (!options.stop.aborted) {
@@ -52,6 +56,11 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
           : await deliverEvents(found.claim, found.events, paced);
       if (next === null) return;
       if (next.webhook.status !== "active") return await releaseAt(next, options);
+      if (isNearHead) {
+        // The next message may come at once, by another claim.
+        await options.clock.sleep(options.spacingMs, options.stop);
+        return await options.rows.release([{ claim: next, position: null, head: NEAR_HEAD }]);
+      }
       claim = next;
       found = null;
     }

@@ -1,4 +1,5 @@
 // Finds what a webhook has to deliver next: the undo of what is gone, or events from its position on.
+import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import {
   type EventFilter,
@@ -29,7 +30,12 @@ export type Found =
       readonly isCaughtUp: boolean;
     };
 
-type LookOptions = { readonly readEvents: ReadEvents; readonly rows: WebhookRows };
+type LookOptions = {
+  readonly readEvents: ReadEvents;
+  readonly rows: WebhookRows;
+  /** Turns of those that read by themselves. */
+  readonly history: ConcurrencyLimit;
+};
 
 /** Pages that all webhooks with the same position share: those that have caught up, which are most. */
 type SharedPages = {
@@ -61,7 +67,7 @@ export async function findNext(
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const { webhook } = claim;
     if (webhook.undo !== null) return { kind: "undo", claim };
-    const page = await readPage({ ...webhook, position }, options.readEvents, shared);
+    const page = await readPage({ ...webhook, position }, options, shared);
     if (page === null) return { kind: "nothing", claim, position, isCaughtUp: true };
     const events = page.events.filter(({ event }) => matchesFilter(event, webhook.filter));
     const undo = page.undo ?? (await findUndoAhead(webhook, events, options.readEvents));
@@ -75,22 +81,27 @@ export async function findNext(
     if (events.length > 0) return { kind: "events", claim, events: events.map(({ record }) => record) };
     position = page.progress.cursor;
     if (!page.hasMore) return { kind: "nothing", claim, position, isCaughtUp: true };
+    // Where turns are long the lease would end before the pages do, and nothing would have been gained.
+    if (performance.now() > claim.sendUntilMs) break;
   }
   return { kind: "nothing", claim, position, isCaughtUp: false };
 }
 
 /** Null before the block with which it begins is there: a rollback may have taken it away, or the index is behind. */
 async function readPage(
-  { id, position, filter, finality }: Webhook,
-  readEvents: ReadEvents,
+  { position, filter, finality }: Webhook,
+  { readEvents, history }: LookOptions,
   shared: SharedPages | null,
 ): Promise<EventsPage | null> {
   const from = parseStart(position);
   const isShared =
     shared !== null && subjectsOf(filter).every((each) => shared.linkedSubjects.includes(each));
   if (!isShared) {
-    const request = { from, filter, finality, limit: EVENTS_PER_PAGE, client: `webhook ${id}` };
-    return await nullBefore(from, readEvents(request));
+    const request = { from, filter, finality, limit: EVENTS_PER_PAGE, client: "webhooks" };
+    return await nullBefore(
+      from,
+      history.run(() => readEvents(request)),
+    );
   }
   const key = `${finality} ${position}`;
   const { pages, linkedSubjects } = shared;

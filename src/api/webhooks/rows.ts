@@ -112,6 +112,9 @@ export function blockOfPosition(position: string): number | null {
 /** What there is to deliver depends on nothing else; of the table `checkpoint` as `h`. */
 const HEAD = rawSql("concat_ws(' ', encode(h.block_hash, 'hex'), h.safe_block, h.finalized_block)");
 
+/** Instead of a head: there may be more at once, and it is not far. */
+export const NEAR_HEAD = "";
+
 const atMs = (ms: number): SqlText => sql`to_timestamp(${ms}::double precision / 1000)`;
 
 // Deliveries come in bursts, one statement each: they leave most connections of the process to others.
@@ -146,12 +149,16 @@ export class WebhookRows {
     return row?.head ?? null;
   }
 
-  /** Webhooks that may have something to deliver at this head, each for one process. */
-  async claimDue(head: string, max: number): Promise<readonly Claim[]> {
+  /** Webhooks that may have something to deliver at this head, each for one process; those first that waited longest. */
+  async claimDue(
+    head: string,
+    { max, onlyCaughtUp }: { readonly max: number; readonly onlyCaughtUp: boolean },
+  ): Promise<readonly Claim[]> {
     const sendUntilMs = this.#sendUntilMs();
     const lease = randomBytes(12).toString("base64url");
     const due = sql`select d.id from webhooks d where d.status = 'active' and d.retry_at <= ${atMs(this.#options.clock.nowMs())}
-        and d.leased_until < now() and d.caught_up_at is distinct from ${head} order by d.retry_at, d.id limit ${max} for update skip locked`;
+        and d.leased_until < now() and d.caught_up_at is distinct from ${head} and (d.caught_up_at is not null or not ${onlyCaughtUp}::boolean)
+        order by d.leased_until, d.retry_at, d.id limit ${max} for update skip locked`;
     const rows = await this.#run<WebhookRow>(
       sql`update webhooks w set lease = ${lease}, leased_until = ${this.#leaseEnd()} from (${due}) due where w.id = due.id returning ${webhookColumns}`,
     );
@@ -227,7 +234,7 @@ export class WebhookRows {
 
   /**
    * Ends claims without an attempt. The position is how far each has read without finding anything, or null; the head is
-   * set where nothing more was there.
+   * set where nothing more was there, and null where history is left to read.
    */
   async release(
     claims: readonly {
@@ -244,7 +251,7 @@ export class WebhookRows {
       head,
     }));
     await this.#run(
-      sql`update webhooks w set position = coalesce(d.position, w.position), caught_up_at = d.head, is_reached_ahead = w.is_reached_ahead and d.head is null, lease = null, leased_until = '-infinity'
+      sql`update webhooks w set position = coalesce(d.position, w.position), caught_up_at = d.head, is_reached_ahead = w.is_reached_ahead and coalesce(d.head, ${NEAR_HEAD}) = ${NEAR_HEAD}, lease = null, leased_until = now()
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (id text, lease text, position text, head text) where w.id = d.id and w.lease = d.lease`,
     );
   }

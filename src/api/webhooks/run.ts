@@ -1,6 +1,7 @@
 // Delivery in this process: takes webhooks that are due, shares them with other processes, and wakes up with the index.
 import { Registry } from "prom-client";
 import { type Clock, systemClock } from "../../lib/clock.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { createLogThrottle, type Log } from "../../lib/log.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { ReadEvents } from "../events/read-events.ts";
@@ -49,6 +50,10 @@ type WebhookDeliveryOptions = {
 const DELIVERIES_MAX = 1_100;
 // Taken at once, and looked at together.
 const BATCH_MAX = 50;
+// All webhooks are one client of the reader, whoever registers how many: other readers of history keep their share.
+const HISTORY_READS_MAX = 2;
+// At some 10 ms for each, the last one has its turn long before its lease ends.
+const HISTORY_WAITING_MAX = 100;
 
 export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
   const { database, clock = systemClock, log } = options;
@@ -61,6 +66,7 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   const loop = new DeliveryLoop(
     {
       ...{ rows, metrics, clock, log, repeatLimit },
+      history: createConcurrencyLimit({ runningMax: HISTORY_READS_MAX, waitingMax: DELIVERIES_MAX }),
       readEvents: options.readEvents,
       send: options.send,
       spacingMs: timing.spacingMs,
@@ -127,7 +133,8 @@ class DeliveryLoop {
   async #takeBatch(head: string): Promise<boolean> {
     const max = Math.min(BATCH_MAX, DELIVERIES_MAX - this.#running.size);
     if (max <= 0) return false;
-    const claims = await this.#options.rows.claimDue(head, max);
+    const { rows, history } = this.#options;
+    const claims = await rows.claimDue(head, { max, onlyCaughtUp: history.waiting >= HISTORY_WAITING_MAX });
     const caughtUp = claims.filter(({ webhook }) => webhook.isCaughtUp);
     // Those with history to read must not keep the others waiting.
     for (const claim of claims)
