@@ -43,6 +43,15 @@ export type RecentActivity = {
   readonly timestamp: string | null;
   readonly sender: string | null;
   readonly lookalike: boolean;
+  readonly transfer: ActivityTransfer | null;
+};
+
+type ActivityTransfer = {
+  readonly contract: string | null;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+  readonly rawAmount: string;
+  readonly amount: string | null;
 };
 
 export type ChainSummary = {

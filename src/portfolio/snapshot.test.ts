@@ -82,6 +82,7 @@ describe("a snapshot", () => {
               from: TEST_WALLET,
               to: null,
               lookalike: false,
+              transfer: null,
             },
             ...{ blockNumber: 6, timestamp: 60 },
           },

@@ -92,12 +92,17 @@ export type PinnedChain = {
 /** Pins the newest block of a chain. */
 export type PortfolioChain = { readonly chain: ChainConfig; pin(signal: AbortSignal): Promise<PinnedChain> };
 
+/** An amount in the smallest unit; `contract` is null for the native coin. */
+type MovedAmount = { readonly contract: Hex | null; readonly rawAmount: bigint };
+
 export type WalletActivity = {
   readonly hash: Hex;
   /** Who signed the transaction and paid for it; null when unknown. */
   readonly sender: Hex | null;
   readonly from: Hex | null;
   readonly to: Hex | null;
+  /** What moved between them; null when unknown, or when nothing did. */
+  readonly transfer: MovedAmount | null;
   /** The counterparty reads like another one, or like the wallet itself. */
   readonly lookalike: boolean;
   readonly blockNumber: number | null;

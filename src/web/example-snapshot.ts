@@ -131,6 +131,13 @@ export const exampleSnapshot = {
       timestamp: "2025-12-31T23:59:00.000Z",
       sender: "0x1111111111111111111111111111111111111111",
       lookalike: false,
+      transfer: {
+        contract: USDC_BASE,
+        symbol: "USDC",
+        decimals: 6,
+        rawAmount: "250000000",
+        amount: "250",
+      },
     },
   ],
   provider: "rpc",

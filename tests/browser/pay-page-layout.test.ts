@@ -182,12 +182,15 @@ describe("a snapshot on the page", () => {
     expect(await page.locator("[role=note]").evaluate((note) => note.closest(".warnings"))).toBeNull();
   });
 
-  it("says of each transfer which way it went, and with whom", async () => {
+  it("says of each transfer which way it went, with whom, and how much", async () => {
     const { page } = await buy();
-    const rows = page
-      .getByRole("table", { name: /transfers/ })
-      .first()
-      .locator("tbody th");
+    const table = page.getByRole("table", { name: /transfers/ }).first();
+    const amounts = table.locator("tbody td:last-child > span");
+    expect((await amounts.allTextContents()).slice(0, 6)).toEqual([
+      ...["+1,250.5 USDC", "−0.000001 USDC", "some 0xaaaaaa…aa48"],
+      ...["−1,250.5 USDC", "+0.000001 USDC", "unknown"],
+    ]);
+    const rows = table.locator("tbody th");
     const [received, sent, , relayed, lookalike] = await rows.allTextContents();
     expect(received).toMatch(/^Received from 0x111111…1111/);
     expect(sent).toMatch(/^Sent to 0x111111…1111/);

@@ -138,6 +138,13 @@ function summarize(isIncluded: (chain: string) => boolean): Omit<ChainSummary, "
 const STRANGER = "0x1111111111111111111111111111111111111111";
 const RELAYER = "0x2222222222222222222222222222222222222222";
 
+const USDC = { contract: addressOf(4), symbol: "USDC", decimals: 6 };
+const TRANSFERS = [
+  { ...USDC, rawAmount: "1250500000", amount: "1250.5" },
+  { ...USDC, rawAmount: "1", amount: "0.000001" },
+  { contract: addressOf(71), symbol: null, decimals: null, rawAmount: "1".repeat(60), amount: null },
+] as const;
+
 /** Paid to the wallet, by the wallet, by a relayer for the wallet, and from a lookalike, in turns. */
 const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index) => {
   const isOut = index % 2 === 1;
@@ -150,6 +157,7 @@ const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index
     timestamp: index === 24 ? null : new Date(Date.UTC(2025, 11, 31, 23, 59 - index)).toISOString(),
     sender: index === 3 ? RELAYER : isOut ? WALLET : STRANGER,
     lookalike: index === 4,
+    transfer: index === 5 ? null : (TRANSFERS[index % 3] ?? null),
   };
 });
 

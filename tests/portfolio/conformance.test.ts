@@ -49,10 +49,10 @@ async function buySnapshot(query: string): Promise<ApiResponse> {
   return response;
 }
 
-// Fields beyond the specification, which clients may ignore: the price source and the spam mark.
+// Fields beyond the specification, which clients may ignore: the price source, the spam mark, who sent a transaction and what it moved.
 const ADDITIONS = {
   PortfolioToken: ["priceSource", "priceContract", "priceTimestamp", "spam"],
-  RecentActivity: ["sender", "lookalike"],
+  RecentActivity: ["sender", "lookalike", "transfer"],
 };
 
 describe("the specification", () => {

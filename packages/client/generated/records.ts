@@ -14,6 +14,18 @@ export type ACCOUNT_FROZEN = {
   block_timestamp?: string;
 };
 
+export type ActivityTransfer = {
+  /** Null for the native coin. */
+  contract: string | null;
+  /** From the token list; null when the list has none. */
+  symbol: string | null;
+  decimals: number | null;
+  /** In the smallest unit. */
+  rawAmount: string;
+  /** Exact; null when the decimals are unknown. */
+  amount: string | null;
+};
+
 export type Agent = {
   agent_id: string;
   owner: string;
@@ -1015,6 +1027,8 @@ export type RecentActivity = {
   sender: string | null;
   /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
   lookalike: boolean;
+  /** What moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
+  transfer: ActivityTransfer | null;
 };
 
 export type RegisteredWebhook = {

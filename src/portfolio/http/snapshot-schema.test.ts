@@ -57,10 +57,11 @@ const full = valueSnapshot({
         {
           ...{ hash, from: TEST_WALLET, to: null, blockNumber: 3, timestamp: 4 },
           ...{ sender: TEST_WALLET, lookalike: false },
+          transfer: { contract: usdc.contract, rawAmount: 1_234_567n },
         },
         {
           ...{ hash, from: null, to: TEST_WALLET, blockNumber: null, timestamp: null },
-          ...{ sender: null, lookalike: true },
+          ...{ sender: null, lookalike: true, transfer: null },
         },
       ],
     }),
@@ -99,7 +100,7 @@ const SPECIFIED = {
     ...["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],
     ...PRICE_KEYS,
   ],
-  activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp", "sender", "lookalike"],
+  activity: ["chain", "hash", "from", "to", "blockNumber", "timestamp", "sender", "lookalike", "transfer"],
 };
 
 /** The part of a snapshot that an entry of SPECIFIED describes. */

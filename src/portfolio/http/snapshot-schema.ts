@@ -106,6 +106,19 @@ const recentActivity = record("RecentActivity", {
     description:
       "The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address.",
   },
+  transfer: {
+    ...nullable(
+      record("ActivityTransfer", {
+        contract,
+        symbol: { ...textOrNull, description: "From the token list; null when the list has none." },
+        decimals: assetKeys.decimals,
+        rawAmount: { ...raw, description: "In the smallest unit." },
+        amount: { ...nullable(amount), description: "Exact; null when the decimals are unknown." },
+      }),
+    ),
+    description:
+      "What moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more.",
+  },
 });
 
 const counts = {

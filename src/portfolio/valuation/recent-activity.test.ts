@@ -14,7 +14,7 @@ const ethereum = makeChainConfig("ethereum", 1);
 describe("recent activity", () => {
   const entry = (number: number, timestamp: number | null, sender = TEST_WALLET, lookalike = false) => ({
     ...{ hash: numberedContract(number), from: sender, to: null, blockNumber: number, timestamp },
-    ...{ sender, lookalike },
+    ...{ sender, lookalike, transfer: null },
   });
 
   it("lists the newest of all chains first and entries without a time last", () => {
@@ -28,9 +28,26 @@ describe("recent activity", () => {
     expect(recentActivity[0]).toEqual({
       ...{ chain: "base", hash: numberedContract(3), from: TEST_WALLET, to: null, blockNumber: 3 },
       timestamp: "1970-01-01T00:05:00.000Z",
-      ...{ sender: TEST_WALLET, lookalike: false },
+      ...{ sender: TEST_WALLET, lookalike: false, transfer: null },
     });
     expect(recentActivity.filter(({ timestamp }) => timestamp === null)).toHaveLength(2);
+  });
+
+  it("says how much moved, in the words of the token list", () => {
+    const [listed, stranger] = [numberedContract(70), numberedContract(71)];
+    const token = { contract: listed, symbol: "USDC", name: "USD Coin", decimals: 6, logo: null };
+    const chain = { ...base, tokens: new Map([[listed, token]]) };
+    const activity = [listed, stranger, null].map((contract, index) => ({
+      ...entry(index, 100 - index),
+      transfer: { contract, rawAmount: 1_500_000n },
+    }));
+    const { recentActivity } = makeSnapshot(makeChainData(chain, { activity }));
+    const rawAmount = "1500000";
+    expect(recentActivity.map(({ transfer }) => transfer)).toEqual([
+      { contract: listed, symbol: "USDC", decimals: 6, rawAmount, amount: "1.5" },
+      { contract: stranger, symbol: null, decimals: null, rawAmount, amount: null },
+      { contract: null, symbol: "ETH", decimals: 18, rawAmount, amount: "0.0000000000015" },
+    ]);
   });
 
   it("stops after 25", () => {

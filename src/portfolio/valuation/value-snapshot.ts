@@ -1,4 +1,5 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
+import { formatAmount } from "../../lib/decimal.ts";
 import { keepNewest } from "../providers/activity.ts";
 import type {
   ChainSummary,
@@ -8,7 +9,7 @@ import type {
   RecentActivity,
   TopHolding,
 } from "../snapshot-types.ts";
-import type { AssetKey } from "../types.ts";
+import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
@@ -17,16 +18,40 @@ import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
 function listRecentActivity({ wallet, chains }: SnapshotData): readonly RecentActivity[] {
   const newestFirst = chains
-    .flatMap(({ chain, activity }) => activity.map((entry) => ({ ...entry, chain: chain.slug })))
+    .flatMap(({ chain, activity }) =>
+      activity.map((entry) => ({
+        ...entry,
+        chain: chain.slug,
+        transfer: describeTransfer(chain, entry.transfer),
+      })),
+    )
     .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))
     .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1));
   return keepNewest(wallet, newestFirst).map(
-    ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike }) => ({
+    ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike, transfer }) => ({
       ...{ chain, hash, from, to, blockNumber },
       timestamp: formatSeconds(seconds),
-      ...{ sender, lookalike },
+      ...{ sender, lookalike, transfer },
     }),
   );
+}
+
+/** Named by the lists only: what a contract calls itself is not read for this. */
+function describeTransfer(
+  { native, tokens }: ChainConfig,
+  transfer: WalletActivity["transfer"],
+): RecentActivity["transfer"] {
+  if (transfer === null) return null;
+  const { contract, rawAmount } = transfer;
+  const asset = contract === null ? native : tokens.get(contract);
+  const decimals = asset?.decimals ?? null;
+  return {
+    contract,
+    symbol: asset?.symbol ?? null,
+    decimals,
+    rawAmount: rawAmount.toString(),
+    amount: decimals === null ? null : formatAmount(rawAmount, decimals),
+  };
 }
 
 /** Removes spam from the list of tokens and from the counts of that list; the totals never include it. */

@@ -1,12 +1,13 @@
 // Renders recent activity: what left and what came, from or to whom, and who signed it.
-import { createElement, renderCard, renderFoldedTable } from "./elements.js";
-import { renderChain, renderHex, renderTime, renderTransaction } from "./texts.js";
+import { formatQuantity } from "./amounts.js";
+import { createElement, renderCard, renderFoldedTable, renderNumberCell } from "./elements.js";
+import { renderChain, renderHex, renderName, renderTime, renderTransaction, shortenHex } from "./texts.js";
 
 /**
  * @typedef {import("./elements.js").ViewElement} ViewElement
  * @typedef {import("./paid-request.js").Activity} Activity
  * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
- * @typedef {{label: string, look: string, arrow: string, preposition: string, other: string | null}} Direction
+ * @typedef {{label: string, look: string, sign: string, arrow: string, preposition: string, other: string | null}} Direction
  */
 
 const ENTRIES_SHOWN = 8;
@@ -14,7 +15,8 @@ const ENTRIES_SHOWN = 8;
 const ACTIVITY_COLUMNS = [
   { name: "Transfer" },
   { name: "Transaction", look: "wide" },
-  { name: "When", look: "number" },
+  { name: "When", look: "number wide" },
+  { name: "Amount", look: "number" },
 ];
 
 /** @param {Activity[]} activity @param {string} wallet @param {ViewContext} context */
@@ -34,7 +36,8 @@ function renderEntry(entry, wallet, context) {
   const chainName = chain === null ? null : renderChain(context.nameOf(chain));
   const transaction =
     hash === null ? "unknown" : renderTransaction(hash, chain === null ? null : context.explorerOf(chain));
-  const { label, look, arrow, preposition, other } = findDirection(entry, wallet);
+  const time = timestamp === null ? "unknown" : renderTime(timestamp, context.timeZone);
+  const { label, look, sign, arrow, preposition, other } = findDirection(entry, wallet);
   return createElement(
     "tr",
     {},
@@ -48,32 +51,51 @@ function renderEntry(entry, wallet, context) {
       ...listRemarks(entry, wallet),
     ),
     createElement("td", { class: "wide" }, transaction),
-    createElement(
-      "td",
-      { class: "number" },
-      timestamp === null ? "unknown" : renderTime(timestamp, context.timeZone),
-    ),
+    createElement("td", { class: "number wide" }, time),
+    renderAmountCell(entry, { look, sign }, createElement("small", { class: "narrow" }, time)),
   );
+}
+
+/** @param {Activity} entry @param {Pick<Direction, "look" | "sign">} direction @param {ViewElement} below */
+function renderAmountCell({ transfer }, { look, sign }, below) {
+  if (transfer === null) {
+    const none = createElement("span", { class: "soft" }, "unknown");
+    return renderNumberCell(none, "What moved is not known", "", below);
+  }
+  const { contract, symbol, amount, rawAmount } = transfer;
+  const name = symbol ?? (contract === null ? "?" : shortenHex(contract));
+  // Without decimals a number would be wrong by powers of ten.
+  const quantity = amount === null ? "some " : `${sign}${formatQuantity(amount)} `;
+  const shown = createElement("span", { class: look }, quantity, renderName(name));
+  return renderNumberCell(shown, amount ?? `${rawAmount} of the smallest unit`, "", below);
 }
 
 /** @param {Activity} entry @param {string} wallet @returns {Direction} */
 function findDirection({ from, to }, wallet) {
   if (from === wallet && to === wallet) {
-    return { label: "To itself", look: "", arrow: "M2 6h8", preposition: "", other: null };
+    return { label: "To itself", look: "", sign: "", arrow: "M2 6h8", preposition: "", other: null };
   }
   if (from === wallet) {
-    return { label: "Sent", look: "sent", arrow: "M3 9l6-6M4 3h5v5", preposition: "to", other: to };
+    return {
+      label: "Sent",
+      look: "sent",
+      sign: "−",
+      arrow: "M3 9l6-6M4 3h5v5",
+      preposition: "to",
+      other: to,
+    };
   }
   if (to === wallet) {
     return {
       label: "Received",
       look: "received",
+      sign: "+",
       arrow: "M9 3l-6 6M8 9H3V4",
       preposition: "from",
       other: from,
     };
   }
-  return { label: "Took part", look: "", arrow: "M2 6h8", preposition: "with", other: to ?? from };
+  return { label: "Took part", look: "", sign: "", arrow: "M2 6h8", preposition: "with", other: to ?? from };
 }
 
 /** @param {string} path */

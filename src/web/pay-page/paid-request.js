@@ -5,7 +5,7 @@ import { buildPaymentHeader, buildTypedData, createAuthorization, decodeHeader }
  * @typedef {{contract: string | null, symbol: string | null, name: string | null, balance: string | null, priceUsd: string | null, valueUsd: string | null}} Amount
  * @typedef {Amount & {chain: string, rawBalance: string, spam: boolean, priceSource: string | null, priceTimestamp: string | null}} Token
  * @typedef {{chain: string, protocol: string, kind: string, name: string, assets: (Amount & {rawBalance: string})[], valueUsd: string | null, partial: boolean}} Position
- * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null, sender: string | null, lookalike: boolean}} Activity
+ * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null, sender: string | null, lookalike: boolean, transfer: {contract: string | null, symbol: string | null, rawAmount: string, amount: string | null} | null}} Activity
  * @typedef {{chain: string, tokenCount: number, totalValueUsd: string | null}} ChainSummary
  * @typedef {{totalValueUsd: string | null, stablecoinValueUsd: string | null, tokenCount: number, pricedTokenCount: number, unpricedTokenCount: number, chains: ChainSummary[], warnings: string[]}} Summary
  * @typedef {{address: string, chains: string[], timestamp: string, provider: string, summary: Summary, tokens: Token[], positions: Position[], recentActivity: Activity[]}} Snapshot

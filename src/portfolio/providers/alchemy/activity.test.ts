@@ -46,6 +46,7 @@ describe("alchemy's activity", () => {
       blockNumber: 38_143_700,
       timestamp: Date.UTC(2025, 10, 14, 23, 0, 9) / 1_000,
       ...{ sender: WALLET, lookalike: false },
+      transfer: { contract: null, rawAmount: 3n * 10n ** 17n },
     });
     expect(activity.map(({ from, to }) => from === null || to === null)).toEqual([false, false, false, true]);
     const filters = server.requests.filter(({ path }) => path.startsWith("/base-mainnet/v2/"));

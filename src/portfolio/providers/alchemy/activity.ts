@@ -20,7 +20,7 @@ const PAGES_MAX = 3;
 // requesting them elsewhere is an error.
 const CATEGORIES = ["external", "erc20"];
 
-type Transfer = WalletActivity & {
+type Transfer = Omit<WalletActivity, "transfer"> & {
   readonly blockNumber: number;
   /** The transaction itself, not a token that moved in it: its `from` signed it. */
   readonly external: boolean;
@@ -49,9 +49,14 @@ export async function readAlchemyActivity(
   }
   const newestFirst = [...byHash.values()]
     .sort((a, b) => b.blockNumber - a.blockNumber)
-    .map(({ external: _external, contract: _contract, amount: _amount, ...activity }) => {
+    .map(({ external: _external, contract, amount, ...activity }) => {
       const counterparty = getCounterparty(query.wallet, activity);
-      return { ...activity, lookalike: counterparty !== null && lookalikes.has(counterparty) };
+      return {
+        ...activity,
+        // A call of a contract moves nothing itself.
+        transfer: amount === null || amount === 0n ? null : { contract, rawAmount: amount },
+        lookalike: counterparty !== null && lookalikes.has(counterparty),
+      };
     });
   return keepNewest(query.wallet, newestFirst);
 }

@@ -198,6 +198,7 @@ describe("recent activity", () => {
     const { activity } = await read([token]);
     expect(activity[0]).toMatchObject({
       ...{ sender: owner.toLowerCase(), from: wallet, to: FRIEND, lookalike: false },
+      transfer: { contract: token, rawAmount: 3n },
     });
   });
 

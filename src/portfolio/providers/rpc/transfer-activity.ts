@@ -31,12 +31,13 @@ export async function readTransferActivity(
   ]);
   const lookalikes = findLookalikes(wallet, real);
   const activity = candidates.map((log): WalletActivity => {
-    const { transactionHash, from, to, blockNumber, blockTimestamp } = log;
+    const { transactionHash, from, to, blockNumber, blockTimestamp, contract, amount } = log;
     const counterparty = getCounterparty(wallet, log);
     return {
       hash: transactionHash,
       sender: sent.senders.get(transactionHash) ?? null,
       ...{ from, to, blockNumber },
+      transfer: amount === null ? null : { contract, rawAmount: amount },
       lookalike: counterparty !== null && lookalikes.has(counterparty),
       timestamp: blockTimestamp ?? timed.timestamps.get(blockNumber) ?? null,
     };
