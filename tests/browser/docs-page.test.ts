@@ -30,6 +30,8 @@ afterAll(async () => {
 
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 900 };
+// A busy machine takes its time to run what the page does on an event.
+const SOON = { timeout: 20_000 };
 
 type Visit = { readonly page: Page; close(): Promise<void> };
 
@@ -71,7 +73,7 @@ describe("a request", () => {
     await operation.getByLabel("limit").fill("3");
     await operation.getByRole("button", { name: "Send" }).click();
     await expect
-      .poll(() => operation.locator(".status").textContent(), { timeout: 20_000 })
+      .poll(() => operation.locator(".status").textContent(), SOON)
       .toMatch(/^200 OK · \d+ ms · \d+ bytes$/);
     expect(await operation.locator(".response pre").textContent()).toContain(
       '{\n  "intents": [],\n  "pagination": {\n    "limit": 3,',
@@ -85,9 +87,7 @@ describe("a request", () => {
     const { page, close } = await visit(`${api.url}/docs#publishCatalog`);
     const operation = page.locator("#publishCatalog");
     await operation.getByRole("button", { name: "Send" }).click();
-    await expect
-      .poll(() => operation.locator(".status").textContent(), { timeout: 20_000 })
-      .toMatch(/^201 Created/);
+    await expect.poll(() => operation.locator(".status").textContent(), SOON).toMatch(/^201 Created/);
     expect(await operation.locator(".response pre").textContent()).toMatch(
       /"catalog_hash": "0x[0-9a-f]{64}"/,
     );
@@ -120,7 +120,7 @@ describe("a request", () => {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     await page.locator("#getHealth").getByRole("button", { name: "Copy" }).click();
-    await expect.poll(() => page.locator("#getHealth .copy").textContent()).toBe("Copied");
+    await expect.poll(() => page.locator("#getHealth .copy").textContent(), SOON).toBe("Copied");
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`curl '${api.url}/health'`);
     await close();
   });
@@ -143,7 +143,9 @@ describe("a request", () => {
       /^curl 'http:\/\/127\.0\.0\.1:\d+\/portfolio\?address=0x\w{40}&spam=exclude'$/,
     );
     await operation.getByRole("button", { name: "Get the terms" }).click();
-    await expect.poll(() => operation.locator(".status").textContent()).toMatch(/^402 Payment Required/);
+    await expect
+      .poll(() => operation.locator(".status").textContent(), SOON)
+      .toMatch(/^402 Payment Required/);
     await operation.getByLabel("PAYMENT-SIGNATURE").fill("abc");
     expect(await operation.getByRole("button", { name: "Send with this payment" }).count()).toBe(1);
     await operation.getByRole("link", { name: "open it in a browser" }).click();
@@ -160,20 +162,21 @@ describe("finding", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("capability_hash");
     const cards = page.locator("details.card:visible > summary");
-    await expect.poll(() => cards.count()).toBe(2);
+    await expect.poll(() => cards.count(), SOON).toBe(2);
     expect(await cards.first().innerText()).toMatch(/\/services.*contains capability_hash/s);
     expect(await page.locator("nav .entries a:visible").count()).toBe(2);
     // Groups without a match go, too.
     expect(await page.locator("h2:visible").allTextContents()).toEqual(["Commerce", "Records"]);
     expect(await page.locator("#search-status").textContent()).toBe("2 matches; Enter opens the first.");
     await page.keyboard.press("Enter");
-    expect(new URL(page.url()).hash).toBe("#listServices");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#listServices");
     expect(await page.locator("#listServices").isVisible()).toBe(true);
     await page.keyboard.press("/");
     await page.keyboard.type("nothing has this");
-    expect(await page.locator("#search-status").textContent()).toBe("Nothing contains all of these words.");
+    const status = page.locator("#search-status");
+    await expect.poll(() => status.textContent(), SOON).toBe("Nothing contains all of these words.");
     await page.keyboard.press("Escape");
-    await expect.poll(shown).toBe(all);
+    await expect.poll(shown, SOON).toBe(all);
     await close();
   });
 
@@ -181,24 +184,24 @@ describe("finding", () => {
     const { page, close } = await visit(`${web.url}/docs`);
     await page.getByLabel("Search").fill("lookalike");
     const cards = page.locator("details.record:visible");
-    await expect.poll(() => cards.count()).toBe(1);
+    await expect.poll(() => cards.count(), SOON).toBe(1);
     await page.getByLabel("Search").fill("");
     await page.goto(`${web.url}/docs#getPortfolio`);
     const tree = page.locator("#getPortfolio .statuses");
     for (const name of ["PortfolioSnapshot", "PortfolioPosition", "PositionAsset"]) await expand(tree, name);
-    expect(await tree.getByText("rawBalance", { exact: true }).isVisible()).toBe(true);
+    await expect.poll(() => tree.getByText("rawBalance", { exact: true }).isVisible(), SOON).toBe(true);
     await close();
   });
 
   it("opens what the address names, also where a search has hidden it", async () => {
     const { page, close } = await visit(`${api.url}/docs#getIntent`);
-    expect(await page.locator("#getIntent").isVisible()).toBe(true);
+    await expect.poll(() => page.locator("#getIntent").isVisible(), SOON).toBe(true);
     await page.getByLabel("Search").fill("webhook");
     expect(await page.locator("#getIntent").isVisible()).toBe(false);
     await page.evaluate("location.hash = 'record-Agent'");
-    await expect.poll(() => page.locator("#record-Agent").isVisible()).toBe(true);
+    await expect.poll(() => page.locator("#record-Agent").isVisible(), SOON).toBe(true);
     await card(page, "listAgents").locator("> summary").click();
-    await expect.poll(() => new URL(page.url()).hash).toBe("#listAgents");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#listAgents");
     await close();
   });
 });
@@ -242,11 +245,17 @@ describe("without JavaScript", () => {
     );
     await operation.getByText("TypeScript", { exact: true }).click();
     expect(await operation.locator("[data-sample=client]").isVisible()).toBe(true);
+    const texts = new Map(
+      await page
+        .locator(".operation")
+        .evaluateAll((cards) =>
+          cards.map((each) => [each.lastElementChild?.id, each.textContent ?? ""] as const),
+        ),
+    );
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const { operationId, parameters } of Object.values(methods)) {
-        const text = await card(page, operationId).evaluate((each) => each.textContent ?? "");
-        for (const expected of [path, ...parameters.map(({ name }) => name)])
-          expect(text).toContain(expected);
+        for (const { name } of [{ name: path }, ...parameters])
+          expect(texts.get(operationId)).toContain(name);
       }
     }
     await expand(operation, "IntentWithMetadata");
@@ -278,7 +287,7 @@ describe("accessibility", () => {
         await page.goto(`${url}/docs#${operation}`);
         const button = page.locator(`#${operation} .panel div > button`);
         await button.click();
-        await expect.poll(() => page.locator(`#${operation} .status`).textContent()).toMatch(/^[24]0/);
+        await expect.poll(() => page.locator(`#${operation} .status`).textContent(), SOON).toMatch(/^[24]0/);
         await page.locator("nav + main .record > summary").first().click();
         await page.addScriptTag({ content: axe.source });
         expect(await page.evaluate(RUN)).toEqual([]);
@@ -346,7 +355,7 @@ describe("hostile text", () => {
     const { page, close } = await visit(`${server.url}/docs#makeThing`);
     await page.evaluate(OPEN_ALL);
     await page.locator("#makeThing .panel div > button").click();
-    await expect.poll(() => page.locator("#makeThing .status").textContent()).toMatch(/^200/);
+    await expect.poll(() => page.locator("#makeThing .status").textContent(), SOON).toMatch(/^200/);
     expect(JSON.parse((await page.locator("#makeThing .response pre").textContent()) ?? "")).toEqual({
       [evil]: evil,
     });
@@ -360,7 +369,7 @@ describe("hostile text", () => {
     const { page, close } = await visit(`${server.url}/docs#makeThing`);
     await page.locator("#makeThing .panel div > button").click();
     await expect
-      .poll(() => page.locator("#makeThing .status").textContent())
+      .poll(() => page.locator("#makeThing .status").textContent(), SOON)
       .toMatch(/^200 .* · more than 1\d{3}\.\d kB$/);
     const shown = (await page.locator("#makeThing .response pre").textContent()) ?? "";
     expect(shown.replace(/^x*/, "")).toContain("cut after 200000 characters");

@@ -28,6 +28,8 @@ function fillRecord(/** @type {HTMLDetailsElement} */ reference) {
 }
 
 async function copySample(/** @type {HTMLElement} */ button) {
+  const form = button.closest("form");
+  if (form) updateSamples(form);
   const samples = [...(button.closest(".samples")?.querySelectorAll("pre") ?? [])];
   const shown = samples.find((sample) => sample.offsetParent !== null);
   if (!shown) return;
