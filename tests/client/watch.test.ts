@@ -40,7 +40,8 @@ function createClient(currentUrl: () => string): Sextant {
     const signal = AbortSignal.any([connection.signal, ...(init?.signal ? [init.signal] : [])]);
     return fetch(`${currentUrl()}${pathname}${search}`, { ...init, signal });
   };
-  return createSextant({ api: "http://sextant.invalid", fetch: reach });
+  // Restarts may follow each other before a watch has begun; packages/client/watch has the test of when it gives up.
+  return createSextant({ api: "http://sextant.invalid", fetch: reach, attemptsMax: 100 });
 }
 
 /** As by a network that fails: the client is not asked to wait. */
