@@ -69,7 +69,7 @@ ${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"
 <a class="skip" href="#main">To the content</a>
 <header class="top"><div class="wide">
 <a class="brand" href="${linkTo(request, "")}"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a>
-${searchForm(request)}
+${request.path !== "" && searchForm(request)}
 <nav aria-label="Main">${site.nav.map(({ path, label }) => navLink(request, path, label))}<a href="/docs">API</a></nav>
 </div></header>
 ${body}
@@ -121,7 +121,7 @@ function footer({ head, site }: PageContext): Html {
   return html`<footer class="foot"><div class="wide"><dl class="state">
 <div><dt>Network</dt><dd>${site.chain.network} <span class="soft">(${site.chain.chainId})</span></dd></div>
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
-<div><dt>Its time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
+<div><dt>Block time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
 </dl><p class="soft">Every page is a view of the <a href="/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by strangers.</p></div></footer>`;
 }

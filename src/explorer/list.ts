@@ -7,9 +7,9 @@ import { toWords } from "./format.ts";
 import { type Html, type HtmlValue, html } from "./html.ts";
 import { sourceLinks } from "./source.ts";
 
-type Column = {
+type Column<T = ApiRecord> = {
   readonly label: string;
-  readonly cell: (record: ApiRecord, page: PageContext) => HtmlValue;
+  readonly cell: (record: T, page: PageContext) => HtmlValue;
   /** Numbers align to the right, sentences get the width of a phone. */
   readonly kind?: "number" | "sentence";
 };
@@ -61,11 +61,20 @@ export function listQuery({ query }: PageRequest): Readonly<Record<string, strin
 
 function listTable({ list, records }: Pick<ListData, "list" | "records">, page: PageContext): Html {
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
-  const { columns } = list;
+  return table(list.columns, records, page, list.rowClass);
+}
+
+/** Rows with columns; on a phone every row is a card, whose labels come from the columns. */
+export function table<T>(
+  columns: readonly Column<T>[],
+  records: readonly T[],
+  page: PageContext,
+  rowClass: (record: T) => string = () => "",
+): Html {
   const head = columns.map(({ label, kind }) => html`<th scope="col" class="${kind ?? ""}">${label}</th>`);
   const rows = records.map(
     (record) =>
-      html`<tr class="${list.rowClass?.(record) ?? ""}">${columns.map(({ label, cell, kind }) => html`<td class="${kind ?? ""}" data-label="${label}">${cell(record, page)}</td>`)}</tr>`,
+      html`<tr class="${rowClass(record)}">${columns.map(({ label, cell, kind }) => html`<td class="${kind ?? ""}" data-label="${label}"><div class="cell">${cell(record, page)}</div></td>`)}</tr>`,
   );
   return html`<div class="scroll"><table class="stack"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }

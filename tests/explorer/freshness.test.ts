@@ -1,7 +1,10 @@
 // Pages are as fresh as the API: after a block, a reorg and a write; and they cost what their reads cost.
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Database } from "../../src/store/postgres/database.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { openEmptyIndex } from "../support/index/empty-index.ts";
+import { openTestDatabase } from "../support/index/test-index.ts";
 
 let index: EventIndex;
 let api: TestApi;
@@ -51,6 +54,31 @@ describe("a page", () => {
     });
     expect(written.status, await written.text()).toBeLessThan(300);
     expect((await open(path)).text).toContain("0xc0ffee");
+  });
+});
+
+describe("the first page", () => {
+  const openFirst = async (opened: { database: Database; drop(): Promise<void> }) => {
+    const served = await startTestApi(opened.database);
+    onTestFinished(async () => {
+      await served.close();
+      await opened.drop();
+    });
+    return fetch(`${served.url}/explorer`);
+  };
+
+  it("shows an index without events as empty", async () => {
+    const response = await openFirst(await openEmptyIndex());
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("There is no receipt yet at this block.");
+  });
+
+  it("is an error that says what to do while nothing is indexed", async () => {
+    const response = await openFirst(await openTestDatabase());
+    expect(response.status).toBe(503);
+    expect(response.headers.get("x-error-code")).toBe("INDEX_EMPTY");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await response.text()).toMatch(/Not available at the moment[\s\S]*Reload the page in/);
   });
 });
 

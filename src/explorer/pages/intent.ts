@@ -28,7 +28,7 @@ import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } 
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { type List, type ListData, listCard, listQuery } from "../list.ts";
+import { type List, type ListData, listCard, listQuery, table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
@@ -206,18 +206,18 @@ function lastStep({ status: state, deadline }: Intent): readonly TimelineStep[] 
   return [];
 }
 
+/** With the token itself where its symbol does not say it. */
+function amountOf(units: string, of: string, page: PageContext): Html {
+  const isKnown = page.site.chain.tokens.some(({ address: each }) => each === of);
+  return html`${amount(page, units, of)}${!isKnown && html` <span class="soft">of</span> ${token(page, of)}`}`;
+}
+
 function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
   return [
     ["Owner", address(page, intent.owner)],
     ["Kind", foreignText(toWords(intent.intent_type))],
-    [
-      "Gives at most",
-      html`${amount(page, intent.amount_in_max, intent.input_token)} <span class="soft">of ${token(page, intent.input_token)}</span>`,
-    ],
-    [
-      "Wants at least",
-      html`${amount(page, intent.amount_out_min, intent.output_token)} <span class="soft">of ${token(page, intent.output_token)}</span>`,
-    ],
+    ["Gives at most", amountOf(intent.amount_in_max, intent.input_token, page)],
+    ["Wants at least", amountOf(intent.amount_out_min, intent.output_token, page)],
     ["Slippage", html`${number(intent.slippage_bps)} basis points`],
     ["Deadline", time(intent.deadline)],
     ["Submitted", html`${time(intent.block_timestamp)} · block ${block(page, intent.block_number)}`],
@@ -275,12 +275,15 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
   return html`${facts(required)}<h3>Metadata from its owner</h3>${facts(stored)}`;
 }
 
+const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
+  { label: "Block", kind: "number", cell: (event, page) => block(page, event.block_number) },
+  { label: "Time", cell: (event) => time(event.block_timestamp) },
+  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event.description) },
+  { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
+];
+
 function transactionRows(events: readonly EventRecord[], data: EventsData, page: PageContext): Html {
-  const rows = events.map(
-    (event) =>
-      html`<tr><td data-label="Block" class="number">${block(page, event.block_number)}</td><td data-label="Time">${time(event.block_timestamp)}</td><td data-label="What happened" class="sentence">${sentence(page, event.description)}</td><td data-label="Transaction">${transaction(page, event.tx_hash)}</td></tr>`,
-  );
-  return html`<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="number">Block</th><th scope="col">Time</th><th scope="col">What happened</th><th scope="col">Transaction</th></tr></thead><tbody>${rows}</tbody></table></div>
+  return html`${table(EVENT_COLUMNS, events, page)}
 ${data.isCut && notice("info", "There are more events than this page shows; the API has all of them.")}${sourceLinks(page, data.call)}`;
 }
 
