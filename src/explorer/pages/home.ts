@@ -163,7 +163,9 @@ function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof
 ${renderTotals(data, page)}
 <div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts), page)}</div>
 <div>${renderFeed(data, page)}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page)}</div></div>`;
+  const { head, site } = page;
   return {
+    kicker: html`${site.chain.network} · block ${number(head.block_number)} · final to ${number(head.finalized_block)}`,
     title: "What agents do",
     lead: "Intents and the bids on them, payments and what became of them, rules and who set them: read from the chain, at any block.",
     main,
