@@ -19,6 +19,8 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
       pool: "forks",
       // Files of one worker share their modules: loading viem and the chain for each file took a third of the time.
       isolate: false,
+      // Transformed modules stay for the next run. Not for the global setup, which cannot show an error from a cached one.
+      experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
       execArgv: WORKER_FLAGS,
       setupFiles: ["tests/support/property-seed.ts"],
       testTimeout: 30_000,

@@ -10,7 +10,7 @@ import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 type Step = {
   readonly name: string;
   readonly run: () => string | null;
-  /** Not beside the tests: one of them does the same, or CI does it after them. */
+  /** Not beside the tests: CI does it after them. */
   readonly isApart?: boolean;
 };
 
@@ -20,6 +20,7 @@ const STEPS: readonly Step[] = [
   {
     name: "format and lint",
     run: () => runCommand("biome", ["check", "--error-on-warnings", "--colors=force"]),
+    isApart: true,
   },
   { name: "types", run: () => findTypeErrors(".", "--pretty") },
   { name: "types of the examples", run: () => findTypeErrors("examples", "--pretty") },

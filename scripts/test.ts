@@ -5,7 +5,7 @@ import { runVitest } from "./testing/run-vitest.ts";
 import { recordDurations } from "./testing/test-durations.ts";
 
 const NOT_RUN =
-  "not run here: unused exports (npm run check), chaos and all runs of property tests (npm run test:chaos), bytecode of other protocols (test:protocols), browser (test:browser), stock PostgreSQL (test:stock), upgrade (test:upgrade)";
+  "not run here: format, lint, unused exports and OpenAPI documents (npm run check), chaos and all runs of property tests (npm run test:chaos), bytecode of other protocols (test:protocols), browser (test:browser), stock PostgreSQL (test:stock), upgrade (test:upgrade)";
 
 const UPDATE_DURATIONS = "--update-durations";
 

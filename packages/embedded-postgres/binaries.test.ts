@@ -1,53 +1,47 @@
 // The programs run in place, or from a copy whose library links we create.
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
-import { createTestFolder } from "../../tests/support/test-folder.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createTestFolder, findFastFolder } from "../../tests/support/test-folder.ts";
 import { type BinariesPackage, findBinariesPackage, installBinaries } from "./binaries.ts";
 import { chooseServerAccount, type ServerAccount } from "./server-account.ts";
 import { silentLogger as log } from "./testing/silent-log.ts";
 
 const run = promisify(execFile);
 let installed: BinariesPackage;
+/** The package as npm installs it without install scripts: the links to its libraries are missing. */
+let bare: BinariesPackage;
 let account: ServerAccount;
 
 beforeAll(async () => {
   installed = await findBinariesPackage();
   account = await chooseServerAccount("/nonexistent/data");
+  const folder = await mkdtemp(join(findFastFolder(), "sextant-package-"));
+  await chmod(folder, 0o755);
+  await run("cp", ["-r", join(installed.folder, "native"), folder]);
+  await run("find", [join(folder, "native"), "-type", "l", "-delete"]);
+  bare = { folder, version: installed.version };
+});
+afterAll(async () => {
+  if (bare) await rm(bare.folder, { recursive: true, force: true });
 });
 
-/** The package as npm installs it without install scripts: the links to its libraries are missing. */
-async function copyPackageWithoutLinks(folder: string): Promise<BinariesPackage> {
-  const copy = join(folder, "package");
-  await mkdir(copy);
-  await run("cp", ["-r", join(installed.folder, "native"), copy]);
-  await run("find", [join(copy, "native"), "-type", "l", "-delete"]);
-  return { folder: copy, version: installed.version };
-}
-
 describe("installBinaries", () => {
-  it("logs missing links as the ordinary case, without the loader's error", async () => {
-    const folder = await createTestFolder();
-    const bare = await copyPackageWithoutLinks(folder);
-    const lines: object[] = [];
-    await installBinaries(bare, folder, account, { ...log, info: (fields) => void lines.push(fields) });
-    expect(lines).toEqual([
-      expect.objectContaining({
-        event: "copying_binaries",
-        reason: "the install script has not linked the libraries",
-      }),
-    ]);
-  });
-
   it("copies and links the programs once when the install script did not run", async () => {
     const folder = await createTestFolder();
-    const bare = await copyPackageWithoutLinks(folder);
+    const lines: object[] = [];
+    const listening = { ...log, info: (fields: object) => void lines.push(fields) };
     const [binaries, same] = await Promise.all([
-      installBinaries(bare, folder, account, log),
-      installBinaries(bare, folder, account, log),
+      installBinaries(bare, folder, account, listening),
+      installBinaries(bare, folder, account, listening),
     ]);
+    // By one of them or both, as the ordinary case, without the loader's error.
+    const reason = "the install script has not linked the libraries";
+    const copying = expect.objectContaining({ event: "copying_binaries", reason });
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toEqual(copying);
     expect(binaries).toEqual(same);
     expect(binaries.postgres).toBe(join(folder, `postgresql-${installed.version}`, "bin", "postgres"));
     expect(binaries.major).toBe("18");
@@ -63,9 +57,9 @@ describe("installBinaries", () => {
     "copies the programs when the server's account cannot enter node_modules",
     async () => {
       const folder = await createTestFolder();
-      const hidden = await copyPackageWithoutLinks(folder);
-      await chmod(hidden.folder, 0o700);
-      const binaries = await installBinaries(hidden, folder, account, log);
+      await chmod(bare.folder, 0o700);
+      onTestFinished(() => chmod(bare.folder, 0o755));
+      const binaries = await installBinaries(bare, folder, account, log);
       const { stdout } = await run(binaries.initdb, ["--version"], { ...account });
       expect(stdout).toContain("18.");
     },
@@ -73,7 +67,6 @@ describe("installBinaries", () => {
 
   it("replaces a damaged copy", async () => {
     const folder = await createTestFolder();
-    const bare = await copyPackageWithoutLinks(folder);
     const damaged = join(folder, `postgresql-${installed.version}`, "bin");
     await mkdir(damaged, { recursive: true });
     await writeFile(join(damaged, "postgres"), "");

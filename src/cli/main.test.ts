@@ -1,4 +1,4 @@
-// The `sextant` command: help, error sentences, exit codes, configuration and shutdown on a signal.
+// The `sextant` command: help, error sentences, exit codes and configuration.
 import { EventEmitter } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
-import { casesOf } from "../../tests/support/test-depth.ts";
 import { parseArguments } from "./command.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 import { main } from "./main.ts";
@@ -227,29 +226,5 @@ describe("configuration", () => {
     expect(overridden.err).toContain("127.0.0.1:1");
     expect(overridden.err).not.toContain("API_PORT");
     rmSync(home, { recursive: true, force: true });
-  });
-});
-
-describe("a running service", () => {
-  it.each(casesOf<NodeJS.Signals>("SIGTERM", "SIGINT"))("exits with 0 on %s", async (signal) => {
-    const { environment, drop } = await createDatabaseEnvironment();
-    const { child, ended, waitForOutput } = startSextant(["api"], {
-      environment: { ...environment, API_PORT: "0" },
-      cwd: folder,
-    });
-    const pattern = /"event":"api_listening","url":"(http:[^"]+)"/;
-    const url = pattern.exec(await waitForOutput(pattern))?.[1];
-    const health = await fetch(`${url}/health`);
-    expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);
-    const ready = await fetch(`${url}/ready`);
-    expect([ready.status, await ready.json()]).toEqual([
-      503,
-      { error: "No indexer has written to this database yet; start `sextant indexer`." },
-    ]);
-    const started = Date.now();
-    child.kill(signal);
-    expect((await ended).code).toBe(0);
-    expect(Date.now() - started).toBeLessThan(10_000);
-    await drop();
   });
 });

@@ -2,33 +2,34 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-/** What a process writes to standard error when it logs one line. */
-function writeLine(terminal: boolean): string {
+/** What a process writes to standard error when it logs the same line to a file and to a terminal. */
+function writeLines(): { readonly json: string; readonly shown: string } {
   const script = `
     import { createLog } from "./src/lib/log.ts";
-    const log = createLog({ level: "info", terminal: ${terminal}, name: "test" }).child({ service: "api" });
-    log.warn({ component: "chain", event: "node_recovered", provider: "node.example" }, "Node recovered");`;
+    for (const terminal of [false, true]) {
+      const log = createLog({ level: "info", terminal, name: "test" }).child({ service: "api" });
+      log.warn({ component: "chain", event: "node_recovered", provider: "node.example" }, "Node recovered");
+    }`;
   const args = ["--import", "tsx", "--input-type=module", "--eval", script];
   const { stderr } = spawnSync(process.execPath, args, {
     encoding: "utf8",
     env: { ...process.env, NO_COLOR: "1" },
   });
-  return stderr;
+  const end = stderr.indexOf("\n") + 1;
+  return { json: stderr.slice(0, end), shown: stderr.slice(end) };
 }
 
-it("is one JSON object with each field once", () => {
-  const line = writeLine(false);
-  const names = [...line.matchAll(/"(\w+)":/g)].map(([, name]) => name);
+it("is one JSON object with each field once, and in a terminal component, message and fields", () => {
+  const { json, shown } = writeLines();
+  const names = [...json.matchAll(/"(\w+)":/g)].map(([, name]) => name);
   expect(names).toEqual(["level", "time", "name", "service", "component", "event", "provider", "msg"]);
-  expect(JSON.parse(line)).toMatchObject({
+  expect(JSON.parse(json)).toMatchObject({
     component: "chain",
     event: "node_recovered",
     msg: "Node recovered",
   });
-});
-
-it("shows component, message and fields in a terminal, and no event", () => {
-  expect(writeLine(true)).toMatch(
+  // Without the event, which is for machines.
+  expect(shown).toMatch(
     /^\[\d\d:\d\d:\d\d\] WARN: chain: Node recovered\n {4}service: "api"\n {4}provider: "node\.example"\n$/,
   );
 });

@@ -13,17 +13,18 @@ let api: TestApi;
 
 beforeAll(async () => {
   emptyIndex = await openEmptyIndex();
+  // No process reports the changes of these tests, so that cached responses would stay.
+  api = await startTestApi(emptyIndex.database, { cacheBytesMax: 0 });
 });
 
 afterAll(async () => {
+  await api?.close();
   await emptyIndex?.drop();
 });
 
 beforeEach(async () => {
   await emptyIndex.database.query("delete from attestation_schemas");
   await emptyIndex.database.query("delete from services");
-  api = await startTestApi(emptyIndex.database);
-  return () => api.close();
 });
 
 type Pagination = { limit: number; offset: number; count: number; next_cursor?: string };
@@ -130,9 +131,6 @@ describe("a page of long schemas", () => {
       fc.asyncProperty(lengths, fc.integer({ min: 1, max: 30 }), async (each, limit) => {
         await emptyIndex.database.query("delete from attestation_schemas");
         await publishSchemas(each);
-        // Responses of the previous run are still cached, since no process reported a change.
-        await api.close();
-        api = await startTestApi(emptyIndex.database);
         const pages = await readAll("/attestations/schemas", "schemas", limit, "cursor");
         expect(pages.flatMap(({ records }) => records.map(({ name }) => name))).toEqual(
           numbered(each.length),

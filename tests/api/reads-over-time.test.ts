@@ -1,6 +1,6 @@
 // Reads while the chain advances: pages neither lose nor repeat records, and past blocks read as they did at the time.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runsOf } from "../support/test-depth.ts";
+import { isFullDepth, runsOf } from "../support/test-depth.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";
 import { LIST_SHAPES } from "./record-shapes.ts";
 
@@ -8,6 +8,8 @@ let stage: ApiStage;
 const STEPS = 250;
 const HEADS = runsOf(4, { min: 2 });
 const STEPS_BETWEEN = 30;
+// Several pages of each list.
+const PAGE = isFullDepth() ? 5 : 15;
 const MINUTE = 60_000;
 
 beforeAll(async () => {
@@ -36,7 +38,7 @@ describe("pages while the simulator runs", () => {
       let rounds = 0;
       while (playing || rounds === 0) {
         for (const [path, { key, id, newestFirst }] of Object.entries(LIST_SHAPES)) {
-          const byCursor = (await stage.pages(path, key, 5)).map((each) => each[id]);
+          const byCursor = (await stage.pages(path, key, PAGE)).map((each) => each[id]);
           expectOnce(path, byCursor);
           // With newest first, new records shift offsets, but not cursors.
           if (!newestFirst) expectOnce(path, await byOffset(path, key, id));
@@ -52,9 +54,9 @@ describe("pages while the simulator runs", () => {
       async function byOffset(path: string, key: string, id: string): Promise<readonly unknown[]> {
         const ids: unknown[] = [];
         for (;;) {
-          const { records } = await stage.page(`${path}?limit=5&offset=${ids.length}`, key);
+          const { records } = await stage.page(`${path}?limit=${PAGE}&offset=${ids.length}`, key);
           ids.push(...records.map((each) => each[id]));
-          if (records.length < 5) return ids;
+          if (records.length < PAGE) return ids;
         }
       }
     },

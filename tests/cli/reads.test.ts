@@ -4,8 +4,7 @@ import { operationsFor } from "../../src/cli/api-operations.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
-import { runSextantInProcess } from "../support/process/run-in-process.ts";
-import { startSextant } from "../support/process/sextant-process.ts";
+import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 
 type RunOptions = { readonly columns?: number; readonly environment?: Readonly<Record<string, string>> };
 
@@ -187,11 +186,11 @@ describe("list", () => {
     });
     onTestFinished(() => server.stop());
     const list = (...args: string[]) =>
-      startSextant(["list", "intents", "--json", ...args], { environment: { SEXTANT_API_URL: server.url } });
+      startSextantInProcess(["list", "intents", "--json", ...args], { SEXTANT_API_URL: server.url });
     const limited = list("--limit", "150");
     // The second page is not sent before the first one is shown.
-    await limited.waitForOutput(/"intent_id":"99"/);
-    await expect.poll(() => pages.length).toBe(1);
+    await expect.poll(() => limited.written.out, { timeout: 20_000 }).toContain('"intent_id":"99"');
+    await expect.poll(() => pages.length, { timeout: 20_000 }).toBe(1);
     pages.shift()?.();
     const { code, out } = await limited.ended;
     expect([code, out.split("\n").length - 1, asked]).toEqual([0, 150, ["100 from 0", "100 from 100"]]);
@@ -232,15 +231,6 @@ describe("list", () => {
     const policies = await stage.pages(`/accounts/${account}/policies`, "policies", 100);
     expect(out.trimEnd().split("\n")).toHaveLength(1 + Math.min(20, policies.length));
     expect(out).toMatch(new RegExp(`\n${policies[0]?.policy_type} `));
-  });
-
-  it("ends quietly when its reader has seen enough", async () => {
-    const environment = { SEXTANT_API_URL: stage.url };
-    const list = startSextant(["list", "intents", "--all", "--json"], { environment });
-    // Before it writes anything: the first write fails.
-    list.child.stdout?.destroy();
-    const { code, err } = await list.ended;
-    expect([code, err]).toEqual([0, ""]);
   });
 });
 

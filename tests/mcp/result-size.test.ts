@@ -12,6 +12,8 @@ import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.t
 
 const RESULT_BYTES_MAX = 16 * 1024;
 const LIST_LENGTH = 60;
+// Of lists in records of a list: as long as the outer one they would take a hundred megabytes.
+const INNER_LIST_LENGTH = 3;
 const LONG = '漢字 \u0001" '.repeat(500);
 
 const TOOLS = [
@@ -23,18 +25,18 @@ const TOOLS = [
 const PATTERNED = [`0x${"ab".repeat(20)}`, `0x${"cd".repeat(32)}`, "0xabcdef01", "0xab", "7", "eip155:1"];
 
 /** The largest value of a schema that a test can want: long lists, long texts. */
-function inflate(schema: JsonSchema): unknown {
+function inflate(schema: JsonSchema, length = LIST_LENGTH): unknown {
   const choices = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
-  if (choices?.[0] !== undefined) return inflate(choices[0]);
+  if (choices?.[0] !== undefined) return inflate(choices[0], length);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const [type] = [schema.type].flat();
   if (type === "array") {
-    return Array.from({ length: LIST_LENGTH }, () => inflate((schema.items ?? {}) as JsonSchema));
+    return Array.from({ length }, () => inflate((schema.items ?? {}) as JsonSchema, INNER_LIST_LENGTH));
   }
   if (type === "object") {
     const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-    return Object.fromEntries(properties.map(([key, each]) => [key, inflate(each)]));
+    return Object.fromEntries(properties.map(([key, each]) => [key, inflate(each, length)]));
   }
   if (type === "integer" || type === "number") return schema.minimum ?? 1;
   if (type === "boolean") return true;
@@ -93,6 +95,7 @@ function argumentsFor({ inputSchema }: { inputSchema: { properties?: Readonly<Re
 describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) => {
   let server: HttpServer;
   let client: ToolClient;
+  let tools: Awaited<ReturnType<ToolClient["tools"]>>;
   beforeAll(async () => {
     server = createHttpServer({
       log: silentLog,
@@ -112,6 +115,7 @@ describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) 
     client = await connect(
       `${await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" })}/mcp`,
     );
+    tools = await client.tools();
   });
   afterAll(async () => {
     await client?.close();
@@ -121,7 +125,7 @@ describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) 
   const textOf = ({ content }: ToolResult) => content[0]?.text ?? "";
 
   it.each(TOOLS.map(({ name }) => name))("%s returns at most 16 kB and says that it is cut", async (name) => {
-    const tool = (await client.tools()).find((each) => each.name === name);
+    const tool = tools.find((each) => each.name === name);
     if (tool === undefined) throw new Error(`there is no tool ${name}`);
     const result = await client.call(name, argumentsFor(tool));
     expect(result.isError ?? false, textOf(result).slice(0, 300)).toBe(false);

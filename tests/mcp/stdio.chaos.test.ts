@@ -1,10 +1,15 @@
-// `sextant mcp` as a process that ends while it pays; stdio.test.ts loses the response in one process.
+// `sextant mcp` as a process: it writes messages only, and may end while it pays.
+// stdio.test.ts does the same in one process: the streams of the command, and a response that is lost.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type ClientStage, openClientStage, walletAt } from "../client/client-stage.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { createTestFolder } from "../support/test-folder.ts";
+import { expectMessagesOnly, MESSAGES_AND_JUNK } from "./stdio-messages.ts";
 import { TOOL_CLIENTS } from "./tool-clients.ts";
 
 let shop: ClientStage;
@@ -45,3 +50,25 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect((await shop.payments(account.address)).chain).toHaveLength(1);
   }, 180_000);
 });
+
+it("writes nothing but messages to standard output, and ends with its input", async () => {
+  const folder = await createTestFolder();
+  const command = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
+  const child = spawn(process.execPath, [command, "mcp"], {
+    env: {
+      ...{ PATH: process.env.PATH ?? "", HOME: folder, SEXTANT_DATA: join(folder, "data") },
+      ...{ SEXTANT_PORTFOLIO_URL: proxy.url, SEXTANT_LOG_LEVEL: "trace" },
+    },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = once(child, "close");
+  onTestFinished(() => void child.kill());
+  child.stdin.write(MESSAGES_AND_JUNK);
+  let out = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+    if (out.includes('"id":2')) child.stdin.end();
+  });
+  expect(await ended).toEqual([0, null]);
+  expectMessagesOnly(out);
+}, 60_000);

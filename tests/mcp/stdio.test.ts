@@ -1,14 +1,11 @@
 // `sextant mcp`: all tools over standard input and output, paid from a journal, for clients of both protocols.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openClient } from "../../src/cli/client-settings.ts";
 import { createToolServerFactory, serveStreams } from "../../src/cli/commands/mcp.ts";
 import { createToolSender } from "../../src/cli/tool-sender.ts";
@@ -20,6 +17,8 @@ import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { signRequirements, TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { silentLog } from "../support/quiet-log.ts";
+import { isFullDepth } from "../support/test-depth.ts";
+import { expectMessagesOnly, MESSAGES_AND_JUNK } from "./stdio-messages.ts";
 import { TOOL_CLIENTS, type ToolResult, type ToolServer } from "./tool-clients.ts";
 
 let api: ReadStage;
@@ -41,8 +40,6 @@ afterEach(() => {
   proxy.plan = () => "none";
   proxy.onSettled = () => undefined;
 });
-
-const COMMAND = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
 
 /** The services, and nothing of this machine: neither its local run nor its journal. */
 function environmentOf(more: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -67,26 +64,37 @@ async function payerEnvironment() {
 
 const textOf = ({ content }: ToolResult) => content[0]?.text ?? "";
 
-describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
-  const closing: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+type ConnectTool = (typeof TOOL_CLIENTS)[number][1];
+
+/** What the tests of one protocol do: clients, closed after each test, and wallets that no other protocol buys. */
+function openToolStage(year: string, connect: ConnectTool) {
   const openAt = async (server: ToolServer) => {
     const client = await connect(server);
     closing.push(client.close);
     return client;
   };
-  /** The server of the command in this process, which is as good and starts at once. */
-  const open = (environment: Readonly<Record<string, string>>, laterMs = 0) => {
-    const client = openClient(environment, { needs: [] });
-    const sender = createToolSender({ ...client, now: () => Date.now() + laterMs });
-    const [connection, transport] = InMemoryTransport.createLinkedPair();
-    const server = serveStdio(createToolServerFactory(client, sender), { transport });
-    closing.push(client.close, server.close);
-    return openAt({ connection });
+  return {
+    openAt,
+    /** The server of the command in this process, which is as good and starts at once. */
+    open: (environment: Readonly<Record<string, string>>, laterMs = 0) => {
+      const client = openClient(environment, { needs: [] });
+      const sender = createToolSender({ ...client, now: () => Date.now() + laterMs });
+      const [connection, transport] = InMemoryTransport.createLinkedPair();
+      const server = serveStdio(createToolServerFactory(client, sender), { transport });
+      closing.push(client.close, server.close);
+      return openAt({ connection });
+    },
+    walletOf: (index: number) => walletAt(index + (year === "2025" ? 1_000 : 2_000)),
   };
-  const walletOf = (index: number) => walletAt(index + (year === "2025" ? 1_000 : 2_000));
+}
+
+describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
+  const { open, openAt, walletOf } = openToolStage(year, connect);
 
   it("finds the ten tools as over HTTP, in one server", async () => {
     const { environment } = await payerEnvironment();
@@ -195,6 +203,32 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(3);
   });
 
+  it("pays itself where the server has no payer, with the terms of the first result", async () => {
+    const client = await open(environmentOf());
+    const { account } = await shop.payer();
+    const args = { address: walletOf(5), spam: "include" };
+    const unpaid = await client.call("wallet_snapshot", args);
+    expect(unpaid).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } });
+    const payment = await signRequirements(unpaid.structuredContent, account, shop.paid.asset);
+    const pay = () => client.call("wallet_snapshot", args, { "x402/payment": payment });
+    const bought = await pay();
+    expect(bought._meta).toMatchObject({ "x402/payment-response": { success: true } });
+    expect((await pay()).structuredContent).toEqual(bought.structuredContent);
+    expect((await shop.payments(account.address)).chain).toHaveLength(1);
+  });
+
+  it("is offered only the tools of the services that are configured", async () => {
+    const { SEXTANT_API_URL: _, ...environment } = environmentOf();
+    const tools = await (await open(environment)).tools();
+    expect(tools.map(({ name }) => name)).toEqual(["wallet_snapshot"]);
+  });
+});
+
+// What a purchase does is the same for both protocols: one of them here, both at full depth.
+const PURCHASERS = isFullDepth() ? TOOL_CLIENTS : TOOL_CLIENTS.slice(-1);
+describe.each(PURCHASERS)("a purchase by a client of the %s protocol", (year, connect) => {
+  const { open, walletOf } = openToolStage(year, connect);
+
   it("learns that the outcome is unknown when the response is lost, and is charged once", async () => {
     const { environment, paid } = await payerEnvironment();
     const client = await open(environment);
@@ -264,26 +298,6 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(0);
   });
 
-  it("pays itself where the server has no payer, with the terms of the first result", async () => {
-    const client = await open(environmentOf());
-    const { account } = await shop.payer();
-    const args = { address: walletOf(5), spam: "include" };
-    const unpaid = await client.call("wallet_snapshot", args);
-    expect(unpaid).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } });
-    const payment = await signRequirements(unpaid.structuredContent, account, shop.paid.asset);
-    const pay = () => client.call("wallet_snapshot", args, { "x402/payment": payment });
-    const bought = await pay();
-    expect(bought._meta).toMatchObject({ "x402/payment-response": { success: true } });
-    expect((await pay()).structuredContent).toEqual(bought.structuredContent);
-    expect((await shop.payments(account.address)).chain).toHaveLength(1);
-  });
-
-  it("is offered only the tools of the services that are configured", async () => {
-    const { SEXTANT_API_URL: _, ...environment } = environmentOf();
-    const tools = await (await open(environment)).tools();
-    expect(tools.map(({ name }) => name)).toEqual(["wallet_snapshot"]);
-  });
-
   it("learns which service cannot be reached", async () => {
     const client = await open(environmentOf({ SEXTANT_API_URL: "http://127.0.0.1:1" }));
     const failed = await client.call("find_intents", {});
@@ -313,36 +327,22 @@ it("returns terms as a result of their own to a caller that declares to understa
   await client.close();
 });
 
-describe("the process", () => {
-  it("writes nothing but messages to standard output, and ends with its input", async () => {
-    const child = spawn(process.execPath, [COMMAND, "mcp"], {
-      env: { PATH: process.env.PATH ?? "", ...environmentOf({ SEXTANT_LOG_LEVEL: "trace" }) },
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    const ended = once(child, "close");
-    onTestFinished(() => void child.kill());
-    const clientInfo = { name: "test", version: "1" };
-    const initialize = {
-      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
-      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
-    };
-    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nothing", arguments: {} } };
-    const junk = ["no message", "[]", '{"jsonrpc":"1"}', ""];
-    child.stdin.write([JSON.stringify(initialize), ...junk, JSON.stringify(call), ""].join("\n"));
+describe("the streams", () => {
+  it("writes nothing but messages to its output, and ends with its input", async () => {
+    const client = openClient(environmentOf(), { needs: [] });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const factory = createToolServerFactory(client, createToolSender(client));
+    const stop = new AbortController().signal;
+    const served = serveStreams(factory, { input, output, log: silentLog, stop });
     let out = "";
-    child.stdout.on("data", (chunk: Buffer) => {
+    output.on("data", (chunk: Buffer) => {
       out += chunk.toString();
-      if (out.includes('"id":2')) child.stdin.end();
+      if (out.includes('"id":2')) input.end();
     });
-    expect(await ended).toEqual([0, null]);
-    const messages = out
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(messages.map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
-      ["2.0", 1],
-      ["2.0", 2],
-    ]);
+    input.write(MESSAGES_AND_JUNK);
+    await served;
+    expectMessagesOnly(out);
+    await client.close();
   });
 
   it("ends instead of keeping a message without end", async () => {

@@ -34,12 +34,14 @@ type TestApiOptions = Partial<HttpServerOptions> & {
   readonly eventStreams?: Partial<EventStreamLimits>;
   /** Tokens whose amounts the pages show with symbol and decimals. */
   readonly tokens?: ExplorerChain["tokens"];
+  /** 0 for tests that change rows behind the API's back. */
+  readonly cacheBytesMax?: number;
 };
 
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  { blockWaits = {}, eventStreams = {}, tokens = [], ...options }: TestApiOptions = {},
+  { blockWaits = {}, eventStreams = {}, tokens = [], cacheBytesMax, ...options }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
@@ -66,7 +68,8 @@ export async function startTestApi(
   const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
   const given = { database, log: silentLog, registry, blockWaits, eventStreams };
   const explorer = { chain: { ...TEST_CHAIN, tokens }, publicUrl: () => url };
-  const api = serveApi(server, { ...given, writes, webhooks, explorer });
+  const cached = cacheBytesMax === undefined ? {} : { cacheBytesMax };
+  const api = serveApi(server, { ...given, ...cached, writes, webhooks, explorer });
   addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {

@@ -4,8 +4,20 @@ import { main } from "../../../src/cli/main.ts";
 
 type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
 
+type RunningCommand = {
+  /** What it has written so far. */
+  readonly written: { readonly out: string; readonly err: string };
+  readonly ended: Promise<CommandResult>;
+};
+
 /** For commands that end by themselves. Reads only the given environment and the .env file of `cwd`. */
-export async function runSextantInProcess(
+export function runSextantInProcess(
+  ...given: Parameters<typeof startSextantInProcess>
+): Promise<CommandResult> {
+  return startSextantInProcess(...given).ended;
+}
+
+export function startSextantInProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   cwd: string = process.cwd(),
@@ -13,7 +25,7 @@ export async function runSextantInProcess(
   columns: number | null = null,
   /** Emits the signals that end a command. */
   keyboard: EventEmitter = new EventEmitter(),
-): Promise<CommandResult> {
+): RunningCommand {
   const written = { out: "", err: "" };
   const stream = (name: keyof typeof written) =>
     Object.assign(new EventEmitter(), {
@@ -34,6 +46,5 @@ export async function runSextantInProcess(
     cwd: () => cwd,
     exit: () => undefined,
   });
-  await main(host);
-  return { code: host.exitCode, ...written };
+  return { written, ended: main(host).then(() => ({ code: host.exitCode, ...written })) };
 }
