@@ -298,7 +298,7 @@ describe("limits", () => {
     await withApi({ keepAliveMs: 30 }, async (url) => {
       const client = await open("", {}, url);
       await waitFor(() => expect(client.comments.length).toBeGreaterThan(2));
-      expect(namesOf(client)).toEqual(["progress"]);
+      await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
     });
   });
 });
