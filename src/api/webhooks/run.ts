@@ -50,7 +50,7 @@ type WebhookDeliveryOptions = {
 const DELIVERIES_MAX = 1_100;
 // Taken at once, and looked at together.
 const BATCH_MAX = 50;
-// All webhooks are one client of the reader, whoever registers how many: other readers of history keep their share.
+// All webhooks are one client of the reader, however many are registered: other readers of history keep their share.
 const HISTORY_READS_MAX = 2;
 // At some 10 ms for each, the last one has its turn long before its lease ends.
 const HISTORY_WAITING_MAX = 100;
