@@ -2,7 +2,7 @@
 import { chainIdOfNetwork } from "../lib/caip2.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
-export type TransferAuthorization = {
+type TransferAuthorization = {
   readonly from: string;
   readonly to: string;
   readonly value: string;

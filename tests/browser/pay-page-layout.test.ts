@@ -1,6 +1,5 @@
 // How the pages look in a real browser: everything fits at every width, in both schemes, for eyes and for screen readers.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
@@ -14,7 +13,6 @@ import { RICH_WARNINGS, ROUTINE_NOTES, richSnapshot } from "./rich-snapshot.ts";
 
 const WIDTHS = [360, 390, 768, 1280];
 const SCHEMES = ["light", "dark"] as const;
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Browser;
 let web: TestPortfolioWeb;
@@ -91,7 +89,7 @@ type Finding = {
 
 /** What axe finds serious or critical, with the first place of each. */
 async function findBarriers(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
     readonly violations: readonly Finding[];
   };
