@@ -16,7 +16,7 @@ function openTarget() {
   for (let part = target.closest("details"); part; part = part.parentElement?.closest("details") ?? null) {
     part.open = true;
   }
-  target.scrollIntoView();
+  (target.closest(".card") ?? target).scrollIntoView();
 }
 
 /** A record inside a record is copied when it is opened: the page would be many times as large with all of them. */
