@@ -94,7 +94,7 @@ function blockBar(page: PageContext, { previous, next }: Changes): Html {
   const hidden = Object.entries(page.query).filter(([key]) => key !== "cursor" && key !== "trail");
   const step = (to: string | null, label: string, arrow: string) =>
     to === null
-      ? html`<span class="step off" title="No ${label}">${arrow}<span class="hidden">No ${label}</span></span>`
+      ? html`<span class="step off" title="No ${label.toLowerCase()}">${arrow}<span class="hidden">No ${label.toLowerCase()}</span></span>`
       : html`<a class="step" href="${linkHere(page, { block: to, ...NO_PAGING })}" title="${label}: block ${to}">${arrow}<span class="hidden">${label}: block ${to}</span></a>`;
   return html`<div class="blocks${block === null ? "" : " past"}"><div class="wide">
 ${block !== null && pastBanner(page)}

@@ -1,6 +1,5 @@
 // The explorer in a real browser: strict policy, accessible, complete without JavaScript, live.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { EventIndex } from "../api/events/event-index.ts";
@@ -9,7 +8,6 @@ import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openBrowser, openPage } from "./browser.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SCHEMES = ["light", "dark"] as const;
 const WIDTHS = [390, 1_280] as const;
 
@@ -73,7 +71,7 @@ describe("every page", () => {
         for (const details of await page.locator("details").all()) {
           await details.evaluate((element) => element.setAttribute("open", ""));
         }
-        await page.addScriptTag({ content: AXE });
+        await page.addScriptTag({ content: axe.source });
         const serious = (await page.evaluate(`axe.run().then(({ violations }) => violations
           .filter(({ impact }) => impact === "serious" || impact === "critical")
           .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")))`)) as string[];
