@@ -1,11 +1,12 @@
 // The fast checks: format and lint, types, compiled contracts, unused code, OpenAPI documents, architecture rules.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
+import { BESIDE_TESTS } from "./testing/background-checks.ts";
 
 type Step = {
   readonly name: string;
@@ -13,8 +14,6 @@ type Step = {
   /** Not beside the tests: CI does it after them. */
   readonly isApart?: boolean;
 };
-
-export type CheckOutcome = { readonly passed: boolean; readonly output: string };
 
 const STEPS: readonly Step[] = [
   {
@@ -40,8 +39,6 @@ const STEPS: readonly Step[] = [
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
-const BESIDE_TESTS = "--beside-tests";
-
 /** Runs the steps, prints one line each and the details of those that failed; true when all pass. */
 export function runChecks(args: readonly string[]): boolean {
   const steps = args.includes(BESIDE_TESTS) ? STEPS.filter(({ isApart }) => isApart !== true) : STEPS;
@@ -54,21 +51,6 @@ export function runChecks(args: readonly string[]): boolean {
     return problem !== null;
   });
   return failed.length === 0;
-}
-
-/** The same in a process of its own, beside the tests. */
-export async function runChecksInBackground(): Promise<CheckOutcome> {
-  const child = spawn("node_modules/.bin/tsx", ["scripts/check.ts", BESIDE_TESTS], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { passed: code === 0, output };
 }
 
 function runCommand(name: string, args: readonly string[]): string | null {

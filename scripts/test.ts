@@ -1,5 +1,5 @@
 // `npm test`: the checks beside the main test suite, where the time went, and what it did not run.
-import { type CheckOutcome, runChecksInBackground } from "./checks.ts";
+import { type CheckOutcome, runChecksInBackground } from "./testing/background-checks.ts";
 import { formatDurations } from "./testing/format-durations.ts";
 import { runVitest } from "./testing/run-vitest.ts";
 import { recordDurations } from "./testing/test-durations.ts";
