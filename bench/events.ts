@@ -156,6 +156,9 @@ async function writeFast({ writer }: Stage, blocks: number): Promise<number> {
   return (blocks * EVENTS_PER_BLOCK * 1_000) / (performance.now() - startedMs);
 }
 
+const ms = (value: number) => `${value.toFixed(1)} ms`;
+const RATE = (1_000 / PACE_MS) * EVENTS_PER_BLOCK;
+
 type Found = {
   readonly sizes: Sizes;
   readonly memory: ApiMemory;
@@ -169,12 +172,10 @@ type Found = {
 
 function toReport(found: Found): BenchReport {
   const { sizes, memory, active, beside, fastAlone, fastActive, fastApart } = found;
-  const ms = (value: number) => `${value.toFixed(1)} ms`;
   const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`;
   const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(beside.delaysMs)];
   const [alone, streamed] = [quantilesOf(found.commitsMs), quantilesOf(active.commitsMs)];
-  const rate = (1_000 / PACE_MS) * EVENTS_PER_BLOCK;
-  const load = `${sizes.active} clients, ${rate} events/s`;
+  const load = `${sizes.active} clients, ${RATE} events/s`;
   const measurements = [
     {
       what: "memory of a quiet client",
@@ -196,7 +197,7 @@ function toReport(found: Found): BenchReport {
       value: ms(slowed.p99Ms),
       note: `${SLOW_CLIENTS} of them; ${beside.missing} later`,
     },
-    { what: "a commit without streams, median", value: ms(alone.medianMs), note: `${rate} events/s` },
+    { what: "a commit without streams, median", value: ms(alone.medianMs), note: `${RATE} events/s` },
     { what: "a commit with streams, median", value: ms(streamed.medianMs), note: load },
     { what: "events written as fast as possible, without streams", value: `${formatGrouped(fastAlone)} /s` },
     {
@@ -210,7 +211,14 @@ function toReport(found: Found): BenchReport {
       note: "as if they had machines of their own",
     },
   ];
-  const headlines = [
+  return { measurements, headlines: toHeadlines(found) };
+}
+
+function toHeadlines(found: Found): BenchReport["headlines"] {
+  const { sizes, active, beside, fastAlone, fastActive, fastApart } = found;
+  const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(beside.delaysMs)];
+  const [alone, streamed] = [quantilesOf(found.commitsMs), quantilesOf(active.commitsMs)];
+  return [
     {
       what: `p99 from commit to ${sizes.active} clients`,
       value: ms(slowed.p99Ms),
@@ -233,12 +241,11 @@ function toReport(found: Found): BenchReport {
       aim: null,
     },
     {
-      what: `a commit at ${rate} events/s beside streams`,
+      what: `a commit at ${RATE} events/s beside streams`,
       value: ms(streamed.medianMs),
       ceiling: `${ms(alone.medianMs)} without streams`,
       ratio: formatPercent(streamed.medianMs, alone.medianMs),
       aim: null,
     },
   ];
-  return { measurements, headlines };
 }

@@ -96,7 +96,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgzNTgzNjQ3Mjc5NCIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgzOTYyOTAzNjQ1NSIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -227,7 +227,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xfeb9ef736165d0d254ea714dadff99f5ff7d09247f189d6f9e5787eaeff4825a",
+        quoteHash: "0x6b081716aee49e3c200364cd9160aca2b27badb2936e83b8f30e193e44753e0f",
       },
     },
     listReceipts: {
@@ -328,7 +328,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_pIci2bUzZr_SMhWW0TFU3Q",
+        id: "wh_TaHX_U-68aVvdX9xLTZgOg",
       },
       body: {
         action: "pause",
@@ -342,7 +342,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_pIci2bUzZr_SMhWW0TFU3Q",
+        id: "wh_TaHX_U-68aVvdX9xLTZgOg",
       },
     },
     readEvents: {

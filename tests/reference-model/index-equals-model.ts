@@ -19,7 +19,7 @@ import type { PlainRow } from "./read-model.ts";
 /** 2026-01-01: runs do not depend on the date. */
 const GENESIS = 1_767_225_600n;
 const STEPS = 300;
-const FORK_DEPTH = 12;
+export const FORK_DEPTH = 12;
 
 type Stage = {
   readonly chain: LocalChain;
@@ -27,7 +27,7 @@ type Stage = {
   readonly play: () => Promise<void>;
 };
 
-async function setStage(seed: number): Promise<Stage> {
+export async function setStage(seed: number, steps = STEPS): Promise<Stage> {
   const chain = await startLocalChain({
     chainId: 31_337,
     genesisTimestamp: GENESIS,
@@ -39,16 +39,16 @@ async function setStage(seed: number): Promise<Stage> {
   const deployment = await deploy({ request, owner: chain.accounts.owner });
   const timeline = await scriptedTimeline(request, { start: GENESIS + 3_600n });
   const world = await openWorld({ request, deployment, timeline });
-  return { chain, deployment, play: async () => void (await runSimulator({ world, seed, steps: STEPS })) };
+  return { chain, deployment, play: async () => void (await runSimulator({ world, seed, steps })) };
 }
 
-async function startIndexing({ chain, deployment }: Stage): Promise<TestIndex> {
+export async function startIndexing({ chain, deployment }: Stage): Promise<TestIndex> {
   const index = await startTestIndex({ urls: [chain.rpcUrl], deployment: toDeployment(deployment) });
   onTestFinished(() => index.close());
   return index;
 }
 
-async function reachHead({ chain }: Stage, index: TestIndex): Promise<number> {
+export async function reachHead({ chain }: Stage, index: TestIndex): Promise<number> {
   const head = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
     number: string;
     hash: string;

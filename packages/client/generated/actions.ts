@@ -335,7 +335,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xfeb9ef736165d0d254ea714dadff99f5ff7d09247f189d6f9e5787eaeff4825a" });
+   * const record = await sextant.getQuote({ quoteHash: "0x6b081716aee49e3c200364cd9160aca2b27badb2936e83b8f30e193e44753e0f" });
    * ```
    */
   getQuote(parameters: {
@@ -809,7 +809,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_TaHX_U-68aVvdX9xLTZgOg" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -826,7 +826,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_pIci2bUzZr_SMhWW0TFU3Q" });
+   * const record = await sextant.getWebhook({ id: "wh_TaHX_U-68aVvdX9xLTZgOg" });
    * ```
    */
   getWebhook(parameters: {
