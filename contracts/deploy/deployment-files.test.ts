@@ -18,7 +18,8 @@ describe("deployment files", () => {
 
   it.each(files)("%s is complete and well-formed", (file) => {
     expect(file).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.json$/);
-    const { network, chainId, startBlock, contracts, local = {}, ...unknown } = read(file);
+    const { network, chainId, startBlock, contracts, local = {}, ...others } = read(file);
+    const { explorerUrl = "https://none.example", tokens = {}, ...unknown } = others;
     expect(unknown).toEqual({});
     expect(`${network}.json`).toBe(file);
     expect(Number.isSafeInteger(chainId) && chainId > 0).toBe(true);
@@ -27,6 +28,12 @@ describe("deployment files", () => {
     for (const name of Object.keys(local)) expect(LOCAL_CONTRACTS).toContain(name);
     const addresses = [...Object.values(contracts), ...Object.values(local)];
     expect(new Set(addresses).size).toBe(addresses.length);
-    for (const address of addresses) expect(address).toMatch(/^0x(?!0{40})[0-9a-f]{40}$/);
+    expect(explorerUrl).toMatch(/^https:\/\/[a-z0-9.-]+$/);
+    for (const { symbol, decimals } of Object.values<{ symbol: string; decimals: number }>(tokens)) {
+      expect(symbol).toMatch(/^[A-Za-z]+$/);
+      expect(Number.isSafeInteger(decimals) && decimals >= 0).toBe(true);
+    }
+    for (const address of [...addresses, ...Object.keys(tokens)])
+      expect(address).toMatch(/^0x(?!0{40})[0-9a-f]{40}$/);
   });
 });

@@ -14,7 +14,7 @@ function pageWith(pagePaths: readonly string[], explorerUrl: string | null = nul
     network: "local",
     chainId: 1,
     explorerUrl,
-    tokens: [{ address: TOKEN, symbol: "USDC", decimals: 6 }],
+    tokens: { [TOKEN]: { symbol: "USDC", decimals: 6 } },
   };
   return { block: "9", site: { chain, pagePaths: new Set(pagePaths) } } as unknown as PageContext;
 }

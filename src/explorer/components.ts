@@ -1,6 +1,6 @@
 // The parts that pages are made of: facts, badges, addresses, hashes, amounts, times, gauges, timelines.
 
-import { linkHere, linkTo, type PageContext } from "./context.ts";
+import { type KnownToken, linkHere, linkTo, type PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
 import {
   formatIsoTime,
@@ -156,10 +156,16 @@ function shownNumber({ text, exact }: ShownNumber): Html {
     : html`<span class="number" title="${exact}">${text}</span>`;
 }
 
+/** Null where the deployment file does not name it. */
+export function findToken({ site }: PageContext, token: unknown): KnownToken | null {
+  const { tokens } = site.chain;
+  return typeof token === "string" && Object.hasOwn(tokens, token) ? (tokens[token] ?? null) : null;
+}
+
 /** An amount of a token: with its symbol and decimals where they are known, otherwise in the smallest unit. */
 export function amount(page: PageContext, units: unknown, token: unknown): Html {
   if (typeof units !== "string") return unknown();
-  const known = page.site.chain.tokens.find(({ address: each }) => each === token);
+  const known = findToken(page, token);
   if (known)
     return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
   return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
@@ -167,9 +173,9 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
 
 /** A token by its symbol where it is known, otherwise by its address. */
 export function token(page: PageContext, value: unknown): Html {
-  const known = page.site.chain.tokens.find(({ address: each }) => each === value);
+  const known = findToken(page, value);
   if (!known) return address(page, value);
-  return html`<span class="symbol" title="${known.address}" data-copy="${known.address}">${known.symbol}</span>`;
+  return html`<span class="symbol" title="${String(value)}" data-copy="${String(value)}">${known.symbol}</span>`;
 }
 
 /** Unix seconds. UTC without JavaScript; local with it, and UTC in the title. */

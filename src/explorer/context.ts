@@ -4,8 +4,7 @@ import { Fault } from "../lib/fault.ts";
 
 export const EXPLORER_PATH = "/explorer";
 
-type KnownToken = {
-  readonly address: string;
+export type KnownToken = {
   readonly symbol: string;
   readonly decimals: number;
 };
@@ -16,7 +15,7 @@ export type ExplorerChain = {
   readonly chainId: number;
   /** A block explorer of the chain itself; null without one. */
   readonly explorerUrl: string | null;
-  readonly tokens: readonly KnownToken[];
+  readonly tokens: Readonly<Record<string, KnownToken>>;
 };
 
 /** Where the index is: the response of GET /head. */

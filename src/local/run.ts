@@ -164,7 +164,7 @@ async function startApi(
     chainId: simulation.deployment.chainId,
   };
   const publicUrl = () => config.publicBaseUrl ?? url;
-  const explorer = { chain: { explorerUrl: null, tokens: [], ...simulation.deployment }, publicUrl };
+  const explorer = { chain: { explorerUrl: null, tokens: {}, ...simulation.deployment }, publicUrl };
   const api = serveApi(server, { database, log, writes, webhooks, explorer });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);

@@ -37,7 +37,7 @@ describe("a deployment", () => {
     expect(named).toEqual({
       ...good,
       explorerUrl: "https://scan.example",
-      tokens: [{ address: address.toLowerCase(), symbol: "USDC", decimals: 6 }],
+      tokens: { [address.toLowerCase()]: { symbol: "USDC", decimals: 6 } },
     });
   });
 

@@ -26,10 +26,10 @@ export type Deployment = {
   /** Origin of a block explorer of the chain, for links; absent without one. */
   readonly explorerUrl?: string;
   /** Tokens whose amounts are shown with symbol and decimals; absent where none is known. */
-  readonly tokens?: readonly DeployedToken[];
+  readonly tokens?: DeployedTokens;
 };
 
-type DeployedToken = { readonly address: Hex; readonly symbol: string; readonly decimals: number };
+type DeployedTokens = Readonly<Record<Hex, { readonly symbol: string; readonly decimals: number }>>;
 
 /** Parses the JSON of a deployment file; `source` names the file in errors. */
 export function parseDeployment(json: unknown, source: string): Deployment {
@@ -66,17 +66,21 @@ function parseExplorerUrl(value: unknown, source: string): string {
 // The largest that a token can state (uint8).
 const DECIMALS_MAX = 255;
 
-function parseTokens(value: unknown, source: string): readonly DeployedToken[] {
+function parseTokens(value: unknown, source: string): DeployedTokens {
   const tokens = parseObject(value, source, "tokens");
-  return Object.entries(tokens).map(([address, token]) => {
+  const entries = Object.entries(tokens).map(([address, token]) => {
     const { symbol, decimals } = parseObject(token, source, `tokens.${address}`);
     if (typeof symbol !== "string" || !/^[A-Za-z0-9.$₮-]{1,20}$/.test(symbol)) {
       fail(source, `tokens.${address}.symbol must be a short name`);
     }
     const places = parseInteger(decimals, 0, source, `tokens.${address}.decimals`);
     if (places > DECIMALS_MAX) fail(source, `tokens.${address}.decimals must be at most ${DECIMALS_MAX}`);
-    return { address: parseContractAddress(address, source, `tokens.${address}`), symbol, decimals: places };
+    return [
+      parseContractAddress(address, source, `tokens.${address}`),
+      { symbol, decimals: places },
+    ] as const;
   });
+  return Object.freeze(Object.fromEntries(entries));
 }
 
 function parseContractAddress(value: unknown, source: string, what: string): Hex {

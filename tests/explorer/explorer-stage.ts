@@ -20,7 +20,7 @@ export async function openExplorerStage(): Promise<ExplorerStage> {
   const { template, head, deployment } = await readSharedHistory();
   const place = await createTestDatabase({ template });
   const database = await openTestConnection(place.connection);
-  const api = await startTestApi(database, { tokens: deployment.tokens ?? [] });
+  const api = await startTestApi(database, { tokens: deployment.tokens ?? {} });
   return {
     url: api.url,
     database,

@@ -57,7 +57,7 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const eventStreams = { streamsMax, streamsPerClientMax };
   const webhooks = { config, chainId: deployment.chainId };
   const publicUrl = () => config.publicBaseUrl ?? url;
-  const explorer = { chain: { explorerUrl: null, tokens: [], ...deployment }, publicUrl };
+  const explorer = { chain: { explorerUrl: null, tokens: {}, ...deployment }, publicUrl };
   const common = { database, log, registry, explorer };
   const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
   try {

@@ -10,6 +10,7 @@ import {
   card,
   type Fact,
   facts,
+  findToken,
   hash,
   isoTime,
   notice,
@@ -208,7 +209,7 @@ function lastStep({ status: state, deadline }: Intent): readonly TimelineStep[] 
 
 /** With the token itself where its symbol does not say it. */
 function amountOf(units: string, of: string, page: PageContext): Html {
-  const isKnown = page.site.chain.tokens.some(({ address: each }) => each === of);
+  const isKnown = findToken(page, of) !== null;
   return html`${amount(page, units, of)}${!isKnown && html` <span class="soft">of</span> ${token(page, of)}`}`;
 }
 

@@ -27,6 +27,10 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ],
   ["what readers of events need", "c4076b38642b007a60eb0e1051c8b0b5978523e6bb592c47f0683be2c0984695"],
   ["where events are delivered to", "1c0b77e00cc6ea893faee49f92515c59e5206d60d81f527ab060fa4e5bfcaf68"],
+  [
+    "accounts and undone blocks of webhooks",
+    "92c8886edf26c3955f9903495e6578457e5e15823b354e8bb77455276db9ca1a",
+  ],
 ];
 
 let server: TestDatabase;

@@ -41,7 +41,7 @@ type TestApiOptions = Partial<HttpServerOptions> & {
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  { blockWaits = {}, eventStreams = {}, tokens = [], cacheBytesMax, ...options }: TestApiOptions = {},
+  { blockWaits = {}, eventStreams = {}, tokens = {}, cacheBytesMax, ...options }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
