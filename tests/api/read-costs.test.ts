@@ -278,6 +278,15 @@ describe("a read of an earlier block", () => {
 });
 
 describe("rows for events", () => {
+  beforeAll(async () => {
+    await opened.database.query(
+      `insert into blocks select n, '\\x01', ${NOW}, 4 from generate_series(100, 5000) n`,
+    );
+  });
+  afterAll(async () => {
+    await opened.database.query("delete from blocks where number >= 100");
+  });
+
   it("are found as they were before, by their keys", async () => {
     const limits = { logsMax: 1_000, logBytesMax: 1_000_000, rowBytesMax: 1_000_000 };
     const wanted: RowBefore[] = [];
