@@ -6,20 +6,13 @@ import { openRepository } from "../tests/architecture/repository.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
-import { BESIDE_TESTS } from "./testing/background-checks.ts";
 
-type Step = {
-  readonly name: string;
-  readonly run: () => string | null;
-  /** Not beside the tests: CI does it after them. */
-  readonly isApart?: boolean;
-};
+type Step = { readonly name: string; readonly run: () => string | null };
 
 const STEPS: readonly Step[] = [
   {
     name: "format and lint",
     run: () => runCommand("biome", ["check", "--error-on-warnings", "--colors=force"]),
-    isApart: true,
   },
   { name: "types", run: () => findTypeErrors(".", "--pretty") },
   { name: "types of the examples", run: () => findTypeErrors("examples", "--pretty") },
@@ -29,20 +22,17 @@ const STEPS: readonly Step[] = [
   {
     name: "unused exports and dependencies",
     run: () => runCommand("knip", ["--no-progress"]),
-    isApart: true,
   },
   {
     name: "OpenAPI documents",
     run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]),
-    isApart: true,
   },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
 /** Runs the steps, prints one line each and the details of those that failed; true when all pass. */
-export function runChecks(args: readonly string[]): boolean {
-  const steps = args.includes(BESIDE_TESTS) ? STEPS.filter(({ isApart }) => isApart !== true) : STEPS;
-  const failed = steps.filter(({ name, run }) => {
+export function runChecks(): boolean {
+  const failed = STEPS.filter(({ name, run }) => {
     const started = performance.now();
     const problem = run();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);

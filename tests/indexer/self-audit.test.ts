@@ -19,6 +19,7 @@ import type { NodeFaultInjection } from "../support/nodes/node-faults.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
 import { silentLog } from "../support/quiet-log.ts";
+import { casesOf } from "../support/test-depth.ts";
 import { type AuditStage, auditAllBlocks, auditOf, openAuditStage } from "./audit-stage.ts";
 
 const MINUTE = 60_000;
@@ -203,16 +204,18 @@ describe("the self-audit", () => {
 });
 
 describe("the audit of rows", () => {
-  const RESPONSES = {
-    "an empty result": () => "0x",
-    "a revert": () => {
-      throw new JsonRpcError(3, "execution reverted", "0x");
-    },
-  } as const;
+  const revert = () => {
+    throw new JsonRpcError(3, "execution reverted", "0x");
+  };
 
-  it.each(Object.entries(RESPONSES))(
-    "counts skipped samples where a node has no state at all, which it shows by %s",
-    async (_, onDroppedState) => {
+  it.each(
+    casesOf(
+      { shows: "an empty result", onDroppedState: (): unknown => "0x" },
+      { shows: "a revert", onDroppedState: revert },
+    ),
+  )(
+    "counts skipped samples where a node has no state at all, which it shows by $shows",
+    async ({ onDroppedState }) => {
       let isGone = false;
       const node = await startPrunedNode({
         request: async (method, params) =>

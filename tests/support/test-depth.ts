@@ -1,15 +1,15 @@
 // How deep property, fuzz and seeded tests go: a part of their runs in `npm test`, all of them in `npm run test:chaos`.
 
 // Fewer would say little about a rule that holds for every input.
-const RUNS_MIN = 5;
-const SHARE = 8;
+const RUNS_MIN = 3;
+const SHARE = 16;
 
 /** Whether this is the chaos project, which runs every file that asks here again. */
 export function isFullDepth(): boolean {
   return process.env.TEST_DEPTH === "full";
 }
 
-/** Runs of a property: all of them at full depth, else an eighth, but at least `min`. */
+/** Runs of a property: all of them at full depth, else a sixteenth, but at least `min`. */
 export function runsOf(full: number, { min = RUNS_MIN }: { readonly min?: number } = {}): number {
   return isFullDepth() ? full : Math.min(full, Math.max(min, Math.ceil(full / SHARE)));
 }
