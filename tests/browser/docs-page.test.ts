@@ -162,12 +162,13 @@ describe("finding", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("capability_hash");
     const cards = page.locator("details.card:visible > summary");
-    await expect.poll(() => cards.count(), SOON).toBe(2);
+    // The list that filters by it, the record, and the record of its table's rows.
+    await expect.poll(() => cards.count(), SOON).toBe(3);
     expect(await cards.first().innerText()).toMatch(/\/services.*contains capability_hash/s);
-    expect(await page.locator("nav .entries a:visible").count()).toBe(2);
+    expect(await page.locator("nav .entries a:visible").count()).toBe(3);
     // Groups without a match go, too.
     expect(await page.locator("h2:visible").allTextContents()).toEqual(["Commerce", "Records"]);
-    expect(await page.locator("#search-status").textContent()).toBe("2 matches; Enter opens the first.");
+    expect(await page.locator("#search-status").textContent()).toBe("3 matches; Enter opens the first.");
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#listServices");
     expect(await page.locator("#listServices").isVisible()).toBe(true);
