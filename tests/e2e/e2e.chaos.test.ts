@@ -1,5 +1,6 @@
 // End to end, everything in processes of its own, and everything that can go wrong going wrong for half a minute.
 import { expect, it } from "vitest";
+import { chooseSeed } from "../support/seeded-random.ts";
 import { REQUIRED_OBSERVATIONS, runSoak } from "./run-soak.ts";
 import { SHORT_PROFILE } from "./soak-profile.ts";
 import { formatSoakSummary, noColor } from "./summary.ts";
@@ -9,8 +10,7 @@ const MINUTE = 60_000;
 it(
   "survives kills, reorgs, restarts, faulty nodes and a lying facilitator without a wrong response",
   async () => {
-    const seed = 1 + Math.floor(Math.random() * 1_000_000);
-    const result = await runSoak({ seed, pace: SHORT_PROFILE });
+    const result = await runSoak({ seed: chooseSeed(), pace: SHORT_PROFILE });
     const { observations } = result;
     const summary = formatSoakSummary(result, noColor);
     expect(result.ok, summary).toBe(true);

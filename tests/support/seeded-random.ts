@@ -1,5 +1,16 @@
 // Chance that repeats itself: the same seed gives the same numbers.
 
+/** The seed in TEST_SEED, which makes a run repeat another one; null without it. */
+export function givenSeed(): number | null {
+  const text = process.env.TEST_SEED;
+  return text === undefined ? null : Number.parseInt(text, 10);
+}
+
+/** For a test that takes long: the seed in TEST_SEED, otherwise a new one for each run. */
+export function chooseSeed(): number {
+  return givenSeed() ?? 1 + Math.floor(Math.random() * 1_000_000);
+}
+
 /** Numbers in [0, 1) (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
