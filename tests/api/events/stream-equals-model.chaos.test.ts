@@ -1,9 +1,8 @@
 // Who folds the stream, undos included, has the rows of the API, whatever forks and whatever is killed meanwhile.
 // `streams.test.ts` and `read-events.test.ts` fail for the same broken rules, without processes.
 import { setTimeout as pause } from "node:timers/promises";
-import type { EmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { Random } from "@sextant/simulator/random";
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { FINALITIES } from "../../../src/store/index/event-logs.ts";
 import { type IndexerStage, openIndexerStage } from "../../indexer/indexer-stage.ts";
@@ -18,18 +17,11 @@ import { FoldingClient } from "./folding-client.ts";
 import { type KilledServices, startKilledPostgres, startKilledServices } from "./killed-services.ts";
 
 const FINALITY_DEPTH = 12;
-const FIXED_SEEDS = [1, 2, 3];
+const FIXED_SEEDS = [1, 2, 3, 4, 5, 6];
 const DISASTERS = ["api", "indexer", "database", "clients", "rebuild", "everything"] as const;
 // On a machine with ten times the work that it can do.
 const PATIENCE = { timeout: 240_000, interval: 50 };
 const SEED_MS_MAX = 900_000;
-
-let postgres: { server: EmbeddedPostgres; stop(): Promise<void> };
-
-beforeAll(async () => {
-  postgres = await startKilledPostgres();
-}, 120_000);
-afterAll(() => postgres?.stop());
 
 type Run = {
   readonly stage: IndexerStage;
@@ -48,6 +40,9 @@ async function openRun(seed: number): Promise<Run> {
   const pruned =
     seed % 2 === 0 ? await startPrunedNode({ request: stage.chain.request, traces: true }) : null;
   onTestFinished(async () => pruned?.stop());
+  // One for each seed: a server that was killed five times in a minute is not started again.
+  const postgres = await startKilledPostgres();
+  onTestFinished(() => postgres.stop());
   const { deployment, chain } = stage;
   const services = await startKilledServices(postgres.server, {
     deployment,
