@@ -48,6 +48,7 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
       if (found === null) return;
       if (found.kind === "nothing") {
         const { position, isCaughtUp } = found;
+        await keepDistance(paced);
         return await options.rows.release([{ claim: found.claim, position, head: isCaughtUp ? head : null }]);
       }
       const next =
@@ -57,8 +58,7 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
       if (next === null) return;
       if (next.webhook.status !== "active") return await releaseAt(next, options);
       if (isNearHead) {
-        // The next message may come at once, by another claim.
-        await options.clock.sleep(options.spacingMs, options.stop);
+        await keepDistance(paced);
         return await options.rows.release([{ claim: next, position: null, head: NEAR_HEAD }]);
       }
       claim = next;
@@ -71,6 +71,11 @@ export async function deliver(first: Found | Claim, head: string, options: Deliv
 }
 
 type PacedOptions = DeliverOptions & { readonly pace: { hasSent: boolean } };
+
+/** After a message: the next one may come at once, also by another claim. */
+async function keepDistance({ clock, pace, spacingMs, stop }: PacedOptions): Promise<void> {
+  if (pace.hasSent) await clock.sleep(spacingMs, stop);
+}
 
 /** Null if the claim has ended. */
 async function deliverUndo(claim: Claim, options: PacedOptions): Promise<Claim | null> {
@@ -102,9 +107,9 @@ async function deliverEvents(
 
 /** Whether the receiver has the message. If not, the claim has ended. */
 async function attempt(claim: Claim, message: WebhookMessage, options: PacedOptions): Promise<boolean> {
-  const { rows, send, metrics, clock, stop, pace, spacingMs } = options;
+  const { rows, send, metrics, clock, stop, pace } = options;
   const { webhook } = claim;
-  if (pace.hasSent) await clock.sleep(spacingMs, stop);
+  await keepDistance(options);
   pace.hasSent = true;
   // This process may have slept so long that another one delivers by now.
   if (performance.now() > claim.sendUntilMs && (await rows.renew(claim)) === null) return false;
