@@ -63,8 +63,11 @@ function withKills(journal: Journal): Journal {
 const killingFetch: typeof fetch = async (input, init) => {
   const isPaid = new Headers(init?.headers).has("payment-signature");
   const response = fetch(input, init);
-  if (isPaid) setTimeout(() => killAt("after-sending"), Math.random() * 60);
+  const isStruck = isPaid && task.kill === "after-sending";
+  const struck = isStruck ? sleep(Math.random() * 60).then(() => killAt("after-sending")) : null;
   const received = await response;
+  // A response that is faster must not be used before.
+  await struck;
   if (isPaid) killAt("before-body");
   return received;
 };
