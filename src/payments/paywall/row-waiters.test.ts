@@ -13,11 +13,9 @@ import {
   type PaidStage,
   type StagedPaidService,
 } from "../../../tests/support/payments/paid-stage.ts";
-import { runsOf } from "../../../tests/support/test-depth.ts";
 import { GATE_LIMITS } from "./limits.ts";
 
-// More than may wait for one payment.
-const COPIES = runsOf(500, { min: 2 * GATE_LIMITS.waitersPerPaymentMax });
+const COPIES = 500;
 const WATCHED_MS = 1_000;
 // One poll of the ledger every 400 ms and one renewal of the lease every second, with room for other statements.
 const STATEMENTS_MAX = 20;
