@@ -96,7 +96,7 @@ export class RowChanges implements FoldRows {
 
 const formatEntry = (table: Table, keyText: string) => `${table.name} ${keyText}`;
 
-/** Two changes of a row by one event are one, and one that leaves the row as it is is none, as in the stored versions. */
+/** Several changes of a row by one event count once, and a change that leaves the row equal does not count, as in the stored versions. */
 function apply(entry: Entry, noted: NotedChange, change: Change, origin: EventOrigin): void {
   const before = entry.row ?? null;
   const after = change.apply(before, origin);

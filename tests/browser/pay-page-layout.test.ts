@@ -271,7 +271,7 @@ describe("the front page", () => {
     expect(await example.locator("time").first().textContent()).toBe("31 Dec 2025, 23:59");
   });
 
-  it("does not send an address that is none", async () => {
+  it("does not send a malformed address", async () => {
     const { page } = await openPage(browser);
     await page.goto(`${web.url}/`);
     await page.getByLabel("Wallet address").fill("0x123");

@@ -171,7 +171,7 @@ export const ROUTINE_NOTES = [
   `Classified as spam on Base and not counted: ${addressOf(12)}. The name or symbol contains a web address.`,
 ];
 
-/** Sentences that ask for attention; the last is none of ours. */
+/** Sentences that ask for attention; the last one does not come from the service. */
 export const RICH_WARNINGS = [
   `These tokens have no known price on Base and are missing in its totals: ${addressOf(10)}.`,
   `These tokens do not state their decimals on Base: only the raw balance is known: ${addressOf(11)}.`,

@@ -2,7 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The first one on the path; null when there is none. */
+/** The first one on the path; null if the path has no such program. */
 export function findProgram(path: string, names: readonly string[]): string | null {
   const candidates = path.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
   return candidates.find(isRunnable) ?? null;

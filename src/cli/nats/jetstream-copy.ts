@@ -99,7 +99,7 @@ export class JetStreamCopy {
     if (cursor !== undefined) return { sequence, cursor, undoCount: Number(undos) };
     throw new Fault(
       "CONFIG_INVALID",
-      `The last message of the stream ${stream} is none that \`sextant publish\` wrote, or was deleted: name another stream with --stream.`,
+      `\`sextant publish\` did not write the last message of the stream ${stream}, or it was deleted: name another stream with --stream.`,
     );
   }
 
