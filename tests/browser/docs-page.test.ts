@@ -366,12 +366,13 @@ describe("hostile text", () => {
   });
 
   it("without end is cut", async () => {
-    const server = await serveHostilePage("x".repeat(3_000_000));
+    const server = await serveHostilePage("x".repeat(20_000_000));
     const { page, close } = await visit(`${server.url}/docs#makeThing`);
     await page.locator("#makeThing .panel div > button").click();
+    // It stops after the piece with which the limit is passed; how large a piece is, the browser decides.
     await expect
       .poll(() => page.locator("#makeThing .status").textContent(), SOON)
-      .toMatch(/^200 .* · more than 1\d{3}\.\d kB$/);
+      .toMatch(/^200 .* · more than \d+\.\d kB$/);
     const shown = (await page.locator("#makeThing .response pre").textContent()) ?? "";
     expect(shown.replace(/^x*/, "")).toContain("cut after 200000 characters");
     expect(shown.length).toBeLessThan(201_000);
