@@ -1,4 +1,5 @@
 // x-min-block and min_block: a read waits for the block, responds from it, or says which one there is.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,6 +11,7 @@ import { type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
+const REQUEST_BEGUN = "http.server.request.start";
 const HASTY_MS = 100;
 const ADDRESS = `0x${"ab".repeat(20)}`;
 const PREFLIGHT = { account: ADDRESS, target: ADDRESS, value: "0", data: "0x" };
@@ -206,9 +208,25 @@ describe("a read with x-min-block", () => {
   });
 });
 
+/** Resolves once servers of this process have begun so many requests: a pause may be too short on a busy machine. */
+function whenBegun(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let begun = 0;
+    const onRequest = () => {
+      begun += 1;
+      if (begun < count) return;
+      unsubscribe(REQUEST_BEGUN, onRequest);
+      resolve();
+    };
+    subscribe(REQUEST_BEGUN, onRequest);
+  });
+}
+
 describe("requests that wait", () => {
   it("are limited per client; the others get 503 at once, and reads without the header go on", async () => {
+    const begun = whenBegun(5);
     const waiting = Array.from({ length: 5 }, () => get("/agents/7", "100"));
+    await begun;
     await pause(50);
     const startedMs = performance.now();
     const [refused, usual] = await Promise.all([get("/agents/7", "100"), get("/agents/7")]);
@@ -242,8 +260,9 @@ describe("requests that wait", () => {
 
   it("end when the server shuts down", async () => {
     const slow = await startTestApi(index.database, { blockWaits: { waitMsMax: 60_000 } });
+    const begun = whenBegun(1);
     const waiting = fetch(`${slow.url}/agents/7`, { headers: { "x-min-block": "100" } });
-    await pause(50);
+    await begun;
     const startedMs = performance.now();
     await slow.close();
     expect(performance.now() - startedMs).toBeLessThan(5_000);
