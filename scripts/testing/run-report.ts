@@ -9,6 +9,8 @@ export type RunSummary = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Files with a failed test; null when something failed that belongs to no file. */
+  readonly failedFiles: readonly string[] | null;
   /** Time in the worker, imports and hooks included; longest first. */
   readonly files: readonly TimedFile[];
 };
@@ -27,6 +29,7 @@ export class RunReport implements Reporter {
       passed: sum("passed"),
       failed: sum("failed") + unhandledErrors.length,
       skipped: sum("skipped"),
+      failedFiles: unhandledErrors.length > 0 ? null : modules.filter((module) => !module.ok()).map(pathOf),
       files: modules.map(timeFile).sort((left, right) => right.seconds - left.seconds),
     };
     writeFileSync(this.#file, JSON.stringify(summary));
@@ -50,5 +53,9 @@ function countTests(module: TestModule): TestCounts {
 function timeFile(module: TestModule): TimedFile {
   const { prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic();
   const ms = prepareDuration + setupDuration + collectDuration + duration;
-  return { file: relative(process.cwd(), module.moduleId), seconds: Math.round(ms / 100) / 10 };
+  return { file: pathOf(module), seconds: Math.round(ms / 100) / 10 };
+}
+
+function pathOf(module: TestModule): string {
+  return relative(process.cwd(), module.moduleId);
 }
