@@ -166,7 +166,11 @@ async function requestCommerceExamples(api: ExampleRecorder, receipt: Fields): P
   await api.read("/services/{id}", { id: receipt.service_numeric_id ?? "" });
   await api.read("/facilitators", {}, "?active=true&limit=1");
   await api.read("/quotes/{quoteHash}", { quoteHash: receipt.quote_hash ?? "" });
+  await api.read("/facilitators/{id}", { id: "1" });
   await api.read("/receipts", {}, `?agent=${receipt.agent}&limit=1`);
+  await api.read("/receipts/{id}", { id: receipt.receipt_id ?? "" });
+  const dispute = await api.findFirst("/disputes?limit=1", "disputes");
+  await api.read("/disputes/{id}", { id: dispute.dispute_id ?? "" });
   // Every other list needs no parameter: a new one gets its example here.
   for (const { path, parameters } of indexReads) {
     const isPlainList =

@@ -61,11 +61,20 @@ const ADDRESS = `0x${"1".padStart(40, "0")}`;
 const HASH = `0x${"1".padStart(64, "0")}`;
 const VALUES: ReadInput["values"] = {
   ...Object.fromEntries(
-    ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, ADDRESS]),
+    ["owner", "operator", "attester", "agent", "reporter", "facilitator", "token", "opener"].map((name) => [
+      name,
+      ADDRESS,
+    ]),
   ),
-  ...Object.fromEntries(["schema", "subject", "capability_hash"].map((name) => [name, HASH])),
-  ...Object.fromEntries(["merchant_id", "subject_id", "subject_type", "kind"].map((name) => [name, "1"])),
+  ...Object.fromEntries(["schema", "subject", "capability_hash", "quote_hash"].map((name) => [name, HASH])),
+  ...Object.fromEntries(
+    ["merchant_id", "receipt_id", "service_numeric_id", "subject_id", "subject_type", "kind"].map((name) => [
+      name,
+      "1",
+    ]),
+  ),
   active: true,
+  status: "open",
 };
 
 function pairsOf(read: Read): [string, Read, ReadInput["values"]][] {

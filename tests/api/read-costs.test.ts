@@ -32,6 +32,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
   // Few are really open; the others that were never closed expired long ago.
   "intents.deadline": `case when i % 500 = 7 then ${NOW} + i else i end`,
   "intents.status": "case when i % 4 = 3 then 'OPEN' else 'FILLED' end",
+  "disputes.status": "case when i % 2000 = 9 then 'OPEN' else 'RESOLVED' end",
   "policies.policy_type": "'TARGET_ALLOWLIST'",
   "policies.account": hex(40, "i / 1000"),
   "bids.intent_id": "i / 20",
@@ -90,12 +91,17 @@ const PATH_VALUES: Readonly<Record<string, string>> = {
 };
 const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
-    ["owner", "operator", "attester", "agent", "reporter"].map((name) => [name, [ADDRESS]]),
+    ["owner", "operator", "attester", "agent", "reporter", "facilitator", "token", "opener"].map((name) => [
+      name,
+      [ADDRESS],
+    ]),
   ),
-  ...Object.fromEntries(["schema", "subject", "capability_hash"].map((name) => [name, [HASH]])),
-  ...Object.fromEntries(["merchant_id", "receipt_id", "subject_id"].map((name) => [name, ["1"]])),
+  ...Object.fromEntries(["schema", "subject", "capability_hash", "quote_hash"].map((name) => [name, [HASH]])),
+  ...Object.fromEntries(
+    ["merchant_id", "receipt_id", "service_numeric_id", "subject_id"].map((name) => [name, ["1"]]),
+  ),
   active: [true, false],
-  status: ["open", "filled", "cancelled", "expired", "selected", "rejected"],
+  status: ["open", "filled", "cancelled", "expired", "selected", "rejected", "resolved"],
   subject_type: ["0", "3"],
   kind: ["1", "2", "3"],
 };

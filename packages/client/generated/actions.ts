@@ -312,14 +312,31 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Service>;
 
   /**
-   * Facilitators, by id. Facilitators in CommerceRegistry, which settle payments for merchants. (GET /facilitators)
+   * One facilitator. An entry of CommerceRegistry: its address, metadata, and whether it is active. (GET /facilitators/{id})
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listFacilitators({ active: "true" })) console.log(record);
+   * const record = await sextant.getFacilitator({ });
+   * ```
+   */
+  getFacilitator(parameters: {
+    /** Facilitator id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Facilitator>;
+
+  /**
+   * Facilitators, by id. Facilitators in CommerceRegistry, which settle payments for merchants. Filters can be combined. (GET /facilitators)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listFacilitators({ })) console.log(record);
    * ```
    */
   listFacilitators(parameters?: {
+    /** Filter by address, as receipts name it. */
+    facilitator?: string;
     /** Filter by active state. */
     active?: "true" | "false";
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
@@ -346,7 +363,22 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Quote>;
 
   /**
-   * Receipts, newest first. Settled payments between agents and merchants, each with its quote, amount and protocol fee. (GET /receipts)
+   * One receipt. A settled payment between an agent and a merchant: its quote, amount, protocol fee and the hashes that prove it. (GET /receipts/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getReceipt({ });
+   * ```
+   */
+  getReceipt(parameters: {
+    /** Receipt id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Receipt>;
+
+  /**
+   * Receipts, newest first. Settled payments between agents and merchants, each with its quote, amount and protocol fee. Filters can be combined. (GET /receipts)
    *
    * @example
    * ```ts
@@ -358,6 +390,14 @@ export interface IndexedActions {
     agent?: string;
     /** Filter by merchant. */
     merchant_id?: bigint | string;
+    /** Filter by service. */
+    service_numeric_id?: bigint | string;
+    /** Filter by the address of the facilitator. */
+    facilitator?: string;
+    /** Filter by token. */
+    token?: string;
+    /** Filter by quote. */
+    quote_hash?: string;
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
     limit?: number;
     /** next_cursor of the previous page, with the same filters. */
@@ -392,7 +432,22 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<TrustSignal>;
 
   /**
-   * Disputes, newest first. Disputes about receipts, with their status and the hashes of reason and resolution. (GET /disputes)
+   * One dispute. A dispute about a receipt: who opened it, its status, and the hashes of reason and resolution. (GET /disputes/{id})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getDispute({ });
+   * ```
+   */
+  getDispute(parameters: {
+    /** Dispute id. */
+    id: bigint | string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): Promise<Dispute>;
+
+  /**
+   * Disputes, newest first. Disputes about receipts, with their status and the hashes of reason and resolution. Filters can be combined. (GET /disputes)
    *
    * @example
    * ```ts
@@ -402,6 +457,12 @@ export interface IndexedActions {
   listDisputes(parameters?: {
     /** Filter by receipt. */
     receipt_id?: bigint | string;
+    /** Filter by the merchant of the receipt. */
+    merchant_id?: bigint | string;
+    /** Filter by who opened it. */
+    opener?: string;
+    /** Filter by status. */
+    status?: "open" | "resolved" | "rejected";
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
     limit?: number;
     /** next_cursor of the previous page, with the same filters. */

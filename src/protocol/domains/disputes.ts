@@ -21,7 +21,15 @@ export const disputes = defineTable(
     status: boundedText,
     resolution_hash: orNull(bytes32),
   },
-  { key: ["dispute_id"], index: [["receipt_id", "dispute_id"]] },
+  {
+    key: ["dispute_id"],
+    index: [
+      ["receipt_id", "dispute_id"],
+      ["merchant_id", "dispute_id"],
+      ["opener", "dispute_id"],
+      ["status", "dispute_id"],
+    ],
+  },
 );
 
 type Counts = {

@@ -15,7 +15,13 @@ export const facilitators = defineTable(
     metadata_hash: bytes32,
     active: bool,
   },
-  { key: ["facilitator_id"], index: [["active", "facilitator_id"], ["facilitator"]] },
+  {
+    key: ["facilitator_id"],
+    index: [
+      ["active", "facilitator_id"],
+      ["facilitator", "facilitator_id"],
+    ],
+  },
 );
 
 export const facilitatorsDomain = defineDomain({

@@ -30,6 +30,10 @@ export const receipts = defineTable(
     index: [
       ["agent", "receipt_id"],
       ["merchant_id", "receipt_id"],
+      ["service_numeric_id", "receipt_id"],
+      ["facilitator", "receipt_id"],
+      ["token", "receipt_id"],
+      ["quote_hash", "receipt_id"],
     ],
   },
 );

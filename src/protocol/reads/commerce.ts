@@ -4,6 +4,7 @@ import {
   addressParameter,
   boolParameter,
   closedObject,
+  enumParameter,
   hashParameter,
   integerEnumParameter,
   uintParameter,
@@ -82,14 +83,33 @@ const facilitator = defineRecord({
 });
 
 const facilitatorReads = [
+  defineRecordRead("/facilitators/:id", facilitator, {
+    operationId: "getFacilitator",
+    summary: "One facilitator",
+    description: "An entry of CommerceRegistry: its address, metadata, and whether it is active.",
+    tag: "Commerce",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "facilitator_id",
+    notFoundMessage: "No facilitator has this id.",
+  }),
   defineList("/facilitators", facilitator, {
     operationId: "listFacilitators",
     summary: "Facilitators, by id",
-    description: "Facilitators in CommerceRegistry, which settle payments for merchants.",
+    description:
+      "Facilitators in CommerceRegistry, which settle payments for merchants. Filters can be combined.",
     tag: "Commerce",
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
-    filters: { active: equalsFilter("active", boolParameter, "Filter by active state.") },
+    filters: {
+      facilitator: immutableFilter(
+        facilitators,
+        "facilitator",
+        addressParameter,
+        "Filter by address, as receipts name it.",
+      ),
+      active: equalsFilter("active", boolParameter, "Filter by active state."),
+    },
   }),
 ];
 
@@ -153,17 +173,42 @@ const receipt = defineRecord({
 });
 
 const receiptReads = [
+  defineRecordRead("/receipts/:id", receipt, {
+    operationId: "getReceipt",
+    summary: "One receipt",
+    description:
+      "A settled payment between an agent and a merchant: its quote, amount, protocol fee and the hashes that prove it.",
+    tag: "Commerce",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "receipt_id",
+    notFoundMessage: "No receipt has this id.",
+  }),
   defineList("/receipts", receipt, {
     operationId: "listReceipts",
     summary: "Receipts, newest first",
     description:
-      "Settled payments between agents and merchants, each with its quote, amount and protocol fee.",
+      "Settled payments between agents and merchants, each with its quote, amount and protocol fee. Filters can be combined.",
     tag: "Commerce",
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
     filters: {
       agent: immutableFilter(receipts, "agent", addressParameter, "Filter by paying agent."),
       merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Filter by merchant."),
+      service_numeric_id: immutableFilter(
+        receipts,
+        "service_numeric_id",
+        uintParameter(),
+        "Filter by service.",
+      ),
+      facilitator: immutableFilter(
+        receipts,
+        "facilitator",
+        addressParameter,
+        "Filter by the address of the facilitator.",
+      ),
+      token: immutableFilter(receipts, "token", addressParameter, "Filter by token."),
+      quote_hash: immutableFilter(receipts, "quote_hash", hashParameter, "Filter by quote."),
     },
   }),
 ];
@@ -182,16 +227,43 @@ const dispute = defineRecord({
   ]),
 });
 
+const STATUSES = ["open", "resolved", "rejected"] as const;
+
 const disputeReads = [
+  defineRecordRead("/disputes/:id", dispute, {
+    operationId: "getDispute",
+    summary: "One dispute",
+    description:
+      "A dispute about a receipt: who opened it, its status, and the hashes of reason and resolution.",
+    tag: "Commerce",
+    parameter: "id",
+    kind: uintParameter(),
+    column: "dispute_id",
+    notFoundMessage: "No dispute has this id.",
+  }),
   defineList("/disputes", dispute, {
     operationId: "listDisputes",
     summary: "Disputes, newest first",
-    description: "Disputes about receipts, with their status and the hashes of reason and resolution.",
+    description:
+      "Disputes about receipts, with their status and the hashes of reason and resolution. Filters can be combined.",
     tag: "Commerce",
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
     filters: {
       receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Filter by receipt."),
+      merchant_id: immutableFilter(
+        disputes,
+        "merchant_id",
+        uintParameter(),
+        "Filter by the merchant of the receipt.",
+      ),
+      opener: immutableFilter(disputes, "opener", addressParameter, "Filter by who opened it."),
+      status: {
+        kind: enumParameter(STATUSES),
+        description: "Filter by status.",
+        column: "status",
+        where: (value) => sql`t.status = ${String(value).toUpperCase()}`,
+      },
     },
   }),
 ];
