@@ -57,3 +57,91 @@ export function rangeLine(from: bigint, to: bigint, limit: bigint, value: RangeM
   const [start, end] = [place(limit), place(value.at)].sort((a, b) => a - b);
   return html`<svg class="range" width="100%" height="18" aria-hidden="true"><rect class="track-rest" x="0" y="7" width="100%" height="4" rx="2"/><rect class="range-${value.kind}" x="${(start ?? 0).toFixed(2)}%" y="7" width="${((end ?? 0) - (start ?? 0)).toFixed(2)}%" height="4"/><rect class="range-limit" x="${place(limit).toFixed(2)}%" y="1" width="2" height="16"/><circle class="range-${value.kind}" cx="${place(value.at).toFixed(2)}%" cy="9" r="5"/></svg>`;
 }
+
+export type ChartBar = {
+  /** Short, for the axis below the bars. */
+  readonly tick: string;
+  readonly value: bigint;
+  /** The bar in words, shown where a pointer rests on it. */
+  readonly title: string;
+  /** Its row in the table, the first cell names it. */
+  readonly cells: readonly HtmlValue[];
+};
+
+type ChartParts = {
+  /** What the bars show, for those who do not see them. */
+  readonly sentence: string;
+  /** The heads of the table: the first is that of the names, the others are those of numbers. */
+  readonly columns: readonly string[];
+  /** In order, the empty ones too: the axis has no gaps. */
+  readonly bars: readonly ChartBar[];
+  /** A value as the axis beside the bars shows it. */
+  readonly formatValue: (value: bigint) => string;
+  /** The sentence instead of a chart without bars. */
+  readonly empty: string;
+  /** The name of the table, where a page has several. */
+  readonly tableLabel?: string;
+};
+
+const PLOT_HEIGHT = 168;
+// The part of its place that a bar fills.
+const BAR_SHARE = 0.72;
+// As many labels as fit below the bars on a wide screen; a phone shows every second.
+const TICKS_MAX = 7;
+
+/** Bars over time or over groups, with both axes, and the same as a table. */
+export function barChart(parts: ChartParts): Html {
+  const { bars: shown, columns, formatValue, sentence, empty, tableLabel = "Table" } = parts;
+  if (shown.length === 0) return html`<p class="empty">${empty}</p>`;
+  const top = axisTop(shown.map(({ value }) => value));
+  const scale = [top, top / 2n, 0n].map((value) => html`<span>${formatValue(value)}</span>`);
+  const body = shown.map(
+    ({ cells }) =>
+      html`<tr>${cells.map((cell, index) => (index === 0 ? html`<th scope="row">${cell}</th>` : html`<td class="number">${cell}</td>`))}</tr>`,
+  );
+  const head = columns.map(
+    (label, index) => html`<th scope="col" class="${index === 0 ? "" : "number"}">${label}</th>`,
+  );
+  return html`<figure class="chart"><div class="chart-plot"><div class="chart-scale" aria-hidden="true">${scale}</div><svg width="100%" height="${PLOT_HEIGHT + 24}" role="img" aria-label="${sentence}">${gridLines()}${drawBars(shown, top)}${drawTicks(shown)}</svg></div><details class="chart-table"><summary>${tableLabel}</summary><div class="scroll" tabindex="0" role="group" aria-label="${tableLabel}"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div></details></figure>`;
+}
+
+/** A round number that no value exceeds, and whose half is whole. */
+export function axisTop(values: readonly bigint[]): bigint {
+  const most = values.reduce((largest, value) => (value > largest ? value : largest), 0n);
+  for (let unit = 1n; ; unit *= 10n) {
+    for (const digit of [2n, 4n, 6n, 8n, 10n]) if (digit * unit >= most) return digit * unit;
+  }
+}
+
+function gridLines(): Html[] {
+  return [0.5, PLOT_HEIGHT / 2, PLOT_HEIGHT - 0.5].map(
+    (y) => html`<line class="chart-line" x1="0" x2="100%" y1="${y}" y2="${y}"/>`,
+  );
+}
+
+function drawBars(shown: readonly ChartBar[], top: bigint): Html[] {
+  const place = 100 / shown.length;
+  return shown.map(({ value, title }, index) => {
+    const share = shareOf(value, top) / 10_000;
+    // What is there is seen, however small beside the largest.
+    const height = value > 0n ? Math.max(1.5, share * PLOT_HEIGHT) : 0;
+    const x = index * place + (place * (1 - BAR_SHARE)) / 2;
+    return html`<g class="chart-bar"><title>${title}</title><rect class="chart-place" x="${(index * place).toFixed(2)}%" y="0" width="${place.toFixed(2)}%" height="${PLOT_HEIGHT}"/><rect class="chart-value" x="${x.toFixed(2)}%" y="${(PLOT_HEIGHT - height).toFixed(1)}" width="${(place * BAR_SHARE).toFixed(2)}%" height="${height.toFixed(1)}"/></g>`;
+  });
+}
+
+/** Some of the labels, evenly: those at the ends stay inside the chart. */
+function drawTicks(shown: readonly ChartBar[]): Html[] {
+  const step = Math.max(1, Math.ceil(shown.length / TICKS_MAX));
+  const place = 100 / shown.length;
+  return shown.flatMap(({ tick }, index) => {
+    if (index % step !== 0) return [];
+    const at = (index + 0.5) * place;
+    const anchor = at < 6 ? "start" : at > 94 ? "end" : "middle";
+    const x = anchor === "start" ? index * place : anchor === "end" ? (index + 1) * place : at;
+    const isExtra = (index / step) % 2 === 1 && shown.length > 3;
+    return [
+      html`<text class="chart-tick${isExtra && " extra"}" x="${x.toFixed(2)}%" y="${PLOT_HEIGHT + 18}" text-anchor="${anchor}">${tick}</text>`,
+    ];
+  });
+}

@@ -1,7 +1,16 @@
 // Numbers, amounts and times: exact digits, whatever a contract takes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatNumber, formatSeconds, formatUnits, shareOf, shorten, toWords } from "./format.ts";
+import {
+  formatCompact,
+  formatNumber,
+  formatSeconds,
+  formatTick,
+  formatUnits,
+  shareOf,
+  shorten,
+  toWords,
+} from "./format.ts";
 
 describe("a number", () => {
   it.each([
@@ -32,6 +41,30 @@ describe("an amount", () => {
     expect(formatUnits("-1", 18)).toEqual({ text: "-0.000000…", exact: "-0.000000000000000001" });
     expect(formatUnits("1500000", null).text).toBe("1,500,000");
     expect(formatUnits("12", 0).text).toBe("12");
+  });
+});
+
+describe("a value of an axis", () => {
+  it.each([
+    ["0", "0"],
+    ["0.05", "0.05"],
+    ["7.5", "7.5"],
+    ["999", "999"],
+    ["1000", "1k"],
+    ["1250", "1.25k"],
+    ["60000", "60k"],
+    ["250000", "250k"],
+    ["4000000.5", "4M"],
+    [`2${"0".repeat(15)}`, "2e15"],
+    [`6${"0".repeat(16)}`, "60e15"],
+    ["x", "x"],
+  ])("%s is short: %s", (value, text) => {
+    expect(formatCompact(value)).toBe(text);
+  });
+
+  it("is a day or an hour in UTC", () => {
+    expect(formatTick(1_767_225_600, "day")).toBe("1 Jan");
+    expect(formatTick(1_767_225_600 + 3 * 3_600, "hour")).toBe("1 Jan 03:00");
   });
 });
 

@@ -37,6 +37,31 @@ export function formatUnits(units: string, decimals: number | null): ShownNumber
   return formatNumber(formatAmount(BigInt(units), decimals));
 }
 
+const SUFFIXES = ["", "k", "M", "B", "T"] as const;
+
+/** Three digits and a suffix, cut and never rounded up: for axes, where the table beside them is exact. */
+export function formatCompact(value: string): string {
+  const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(value);
+  if (!match) return value;
+  const [, whole = "", fraction = ""] = match;
+  const power = Math.floor((whole.length - 1) / 3);
+  const suffix = SUFFIXES[power];
+  const head = whole.slice(0, whole.length - 3 * power);
+  const rest = (whole.slice(head.length) + fraction).slice(0, whole === "0" ? 6 : 3 - head.length);
+  const decimals = rest.replace(/0+$/, "");
+  const digits = decimals === "" ? head : `${head}.${decimals}`;
+  return suffix === undefined ? `${digits}e${3 * power}` : `${digits}${suffix}`;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+
+/** A day, or an hour of it, in UTC, as short as an axis needs it. */
+export function formatTick(seconds: number, interval: "day" | "hour"): string {
+  const date = new Date(seconds * 1_000);
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+  return interval === "day" ? day : `${day} ${String(date.getUTCHours()).padStart(2, "0")}:00`;
+}
+
 // A deadline is any number that a contract takes; a Date ends in the year 275760.
 const SECONDS_MAX = 8_640_000_000_000n;
 
