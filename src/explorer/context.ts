@@ -56,7 +56,15 @@ export type Site = {
   /** Every route of the API: its filters, and its action in the client. */
   readonly routes: readonly RouteDescription[];
   /** The navigation, in order. */
-  readonly nav: readonly { readonly path: string; readonly label: string }[];
+  readonly nav: readonly NavSection[];
+};
+
+/** Pages that belong together: a menu of the navigation. */
+export type NavSection = {
+  readonly label: string;
+  readonly links: readonly { readonly path: string; readonly label: string }[];
+  /** How the paths of its pages begin, those that no menu has included: `intents` for `/intents/:id`. */
+  readonly roots: ReadonlySet<string>;
 };
 
 /** Blocks before and after the shown one in which something changed. */

@@ -12,6 +12,7 @@ import {
 } from "./context.ts";
 import { formatNumber } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { navigation } from "./navigation.ts";
 import type { PageView } from "./page.ts";
 
 /** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
@@ -70,17 +71,12 @@ ${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"
 <header class="top"><div class="wide">
 <a class="brand" href="${linkTo(request, "")}"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a>
 ${request.path !== "" && searchForm(request)}
-<nav aria-label="Main">${site.nav.map(({ path, label }) => navLink(request, path, label))}<a href="/docs">API</a></nav>
+${navigation(site.nav, request)}
 </div></header>
 ${body}
 </body>
 </html>
 `;
-}
-
-function navLink(request: DocumentParts["request"], path: string, label: string): Html {
-  const isHere = request.path === path || (path !== "" && request.path?.startsWith(`${path}/`) === true);
-  return html`<a href="${linkTo(request, path)}"${isHere && html` aria-current="page"`}>${label}</a>`;
 }
 
 function searchForm({ block, path, query }: DocumentParts["request"]): Html {

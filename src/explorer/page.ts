@@ -44,6 +44,9 @@ export type Page = {
   readonly show: (api: ApiReader, request: PageRequest) => Promise<(page: PageContext) => PageView>;
 };
 
+/** Pages under one menu of the navigation. */
+export type Section = { readonly label: string; readonly pages: readonly Page[] };
+
 type PageDeclaration<Data> = Omit<Page, "show"> & {
   readonly load: (api: ApiReader, request: PageRequest) => Promise<Data>;
   readonly render: (data: Data, page: PageContext) => PageView;

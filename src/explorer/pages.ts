@@ -1,12 +1,10 @@
 // Every page of the explorer, in the sections and the order of the navigation. A page in this table is served, linked
 // and tested.
-import type { Page } from "./page.ts";
+import type { Page, Section } from "./page.ts";
 import { homePage } from "./pages/home.ts";
 import { intentPage } from "./pages/intent.ts";
 import { intentsPage } from "./pages/intents.ts";
 import { searchPage } from "./pages/search.ts";
-
-type Section = { readonly label: string; readonly pages: readonly Page[] };
 
 const trade: Section = { label: "Trade", pages: [intentsPage, intentPage] };
 const accounts: Section = { label: "Accounts", pages: [] };
@@ -14,6 +12,6 @@ const commerce: Section = { label: "Commerce", pages: [] };
 const trust: Section = { label: "Trust", pages: [] };
 const chain: Section = { label: "Chain", pages: [] };
 
-const sections: readonly Section[] = [trade, accounts, commerce, trust, chain];
+export const sections: readonly Section[] = [trade, accounts, commerce, trust, chain];
 
 export const pages: readonly Page[] = [homePage, ...sections.flatMap((each) => each.pages), searchPage];

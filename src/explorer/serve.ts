@@ -23,8 +23,9 @@ import { renderErrorPage } from "./error-page.ts";
 import { type Html, renderHtml } from "./html.ts";
 import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
 import { type List, listKeys } from "./list.ts";
+import { createNavigation } from "./navigation.ts";
 import type { Page } from "./page.ts";
-import { pages } from "./pages.ts";
+import { pages, sections } from "./pages.ts";
 
 export type ExplorerOptions = {
   readonly chain: ExplorerChain;
@@ -83,7 +84,7 @@ function createSite({ chain, publicUrl, routes }: ExplorerDependencies, assetPat
     routes,
     assetPath,
     pagePaths: new Set(pages.map(({ path }) => path)),
-    nav: pages.flatMap(({ path, nav }) => (nav === undefined ? [] : [{ path, label: nav }])),
+    nav: createNavigation(sections),
   };
 }
 

@@ -94,6 +94,25 @@ function addSlider() {
   form.append(range);
 }
 
+/** A menu closes by Escape, and when the visitor goes on elsewhere. */
+function closeMenus() {
+  /** @param {EventTarget | null} except */
+  const close = (except) => {
+    for (const menu of document.querySelectorAll(".menu[open]")) {
+      if (!(except instanceof Node && menu.contains(except))) menu.removeAttribute("open");
+    }
+  };
+  document.addEventListener("click", ({ target }) => close(target));
+  document.addEventListener("focusin", ({ target }) => close(target));
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    const open = document.querySelector(".menu[open]");
+    // The focus must not stay on what is no longer there.
+    if (open?.contains(document.activeElement)) open.querySelector("summary")?.focus();
+    close(null);
+  });
+}
+
 /** How old the newest block is: what the server wrote grows old with the page. */
 function showAge() {
   const time = document.querySelector("[data-age] time");
@@ -119,6 +138,7 @@ function formatAge(ms) {
 }
 
 addSlider();
+closeMenus();
 showAge();
 showLocalTimes(document);
 addCopyButtons(document);

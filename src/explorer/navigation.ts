@@ -1,0 +1,35 @@
+// The navigation of every page: a menu for each section, which opens and closes without JavaScript.
+import { linkTo, type NavSection, type PageRequest } from "./context.ts";
+import { type Html, html } from "./html.ts";
+import type { Section } from "./page.ts";
+
+/** A section without a page that a menu could name is left out. */
+export function createNavigation(sections: readonly Section[]): readonly NavSection[] {
+  return sections.flatMap(({ label, pages }) => {
+    const links = pages.flatMap(({ path, nav }) => (nav === undefined ? [] : [{ path, label: nav }]));
+    return links.length === 0
+      ? []
+      : [{ label, links, roots: new Set(pages.map(({ path }) => rootOf(path))) }];
+  });
+}
+
+const rootOf = (path: string) => path.split("/")[1] ?? "";
+
+type Place = Pick<PageRequest, "block"> & { readonly path?: string };
+
+/** One name for all menus: opening one closes the others, by the browser itself. */
+export function navigation(sections: readonly NavSection[], place: Place): Html {
+  const menus = sections.map(({ label, links, roots }) => {
+    const isHere = roots.has(rootOf(place.path ?? ""));
+    return html`<li><details class="menu" name="menu"><summary${isHere && html` class="here"`}>${label}${isHere && html`<span class="hidden"> (this section)</span>`}</summary><ul>${links.map((link) => html`<li>${menuLink(link, place)}</li>`)}</ul></details></li>`;
+  });
+  return html`<nav class="menus" aria-label="Main"><ul>${menus}<li><a class="alone" href="/docs">API</a></li></ul></nav>`;
+}
+
+function menuLink({ path, label }: NavSection["links"][number], place: Place): Html {
+  const isHere = place.path === path;
+  const isAround = place.path?.startsWith(`${path}/`) === true;
+  // A record is not its list, but belongs to it.
+  const current = isHere ? "page" : isAround ? "true" : null;
+  return html`<a href="${linkTo(place, path)}"${current !== null && html` aria-current="${current}"`}>${label}</a>`;
+}
