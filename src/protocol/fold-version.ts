@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "cade2b0e8a7e71ad";
+export const FOLD_VERSION = "f386333ed4fab741";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that

@@ -231,7 +231,21 @@ describe("numbers", () => {
       ]);
       expect(each.avg_latency_blocks).toBe(average(counted.latency, counted.fills));
       expect(each.avg_surplus_out).toBe(average(counted.surplus, counted.fills));
+      const bid = await stage.first(
+        `select count(*) as bids, count(*) filter (where i.selected_bid_id = b.chain_bid_id) as selected
+         from bids b join intents i using (intent_id)
+         where b.valid_to is null and i.valid_to is null and b.solver = '${each.operator}'`,
+      );
+      expect([each.bids, each.selected_bids]).toEqual([bid.bids, bid.selected]);
+      expect(each.win_rate).toBe(average(bid.selected, bid.bids));
+      const timed = await stage.first(
+        `select sum(f.timestamp - s.timestamp) as seconds from fills join intents i using (intent_id)
+         join blocks f on f.number = fills.block_number join blocks s on s.number = i.block_number
+         where fills.valid_to is null and i.valid_to is null and solver = '${each.operator}'`,
+      );
+      expect(each.avg_latency_seconds).toBe(average(timed.seconds, counted.fills));
     }
+    expect(solvers.filter((each) => each.selected_bids !== "0").length).toBeGreaterThan(0);
     expect(solvers.filter((each) => each.fills === "0").length).toBeGreaterThan(0);
     expect(solvers.filter((each) => each.fills !== "0").length).toBeGreaterThan(0);
     for (const each of await stage.pages("/attestors", "attestors", 50)) {

@@ -2,7 +2,7 @@
 
 import { intentTypeHashes } from "@sextant/contracts/interface/hash-vectors";
 import { encodeAbiParameters, type Hex, keccak256 } from "viem";
-import { eventArgument, type ModelRules } from "./read-model.ts";
+import { eventArgument, type ModelRules, type ReadModel } from "./read-model.ts";
 
 type Intent = {
   readonly owner: Hex;
@@ -68,6 +68,19 @@ function intentHash(intent: Intent): Hex {
   );
 }
 
+const ACTIVITY = {
+  bids: 0n,
+  selected_bids: 0n,
+  fills: 0n,
+  latency_blocks_total: 0n,
+  latency_seconds_total: 0n,
+  surplus_out_total: 0n,
+};
+
+function countActivity(model: ReadModel, solver: unknown, amounts: Readonly<Record<string, bigint>>): void {
+  model.count("solver_activity", solver, { solver, ...ACTIVITY }, amounts);
+}
+
 export const intentRules: ModelRules = {
   "IntentBook.IntentSubmitted": (model, event) => {
     const intent = event.view as unknown as Intent;
@@ -88,6 +101,8 @@ export const intentRules: ModelRules = {
         nonce: eventArgument(event, "nonce"),
         status: "OPEN",
         selected_bid_id: null,
+        selected_solver: null,
+        submitted_at: event.timestamp,
         intent_hash: intentHash(intent),
         execution_target: intent.execution.target,
         data_hash: intent.execution.dataHash,
@@ -119,11 +134,16 @@ export const intentRules: ModelRules = {
       },
       event,
     );
+    countActivity(model, eventArgument(event, "solver"), { bids: 1n });
   },
   "IntentBook.SolverBidSelected": (model, event) => {
-    model.change("intents", eventArgument(event, "intentId"), {
-      selected_bid_id: eventArgument(event, "bidId"),
-    });
+    const intent_id = eventArgument(event, "intentId");
+    const { selected_bid_id: former } = model.get("intents", intent_id);
+    const selected_bid_id = eventArgument(event, "bidId");
+    const solverOf = (bid: unknown) => model.get("bids", [intent_id, bid]).solver;
+    if (former !== null) countActivity(model, solverOf(former), { selected_bids: -1n });
+    countActivity(model, solverOf(selected_bid_id), { selected_bids: 1n });
+    model.change("intents", intent_id, { selected_bid_id, selected_solver: solverOf(selected_bid_id) });
   },
   "IntentBook.IntentFilled": (model, event) => {
     const intent_id = eventArgument(event, "intentId");
@@ -131,16 +151,18 @@ export const intentRules: ModelRules = {
     const amount_out = eventArgument(event, "amountOut");
     const intent = model.get("intents", intent_id);
     const latency_blocks = BigInt(event.block) - BigInt(String(intent.block_number));
+    const latency_seconds = event.timestamp - BigInt(String(intent.submitted_at));
     const surplus_out = amount_out - BigInt(String(intent.amount_out_min));
     model.change("intents", intent_id, { status: "FILLED" });
     const amounts = { amount_in: eventArgument(event, "amountIn"), amount_out };
-    model.put("fills", intent_id, { intent_id, solver, ...amounts, latency_blocks, surplus_out }, event);
-    model.count(
-      "solver_activity",
-      solver,
-      { solver, fills: 0n, latency_blocks_total: 0n, surplus_out_total: 0n },
-      { fills: 1n, latency_blocks_total: latency_blocks, surplus_out_total: surplus_out },
-    );
+    const measured = { latency_blocks, latency_seconds, surplus_out };
+    model.put("fills", intent_id, { intent_id, solver, ...amounts, ...measured }, event);
+    countActivity(model, solver, {
+      fills: 1n,
+      latency_blocks_total: latency_blocks,
+      latency_seconds_total: latency_seconds,
+      surplus_out_total: surplus_out,
+    });
   },
   "IntentBook.IntentFillProof": (model, event) => {
     const intent_id = eventArgument(event, "intentId");

@@ -151,7 +151,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Attestation>;
 
   /**
-   * One solver. An entry of SolverRegistry with its bond, and what its operator has filled so far. (GET /solvers/{id})
+   * One solver. An entry of SolverRegistry with its bond, and what its operator has bid, won and filled so far. (GET /solvers/{id})
    *
    * @example
    * ```ts
@@ -166,7 +166,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Solver>;
 
   /**
-   * Solvers, by id. Registered solvers with the fills of their operators, by which a client can choose one. (GET /solvers)
+   * Solvers, by id. Registered solvers with the bids, wins and fills of their operators, by which a client can choose one. (GET /solvers)
    *
    * @example
    * ```ts

@@ -396,6 +396,7 @@ export type FillsRow = {
   amount_in: string;
   amount_out: string;
   latency_blocks: string;
+  latency_seconds: string;
   surplus_out: string;
   block_number: string;
   tx_hash: string;
@@ -560,6 +561,8 @@ export type IntentsRow = {
   nonce: string;
   status: string;
   selected_bid_id: string | null;
+  selected_solver: string | null;
+  submitted_at: string;
   intent_hash: string;
   execution_target: string;
   data_hash: string;
@@ -1361,6 +1364,10 @@ export type Solver = {
   failed_fills: string;
   avg_latency_blocks: string | null;
   avg_surplus_out: string | null;
+  bids: string;
+  selected_bids: string;
+  win_rate: string | null;
+  avg_latency_seconds: string | null;
   block_number: string;
   /** With include=provenance. */
   tx_hash?: string;
@@ -1374,8 +1381,11 @@ export type Solver = {
 
 export type SolverActivityRow = {
   solver: string;
+  bids: string;
+  selected_bids: string;
   fills: string;
   latency_blocks_total: string;
+  latency_seconds_total: string;
   surplus_out_total: string;
 };
 

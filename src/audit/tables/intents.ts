@@ -27,10 +27,11 @@ const STATUSES = ["OPEN", "FILLED", "CANCELLED"] as const;
 const intentsAudit = defineTableAudit(intents, {
   ids: "intent_id",
   createdBy: [
-    createdBy(intents, book, "IntentSubmitted", ({ args }) => ({
+    createdBy(intents, book, "IntentSubmitted", ({ args, timestamp }) => ({
       intent_id: args.intentId,
       owner: args.owner,
       nonce: args.nonce,
+      submitted_at: timestamp,
     })),
   ],
   views: [
@@ -64,6 +65,13 @@ const intentsAudit = defineTableAudit(intents, {
       columns: { selected_bid_id: (bidId) => (bidId === 0n ? null : bidId) },
     }),
   ],
+  recount: derivedColumns(
+    intents,
+    ["selected_solver"],
+    [intents, bids],
+    `select i.intent_id, b.solver as selected_solver
+     from intents i left join bids b on b.intent_id = i.intent_id and b.chain_bid_id = i.selected_bid_id`,
+  ),
 });
 
 const bidsAudit = defineTableAudit(bids, {
@@ -101,11 +109,13 @@ const fillsAudit = defineTableAudit(fills, {
   ],
   recount: derivedColumns(
     fills,
-    ["latency_blocks", "surplus_out"],
+    ["latency_blocks", "latency_seconds", "surplus_out"],
     [fills, intents],
     `select intent_id, fills.block_number - intents.block_number as latency_blocks,
+       filled.timestamp - submitted.timestamp as latency_seconds,
        fills.amount_out - intents.amount_out_min as surplus_out
-     from fills join intents using (intent_id)`,
+     from fills join intents using (intent_id) join blocks filled on filled.number = fills.block_number
+       join blocks submitted on submitted.number = intents.block_number`,
   ),
 });
 
@@ -122,9 +132,17 @@ const fillProofsAudit = defineTableAudit(fillProofs, {
 
 const solverActivityAudit = recountAudit(
   solverActivity,
-  [fills],
-  `select solver, count(*) as fills, sum(latency_blocks) as latency_blocks_total, sum(surplus_out) as surplus_out_total
-   from fills group by solver`,
+  [bids, intents, fills],
+  `select solver, sum(bids) as bids, sum(selected_bids) as selected_bids, sum(fills) as fills,
+     sum(latency_blocks) as latency_blocks_total, sum(latency_seconds) as latency_seconds_total,
+     sum(surplus_out) as surplus_out_total
+   from (
+     select solver, 1 as bids, 0 as selected_bids, 0 as fills, 0 as latency_blocks, 0 as latency_seconds, 0 as surplus_out
+     from bids
+     union all select b.solver, 0, 1, 0, 0, 0, 0
+     from intents i join bids b on b.intent_id = i.intent_id and b.chain_bid_id = i.selected_bid_id
+     union all select solver, 0, 0, 1, latency_blocks, latency_seconds, surplus_out from fills
+   ) acts group by solver`,
 );
 
 export const intentAudits: readonly TableAudit[] = [

@@ -72,6 +72,8 @@ describe("an intent", () => {
       nonce: 7n,
       status: "OPEN",
       selected_bid_id: null,
+      selected_solver: null,
+      submitted_at: expect.any(BigInt),
       intent_hash: intentVector.structHash,
       execution_target: intent.execution.target,
       data_hash: repeatHashByte("33"),
@@ -120,6 +122,24 @@ describe("a bid that is selected again", () => {
     expect(back.one(intents).selected_bid_id).toBe(1n);
   });
 
+  it("counts as one win, for the solver whose bid is selected last", async () => {
+    const wins = async (story: Book) =>
+      (await story.rows(bookOf([1n]))).of(solverActivity).map((row) => [row.bids, row.selected_bids]);
+    const story = new Book().submitted().bid(1n).bid(2n, RIVAL).bid(3n);
+    expect(await wins(story)).toEqual([
+      [2n, 0n],
+      [1n, 0n],
+    ]);
+    expect(await wins(story.selected(1n).selected(1n).selected(3n))).toEqual([
+      [2n, 1n],
+      [1n, 0n],
+    ]);
+    expect(await wins(story.selected(2n, RIVAL))).toEqual([
+      [2n, 0n],
+      [1n, 1n],
+    ]);
+  });
+
   it("leaves other intents alone: bids are counted per intent", async () => {
     const story = new Book().submitted(1n).submitted(2n).bid(1n).bid(1n, RIVAL, 2n).selected(1n, RIVAL, 2n);
     const rows = await story.rows(bookOf([1n, 2n]));
@@ -145,12 +165,16 @@ describe("a fill", () => {
       amount_in: 990n,
       amount_out: 950n,
       latency_blocks: 40n,
+      latency_seconds: expect.any(BigInt),
       surplus_out: 50n,
     });
     expect(rows.one(solverActivity)).toEqual({
       solver: SOLVER,
+      bids: 1n,
+      selected_bids: 1n,
       fills: 1n,
       latency_blocks_total: 40n,
+      latency_seconds_total: rows.one(fills).latency_seconds,
       surplus_out_total: 50n,
     });
   });

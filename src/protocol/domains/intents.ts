@@ -2,7 +2,7 @@
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import type { Hex } from "../../lib/hex.ts";
-import { addAmounts, insert, update } from "../../schema/change.ts";
+import { addAmounts, type Change, insert, update } from "../../schema/change.ts";
 import {
   address,
   boundedText,
@@ -36,6 +36,9 @@ export const intents = defineTable(
     nonce: uint256,
     status: boundedText,
     selected_bid_id: orNull(uint256),
+    // Copied from the bid and the block: selecting another bid, and a fill, then need no row but the intent.
+    selected_solver: orNull(address),
+    submitted_at: uint63,
     intent_hash: bytes32,
     execution_target: address,
     data_hash: bytes32,
@@ -73,6 +76,7 @@ export const fills = defineTable(
     amount_in: uint256,
     amount_out: uint256,
     latency_blocks: uint63,
+    latency_seconds: uint63,
     surplus_out: int257,
   },
   { key: ["intent_id"], index: [["solver", "intent_id"]] },
@@ -84,10 +88,19 @@ export const fillProofs = defineTable(
   { key: ["intent_id"] },
 );
 
-// By address, not by solver id: a solver may fill before it registers.
+// By address, not by solver id: a solver may bid and fill before it registers.
 export const solverActivity = defineRollup(
   "solver_activity",
-  { solver: address, fills: uint63, latency_blocks_total: uint63, surplus_out_total: unboundedInteger },
+  {
+    solver: address,
+    bids: uint63,
+    // Those selected now: a bid that another one replaces no longer counts.
+    selected_bids: uint63,
+    fills: uint63,
+    latency_blocks_total: uint63,
+    latency_seconds_total: uint63,
+    surplus_out_total: unboundedInteger,
+  },
   { key: ["solver"], history: "full" },
 );
 
@@ -120,6 +133,14 @@ const submission = defineDetails({
   viewMatches: ({ owner, nonce }, event) => owner.toLowerCase() === event.owner && nonce === event.nonce,
 });
 
+/** One bid of an intent is selected at a time; selecting it again, or another of the same solver, counts nothing. */
+function moveSelection(former: string | null, solver: string): Change[] {
+  if (former === solver) return [];
+  const left =
+    former === null ? [] : [addAmounts(solverActivity, { solver: former }, { selected_bids: -1n })];
+  return [...left, addAmounts(solverActivity, { solver }, { selected_bids: 1n })];
+}
+
 export const intentsDomain = defineDomain({
   contract: "IntentBook",
   abi,
@@ -127,7 +148,7 @@ export const intentsDomain = defineDomain({
   events: {
     IntentSubmitted: {
       details: submission,
-      fold: ({ args, details }) => {
+      fold: ({ args, timestamp, details }) => {
         const terms = details(submission);
         const { constraints, execution } = terms;
         return [
@@ -144,6 +165,8 @@ export const intentsDomain = defineDomain({
             nonce: args.nonce,
             status: "OPEN",
             selected_bid_id: null,
+            selected_solver: null,
+            submitted_at: timestamp,
             intent_hash: intentStructHash(terms),
             execution_target: execution.target.toLowerCase(),
             data_hash: execution.dataHash,
@@ -171,21 +194,34 @@ export const intentsDomain = defineDomain({
           valid_until: args.validUntil,
           execution_hash: args.executionHash,
         }),
+        addAmounts(solverActivity, { solver: args.solver }, { bids: 1n }),
       ],
       explain: ({ args }) =>
         `Solver ${args.solver} bid #${args.bidId} on intent #${args.intentId}: ${args.amountIn} in for ${args.amountOut} out, fee ${args.fee}`,
     },
     SolverBidSelected: {
-      fold: ({ args }) => [update(intents, { intent_id: args.intentId }, { selected_bid_id: args.bidId })],
+      requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
+      fold: ({ args, find }) => {
+        const former = find(intents, { intent_id: args.intentId })?.selected_solver ?? null;
+        return [
+          update(
+            intents,
+            { intent_id: args.intentId },
+            { selected_bid_id: args.bidId, selected_solver: args.solver },
+          ),
+          ...moveSelection(former, args.solver),
+        ];
+      },
       explain: ({ args }) =>
         `Bid #${args.bidId} of solver ${args.solver} selected for intent #${args.intentId}`,
     },
     IntentFilled: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
-      fold: ({ args, blockNumber, find }) => {
+      fold: ({ args, blockNumber, timestamp, find }) => {
         const intent = find(intents, { intent_id: args.intentId });
         if (!intent) throw new Error(`intent ${args.intentId} is filled, but was never submitted`);
         const latency = blockNumber - intent.block_number;
+        const seconds = timestamp - intent.submitted_at;
         const surplus = args.amountOut - intent.amount_out_min;
         return [
           update(intents, { intent_id: args.intentId }, { status: "FILLED" }),
@@ -195,12 +231,18 @@ export const intentsDomain = defineDomain({
             amount_in: args.amountIn,
             amount_out: args.amountOut,
             latency_blocks: latency,
+            latency_seconds: seconds,
             surplus_out: surplus,
           }),
           addAmounts(
             solverActivity,
             { solver: args.solver },
-            { fills: 1n, latency_blocks_total: latency, surplus_out_total: surplus },
+            {
+              fills: 1n,
+              latency_blocks_total: latency,
+              latency_seconds_total: seconds,
+              surplus_out_total: surplus,
+            },
           ),
         ];
       },

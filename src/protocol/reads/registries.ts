@@ -97,9 +97,9 @@ const COUNT = { type: "string", pattern: "^[0-9]+$" };
 const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
 
 /** Rounded once to six decimals (D63). The long factor makes the division exact enough for that. */
-const average = (sum: string) =>
+const ratio = (sum: string, count: string) =>
   computedField(
-    `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(a.fills, 0), 6))::text`,
+    `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(${count}, 0), 6))::text`,
     AVERAGE,
   );
 
@@ -121,8 +121,12 @@ const solver = defineRecord({
     // A failing fill reverts without an event: every recorded fill succeeded.
     successful_fills: computedField("coalesce(a.fills, 0)", COUNT),
     failed_fills: computedField("'0'", COUNT),
-    avg_latency_blocks: average("a.latency_blocks_total"),
-    avg_surplus_out: average("a.surplus_out_total"),
+    avg_latency_blocks: ratio("a.latency_blocks_total", "a.fills"),
+    avg_surplus_out: ratio("a.surplus_out_total", "a.fills"),
+    bids: computedField("coalesce(a.bids, 0)", COUNT),
+    selected_bids: computedField("coalesce(a.selected_bids, 0)", COUNT),
+    win_rate: ratio("a.selected_bids", "a.bids"),
+    avg_latency_seconds: ratio("a.latency_seconds_total", "a.fills"),
     ...columnFields(solvers, ["block_number"]),
   },
 });
@@ -131,7 +135,8 @@ const solverReads = [
   defineRecordRead("/solvers/:id", solver, {
     operationId: "getSolver",
     summary: "One solver",
-    description: "An entry of SolverRegistry with its bond, and what its operator has filled so far.",
+    description:
+      "An entry of SolverRegistry with its bond, and what its operator has bid, won and filled so far.",
     tag: "Solvers",
     parameter: "id",
     kind: uintParameter(),
@@ -141,7 +146,8 @@ const solverReads = [
   defineList("/solvers", solver, {
     operationId: "listSolvers",
     summary: "Solvers, by id",
-    description: "Registered solvers with the fills of their operators, by which a client can choose one.",
+    description:
+      "Registered solvers with the bids, wins and fills of their operators, by which a client can choose one.",
     tag: "Solvers",
     key: "solvers",
     order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },

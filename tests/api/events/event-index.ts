@@ -256,6 +256,7 @@ function foldIntents(blocks: readonly ChainBlock[]): Fold {
       for (const { intent, owner } of events.filter(({ type }) => type.startsWith("Intent"))) {
         const row = upsert(intents, {
           ...{ intent_id: BigInt(intent), owner, status: "OPEN", selected_bid_id: null },
+          ...{ selected_solver: null, submitted_at: 0n },
           ...{ intent_type: "", input_token: ZERO_ADDRESS, output_token: ZERO_ADDRESS, nonce: 1n },
           ...{ amount_in_max: 0n, amount_out_min: 0n, deadline: 0n, slippage_bps: 0 },
           ...{ intent_hash: ZERO_HASH, execution_target: ZERO_ADDRESS, data_hash: ZERO_HASH },
