@@ -79,6 +79,7 @@ const RECORD_PAGES = {
   agent: "/agents/:id",
   attestation: "/attestations/:id",
   attestor: "/attestors/:id",
+  block: "/blocks/:id",
   dispute: "/disputes/:id",
   document: "/documents/:id",
   facilitator: "/facilitators/:id",

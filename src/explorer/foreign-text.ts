@@ -21,8 +21,29 @@ export function foreignText(value: string, lengthMax = LENGTH_MAX): Html {
 
 function showCharacter(character: string): Html | string {
   if (!HIDDEN.test(character)) return character;
-  const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+  const code = codeOf(character);
   return html`<span class="escape" title="Hidden character U+${code.toUpperCase()}">\\u{${code}}</span>`;
+}
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+}
+
+// As long as a heading stays legible.
+const TITLE_LENGTH_MAX = 80;
+
+/** Text of a stranger where markup cannot be, such as in a title. */
+export function visibleText(value: string): string {
+  const characters = [...value.slice(0, 2 * TITLE_LENGTH_MAX)];
+  const shown = characters
+    .slice(0, TITLE_LENGTH_MAX)
+    .map((each) => (HIDDEN.test(each) ? `\\u{${codeOf(each)}}` : each));
+  return `${shown.join("")}${characters.length > TITLE_LENGTH_MAX || value.length > 2 * TITLE_LENGTH_MAX ? "…" : ""}`;
+}
+
+/** A longer text of a stranger, or a part of one: without isolation, for what stands alone in a block of its own. */
+export function foreignCharacters(value: string): Html {
+  return HIDDEN.test(value) ? html`${[...value].map(showCharacter)}` : html`${value}`;
 }
 
 const REL = "noopener noreferrer nofollow ugc";

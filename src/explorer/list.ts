@@ -83,7 +83,11 @@ type ListCardOptions = {
   /** Without it the list has no pages here, but a link to all of it. */
   readonly isPaged?: boolean;
   /** The page with all of the list, below /explorer, and the name of the link. */
-  readonly more?: { readonly path: string; readonly label: string };
+  readonly more?: {
+    readonly path: string;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly label: string;
+  };
   /** What stands above the table. */
   readonly note?: HtmlValue;
   readonly id?: string;
@@ -98,7 +102,7 @@ export function listCard(
 ): Html {
   const more =
     options.more !== undefined &&
-    html`<a href="${linkTo(page, options.more.path)}">${options.more.label}</a>`;
+    html`<a href="${linkTo(page, options.more.path, options.more.query)}">${options.more.label}</a>`;
   const content = html`${options.note}${listTable(data, page)}${options.isPaged === true && pagination(data, page)}${sourceLinks(page, data.call, { csv: csvPath(data, page), isList: true })}`;
   return card(title, content, {
     ...(options.id === undefined ? {} : { id: options.id }),

@@ -1,16 +1,24 @@
 // Every page of the explorer, in the sections and the order of the navigation. A page in this table is served, linked
 // and tested.
 import type { Page, Section } from "./page.ts";
+import { attestationPage } from "./pages/attestation.ts";
+import { attestationsPage } from "./pages/attestations.ts";
+import { attestorPage, attestorsPage } from "./pages/attestors.ts";
 import { homePage } from "./pages/home.ts";
 import { intentPage } from "./pages/intent.ts";
 import { intentsPage } from "./pages/intents.ts";
+import { schemaPage, schemasPage } from "./pages/schemas.ts";
 import { searchPage } from "./pages/search.ts";
+import { transactionPage } from "./pages/transaction.ts";
 
 const trade: Section = { label: "Trade", pages: [intentsPage, intentPage] };
 const accounts: Section = { label: "Accounts", pages: [] };
 const commerce: Section = { label: "Commerce", pages: [] };
-const trust: Section = { label: "Trust", pages: [] };
-const chain: Section = { label: "Chain", pages: [] };
+const trust: Section = {
+  label: "Trust",
+  pages: [attestationsPage, attestationPage, attestorsPage, attestorPage, schemasPage, schemaPage],
+};
+const chain: Section = { label: "Chain", pages: [transactionPage] };
 
 export const sections: readonly Section[] = [trade, accounts, commerce, trust, chain];
 

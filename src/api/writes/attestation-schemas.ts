@@ -1,5 +1,6 @@
 // Attestation schemas: what attestations under a schema hash mean. The first publisher of a hash owns it.
 import { type Hex, keccak256, stringToBytes } from "viem";
+import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
@@ -86,24 +87,6 @@ export const attestationSchemaReads: readonly Read[] = [
     ...unindexed,
   },
 ];
-
-/** RFC 8785 canonical JSON: equal values have equal texts and hashes, whatever the order of their keys. */
-export function toCanonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const members = Object.entries(value)
-      // RFC 8785 sorts by UTF-16 code units, as JavaScript compares strings.
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`);
-    return `{${members.join(",")}}`;
-  }
-  // RFC 8785 specifies JavaScript's own number and string formats.
-  const text = JSON.stringify(value);
-  if (text === undefined || (typeof value === "number" && !Number.isFinite(value))) {
-    throw new TypeError("not a JSON value");
-  }
-  return text;
-}
 
 // Half of a hosted document: lists return whole schemas.
 const SCHEMA_BYTES_MAX = 64 * 1024;

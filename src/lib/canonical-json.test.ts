@@ -1,7 +1,7 @@
 // Canonical JSON of schemas, compared with the examples of RFC 8785 and with properties that hold for any JSON.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toCanonicalJson } from "./attestation-schemas.ts";
+import { toCanonicalJson } from "./canonical-json.ts";
 
 describe("toCanonicalJson", () => {
   it("matches RFC 8785, section 3.2.2", () => {

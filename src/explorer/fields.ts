@@ -1,0 +1,85 @@
+// Fields of rows and events by their names: each shown as what it is, with a link where it names a record.
+import {
+  address,
+  amount,
+  hash,
+  number,
+  type RecordKind,
+  recordLink,
+  status,
+  time,
+  token,
+  transaction,
+  unknown,
+} from "./components.ts";
+import type { PageContext } from "./context.ts";
+import { foreignText, foreignUri } from "./foreign-text.ts";
+import { type Html, html } from "./html.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
+  agent_id: "agent",
+  attestation_id: "attestation",
+  attestor_id: "attestor",
+  dispute_id: "dispute",
+  facilitator_id: "facilitator",
+  intent_id: "intent",
+  merchant_id: "merchant",
+  quote_hash: "quote",
+  receipt_id: "receipt",
+  required_attestation_schema: "schema",
+  schema_hash: "schema",
+  service_numeric_id: "service",
+  solver_id: "solver",
+};
+
+/** The field beside an amount that names its token. */
+const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
+  amount: "token",
+  amount_in_max: "input_token",
+  amount_out_min: "output_token",
+  gross_amount: "token",
+  max_per_day: "token",
+  max_per_payment: "token",
+  protocol_fee_amount: "token",
+  spent: "token",
+};
+
+const TIMES = /^(deadline|timestamp|valid_until|window_start|expires_at)$/;
+
+/** Arguments of events have the names of Solidity. */
+export function toFieldName(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+/** One field; the others beside it say which token an amount is of. */
+export function fieldValue(page: PageContext, fields: Fields, name: string): Html {
+  const value = fields[name];
+  if (value === null || value === undefined || value === "") return unknown();
+  if (typeof value === "boolean") return html`${value ? "yes" : "no"}`;
+  if (typeof value !== "string" && typeof value !== "number") return unknown();
+  const text = String(value);
+  return text.startsWith("0x") ? hexValue(page, name, text) : plainValue(page, fields, name, text);
+}
+
+function hexValue(page: PageContext, name: string, text: string): Html {
+  if (/(^|_)token$/.test(name)) return token(page, text);
+  if (/^0x[0-9a-f]{40}$/.test(text)) return address(page, text);
+  if (!/^0x[0-9a-f]{64}$/.test(text)) return html`<code class="data">${foreignText(text)}</code>`;
+  return name === "tx_hash" ? transaction(page, text) : hash(page, text, ID_FIELDS[name]);
+}
+
+function plainValue(page: PageContext, fields: Fields, name: string, text: string): Html {
+  const kind = ID_FIELDS[name];
+  // Ids count from one: zero is how a contract says that there is none.
+  if (kind !== undefined)
+    return text === "0" ? html`<span class="soft">none</span>` : recordLink(page, kind, text);
+  const tokenField = AMOUNT_TOKENS[name];
+  if (tokenField !== undefined && fields[tokenField] !== undefined)
+    return amount(page, text, fields[tokenField]);
+  if (TIMES.test(name) && text !== "0") return time(text);
+  if (name === "status") return status(text);
+  if (/^-?[0-9]+$/.test(text)) return number(text);
+  return name.endsWith("_uri") ? foreignUri(text) : foreignText(text);
+}

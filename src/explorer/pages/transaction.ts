@@ -1,0 +1,138 @@
+// One transaction: what happened in it in plain words, and every row before and after each of its events.
+import type { ApiReader, ApiResult } from "../api-reader.ts";
+import { block, card, facts, notice, number, recordLink, sentence, time } from "../components.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { changesOf, type EventRecord } from "../events.ts";
+import { fieldValue, toFieldName } from "../fields.ts";
+import { shorten, toWords } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import { definePage, type PageView } from "../page.ts";
+import { type RowChange, rowChanges } from "../row-changes.ts";
+import { sourceLinks } from "../source.ts";
+import { findFirst } from "./intents.ts";
+
+type Explanation = {
+  readonly tx_hash: string;
+  readonly block_number: string;
+  readonly events: readonly { readonly eventName: string; readonly description: string }[];
+};
+
+type ChangedEvent = EventRecord & {
+  readonly contract: string;
+  readonly address: string;
+  readonly block_hash: string;
+  readonly rows: readonly RowChange[] | null;
+};
+
+type EventPage = {
+  readonly events: readonly ChangedEvent[];
+  readonly progress: { readonly cursor: string };
+  readonly has_more: boolean;
+};
+
+type TransactionData = {
+  readonly explanation: ApiResult<Explanation>;
+  readonly events: ApiResult<readonly ChangedEvent[]>;
+};
+
+// Each event costs a part of the folding of its block, and most blocks have few: more are read only where a block has more.
+const EVENTS_READ_MIN = 4;
+const EVENTS_READ_MAX = 100;
+const PAGES_MAX = 8;
+// Beyond this a page is too long to read; the API has the rest.
+const EVENTS_SHOWN_MAX = 30;
+
+async function load(api: ApiReader, request: PageRequest): Promise<TransactionData> {
+  const explanation = await api.get<Explanation>("/tx/:hash/explain", {
+    params: { hash: requireParam(request, "id") },
+  });
+  return { explanation, events: await readEventsOf(api, explanation.body) };
+}
+
+/** Events are read by block; a transaction is a part of one. */
+async function readEventsOf(
+  api: ApiReader,
+  { tx_hash, block_number, events }: Explanation,
+): Promise<ApiResult<readonly ChangedEvent[]>> {
+  const found: ChangedEvent[] = [];
+  const limit = Math.min(EVENTS_READ_MAX, Math.max(EVENTS_READ_MIN, events.length));
+  const query = { include: "rows", limit: String(limit) };
+  const first = await api.get<EventPage>("/events", { query: { ...query, from: block_number } });
+  for (let { body } = first, page = 1; ; page += 1) {
+    found.push(...body.events.filter((each) => each.tx_hash === tx_hash));
+    const last = body.events.at(-1);
+    const isPast = last !== undefined && BigInt(last.block_number) > BigInt(block_number);
+    const isComplete = found.length >= events.length;
+    if (isComplete || isPast || !body.has_more || page >= PAGES_MAX) return { body: found, call: first.call };
+    ({ body } = await api.get<EventPage>("/events", { query: { ...query, from: body.progress.cursor } }));
+  }
+}
+
+function eventCard(event: ChangedEvent, index: number, page: PageContext): Html {
+  const fields = Object.fromEntries(
+    Object.entries(event.args).map(([name, value]) => [toFieldName(name), value]),
+  );
+  const args = Object.keys(fields).map((name) => [toWords(name), fieldValue(page, fields, name)] as const);
+  const content = html`<p>${sentence(page, event.description)}.</p>
+<details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
+<h3>Rows before and after</h3>${rowChanges(event.rows, page)}`;
+  return card(`${index + 1}. ${toWords(event.type)}`, content, {
+    id: `event-${event.log_index}`,
+    aside: html`<span class="soft">${event.contract} · log ${number(event.log_index)}</span>`,
+  });
+}
+
+function outsideLink(page: PageContext, txHash: string): Html | null {
+  const { explorerUrl } = page.site.chain;
+  return explorerUrl === null
+    ? null
+    : html`<a href="${explorerUrl}/tx/${encodeURIComponent(txHash)}" rel="noopener noreferrer">Open in the explorer of the chain ↗</a>`;
+}
+
+function summary({ explanation, events }: TransactionData, page: PageContext): Html {
+  const { tx_hash, block_number, events: sentences } = explanation.body;
+  const [first] = events.body;
+  return html`<p class="whole"><code data-copy="${tx_hash}">${tx_hash}</code></p>${facts([
+    ["Block", recordLink(page, "block", block_number)],
+    ["Time", time(first?.block_timestamp)],
+    ["This page as of its block", block(page, block_number)],
+    ["Events of the protocol", number(String(sentences.length))],
+    ["Elsewhere", outsideLink(page, tx_hash)],
+  ])}${sourceLinks(page, explanation.call)}`;
+}
+
+/** The first sentence; each event has its own below. */
+function leadOf(sentences: Explanation["events"], page: PageContext): Html {
+  const [first, ...others] = sentences;
+  const more =
+    others.length === 0 ? "." : `, and ${others.length} more event${others.length === 1 ? "" : "s"}.`;
+  return html`${first !== undefined && sentence(page, first.description)}${more}`;
+}
+
+function render(data: TransactionData, page: PageContext): PageView {
+  const { explanation, events } = data;
+  const { tx_hash, events: sentences } = explanation.body;
+  const shown = events.body.slice(0, EVENTS_SHOWN_MAX);
+  const isCut = shown.length < sentences.length;
+  const main = html`${card("Transaction", summary(data, page))}
+<div class="changes-head"><h2>What it changed</h2>${sourceLinks(page, events.call)}</div>
+${shown.map((each, index) => eventCard(each, index, page))}
+${isCut && notice("info", `This page shows ${shown.length} of ${sentences.length} events; the API has all of them.`)}`;
+  return {
+    kicker: "Transaction",
+    title: shorten(tx_hash),
+    lead: leadOf(sentences, page),
+    main,
+    changes: changesOf(events.body, page),
+  };
+}
+
+export const transactionPage = definePage({
+  path: "/transactions/:id",
+  findExample: async (get) => {
+    const filled = await findFirst(get, "/events?type=IntentFilled&limit=1", "events");
+    return { params: { id: String(filled.tx_hash) } };
+  },
+  load,
+  render,
+});
