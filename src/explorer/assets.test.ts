@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { findTypeErrors } from "../../tests/support/process/type-check.ts";
 import { readAssets } from "./assets.ts";
-import { chooseEncoding } from "./encoding.ts";
 
 const FOLDER = fileURLToPath(new URL("./assets/", import.meta.url));
 
@@ -31,14 +30,3 @@ it("the sheet has every file of the folder, and asks for nothing elsewhere", () 
 it("the modules type-check", () => {
   expect(findTypeErrors(FOLDER)).toBeNull();
 }, 60_000);
-
-it.each([
-  [undefined, "identity"],
-  ["gzip, deflate, br", "br"],
-  ["gzip;q=1.0, br;q=0", "gzip"],
-  ["*", "br"],
-  ["identity", "identity"],
-  ["br;q=0.0, *;q=0", "identity"],
-])("a client that accepts %s gets %s", (header, encoding) => {
-  expect(chooseEncoding(header, ["br", "gzip"])).toBe(encoding);
-});

@@ -1,11 +1,10 @@
 // The style and modules of the pages: named by their content, compressed once, cached by browsers forever.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import { EXPLORER_PATH } from "./context.ts";
-import { chooseEncoding, type Encoding } from "./encoding.ts";
+import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 
 type Asset = { readonly path: string; readonly type: string; readonly bytes: Buffer };
 
@@ -65,32 +64,25 @@ const CACHE_CONTROL = "public, max-age=31536000, immutable";
 export function addAssetRoutes(app: FastifyInstance, { all }: Assets): void {
   for (const asset of all) {
     // At the first request: compressing everything takes longer than the rest of a start.
-    const responses = new Map<Encoding, SerializedResponse>();
+    const responses = new Map<string, SerializedResponse>();
     app.get(asset.path, (request, reply) => {
-      const encoding = chooseEncoding(request.headers["accept-encoding"], ["br", "gzip"]);
-      const response = responses.get(encoding) ?? serializeAsset(asset, encoding);
+      const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.asset);
+      const response = responses.get(encoding) ?? encodeResponse(serializeAsset(asset), encoding);
       responses.set(encoding, response);
       reply.sendSerialized(response);
     });
   }
 }
 
-const COMPRESS: Readonly<Record<Encoding, (bytes: Buffer) => Buffer>> = {
-  br: (bytes) => brotliCompressSync(bytes),
-  gzip: (bytes) => gzipSync(bytes, { level: 9 }),
-  identity: (bytes) => bytes,
-};
-
-function serializeAsset({ path, type, bytes }: Asset, encoding: Encoding): SerializedResponse {
+function serializeAsset({ path, type, bytes }: Asset): SerializedResponse {
   return serializeResponse({
     route: path,
-    body: COMPRESS[encoding](bytes),
+    body: bytes,
     computeEtag: true,
     headers: {
       "content-type": `${type}; charset=utf-8`,
       "cache-control": CACHE_CONTROL,
       vary: "accept-encoding",
-      ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
     },
   });
 }

@@ -1,5 +1,4 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
-import { gzipSync } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { withRequestTimeout } from "../http/request-timeout.ts";
@@ -18,7 +17,7 @@ import { ApiReader } from "./api-reader.ts";
 import { addAssetRoutes, readAssets } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsv } from "./csv.ts";
-import { chooseEncoding } from "./encoding.ts";
+import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { type Html, renderHtml } from "./html.ts";
 import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
@@ -145,7 +144,7 @@ async function respond(
   const { request, reply, serving } = exchange;
   try {
     const read = readRequest(request, keys);
-    const encoding = chooseEncoding(request.headers["accept-encoding"], ["gzip"]);
+    const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
     const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
     const plain = () => serving.cache.getOrCreate({ route, canonicalKey, url: null }, () => create(read));
     const work =
@@ -153,7 +152,7 @@ async function respond(
         ? plain()
         : serving.cache.getOrCreate(
             { route, canonicalKey: `${canonicalKey} ${encoding}`, url: null },
-            async () => compress(await plain()),
+            async () => encodeResponse(await plain(), encoding),
           );
     reply.sendSerialized(await withRequestTimeout(app, work));
   } catch (error) {
@@ -242,20 +241,6 @@ function serializePage(
       vary: "accept-encoding",
       ...headers,
     },
-  });
-}
-
-function compress(response: SerializedResponse): SerializedResponse {
-  const { route, status, headers, body } = response;
-  if (status !== 200) return response;
-  const pairs = headers.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, headers[index + 1] ?? ""] as const] : [],
-  );
-  return serializeResponse({
-    route,
-    body: gzipSync(body),
-    computeEtag: true,
-    headers: { ...Object.fromEntries(pairs), "content-encoding": "gzip" },
   });
 }
 
