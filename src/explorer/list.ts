@@ -24,6 +24,8 @@ export type List = {
   /** What is always asked for beside what the visitor chooses. */
   readonly query?: Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** Filters that the API numbers: the word of each number, from zero. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
   /** A class for the row of a record that stands out. */
   readonly rowClass?: (record: ApiRecord) => string;
   /** The sentence instead of a table without rows. */
@@ -154,7 +156,7 @@ export function filterForm(list: List, page: PageContext): Html {
   const fields = filtersOf(route).map(({ name, kind, description, required }) => {
     const value = page.query[name] ?? "";
     const id = `filter-${name}`;
-    return html`<div class="field"><label for="${id}">${toWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description })}</div>`;
+    return html`<div class="field"><label for="${id}">${toWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description, words: list.words?.[name] ?? [] })}</div>`;
   });
   const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
   const isFiltered = filtersOf(route).some(({ name }) => page.query[name] !== undefined);
@@ -168,12 +170,13 @@ type FilterInput = {
   readonly required: boolean;
   readonly json: Readonly<Record<string, unknown>>;
   readonly description: string;
+  readonly words: readonly string[];
 };
 
-function filterInput({ id, name, value, required, json, description }: FilterInput): Html {
+function filterInput({ id, name, value, required, json, description, words }: FilterInput): Html {
   const options = Array.isArray(json.enum) ? json.enum.map(String) : null;
   if (options !== null) {
-    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${toWords(option)}</option>`)}</select>`;
+    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${toWords(words[Number(option)] ?? option)}</option>`)}</select>`;
   }
   const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
   return html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`;

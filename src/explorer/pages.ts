@@ -4,6 +4,7 @@ import type { Page, Section } from "./page.ts";
 import { attestationPage } from "./pages/attestation.ts";
 import { attestationsPage } from "./pages/attestations.ts";
 import { attestorPage, attestorsPage } from "./pages/attestors.ts";
+import { commercePages } from "./pages/commerce.ts";
 import { homePage } from "./pages/home.ts";
 import { intentPage } from "./pages/intent.ts";
 import { intentsPage } from "./pages/intents.ts";
@@ -13,7 +14,7 @@ import { transactionPage } from "./pages/transaction.ts";
 
 const trade: Section = { label: "Trade", pages: [intentsPage, intentPage] };
 const accounts: Section = { label: "Accounts", pages: [] };
-const commerce: Section = { label: "Commerce", pages: [] };
+const commerce: Section = { label: "Commerce", pages: commercePages };
 const trust: Section = {
   label: "Trust",
   pages: [attestationsPage, attestationPage, attestorsPage, attestorPage, schemasPage, schemaPage],

@@ -70,7 +70,7 @@ describe("the first page", () => {
   it("shows an index without events as empty", async () => {
     const response = await openFirst(await openEmptyIndex());
     expect(response.status).toBe(200);
-    expect(await response.text()).toContain("There is no receipt yet at this block.");
+    expect(await response.text()).toContain("There is no such receipt at this block.");
   });
 
   it("is an error that says what to do while nothing is indexed", async () => {

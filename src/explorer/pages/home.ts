@@ -1,54 +1,15 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { countByPart, sparkline } from "../charts.ts";
-import {
-  address,
-  amount,
-  block,
-  card,
-  hash,
-  notice,
-  number,
-  recordLink,
-  status,
-  totals,
-} from "../components.ts";
+import { amount, card, notice, number, totals } from "../components.ts";
 import { EXPLORER_PATH, type PageContext } from "../context.ts";
 import { type EventsData, eventFeed, eventsUpTo, readEvents } from "../events.ts";
 import { type Html, html } from "../html.ts";
-import { type List, type ListData, listCard } from "../list.ts";
+import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { disputeList, receiptList } from "./commerce-lists.ts";
 import { intentList } from "./intents.ts";
-
-const receiptList: List = {
-  route: "/receipts",
-  key: "receipts",
-  csv: "/receipts.csv",
-  columns: [
-    { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
-    { label: "Amount", kind: "number", cell: (each, page) => amount(page, each.amount, each.token) },
-    { label: "Agent", cell: (each, page) => address(page, each.agent) },
-    { label: "Merchant", cell: (each, page) => recordLink(page, "merchant", String(each.merchant_id)) },
-    { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
-  ],
-  empty: "There is no receipt yet at this block.",
-};
-
-const disputeList: List = {
-  route: "/disputes",
-  key: "disputes",
-  csv: "/disputes.csv",
-  columns: [
-    { label: "Dispute", cell: (each, page) => recordLink(page, "dispute", String(each.dispute_id)) },
-    { label: "State", cell: (each) => status(String(each.status)) },
-    { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
-    { label: "Opened by", cell: (each, page) => address(page, each.opener) },
-    { label: "Reason", cell: (each, page) => hash(page, each.reason_hash) },
-    { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
-  ],
-  empty: "There is no dispute yet at this block.",
-};
 
 type Analytics = {
   readonly summary: Readonly<Record<string, string>>;
@@ -161,8 +122,8 @@ function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof
   });
   const main = html`<form class="hero-search" role="search" method="get" action="${EXPLORER_PATH}/search"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
-<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts), page)}</div>
-<div>${renderFeed(data, page)}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page)}</div></div>`;
+<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts, ["Service", "Paid by", "Delivery"]), page, { more: { path: "/receipts", label: "All receipts" } })}</div>
+<div>${renderFeed(data, page)}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page, { more: { path: "/disputes", label: "All disputes" } })}</div></div>`;
   const { head, site } = page;
   return {
     kicker: html`${site.chain.network} · block ${number(head.block_number)} · final to ${number(head.finalized_block)}`,
@@ -175,7 +136,6 @@ ${renderTotals(data, page)}
 
 export const homePage = definePage({
   path: "",
-  lists: [receiptList, disputeList],
   findExample: async () => ({}),
   load,
   render,

@@ -1,0 +1,114 @@
+// Parts that pages of commerce share: the history of a record, its state, the facilitator behind an address.
+import type { ApiRecord } from "../api-call.ts";
+import type { ApiReader } from "../api-reader.ts";
+import {
+  address,
+  block,
+  card,
+  notice,
+  number,
+  recordLink,
+  sentence,
+  status,
+  time,
+  transaction,
+} from "../components.ts";
+import type { Changes, PageContext } from "../context.ts";
+import { changesOf, type EventRecord, type EventsData, eventsUpTo } from "../events.ts";
+import { type Html, html } from "../html.ts";
+import { type List, type ListData, listCard, table } from "../list.ts";
+import { sourceLinks } from "../source.ts";
+import { facilitatorList, withoutColumns } from "./commerce-lists.ts";
+
+export function activeStatus(isActive: boolean): Html {
+  return status(isActive ? "ACTIVE" : "INACTIVE");
+}
+
+/** The changes around the shown block; without them where there are too many to know the nearest. */
+export function changesWithin(data: EventsData, page: PageContext): { readonly changes?: Changes } {
+  return data.isCut ? {} : { changes: changesOf(data.events, page) };
+}
+
+const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
+  { label: "Block", kind: "number", cell: (event, page) => block(page, event.block_number) },
+  { label: "Time", cell: (event) => time(event.block_timestamp) },
+  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event.description) },
+  { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
+];
+
+const EVENTS_SHOWN = 12;
+
+/** What happened to a record up to the shown block, newest first. */
+export function historyCard(data: EventsData, page: PageContext): Html {
+  const events = eventsUpTo(data.events, page);
+  const shown = events.slice(-EVENTS_SHOWN).toReversed();
+  const more =
+    data.isCut || events.length > shown.length
+      ? notice(
+          "info",
+          data.isCut
+            ? "These are the oldest of very many events; the API has all of them."
+            : `These are the newest ${shown.length} of ${events.length} events; the API has all of them.`,
+        )
+      : null;
+  const rows =
+    shown.length === 0
+      ? html`<p class="empty">No event at this block.</p>`
+      : table(EVENT_COLUMNS, shown, page);
+  return card("History", html`${more}${rows}${sourceLinks(page, data.call)}`);
+}
+
+type RelatedOptions = {
+  readonly title: string;
+  /** The page with all of them, below /explorer. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Columns that are the same in every row. */
+  readonly hidden: readonly string[];
+};
+
+/** A list of what belongs to the record of the page, with the way to all of it. */
+export function relatedCard(data: ListData, page: PageContext, options: RelatedOptions): Html {
+  const { title, path, query, hidden } = options;
+  const list: List = withoutColumns(data.list, hidden);
+  const more = data.next === null ? {} : { more: { path, query, label: "All of them" } };
+  return listCard(title, { ...data, list }, page, more);
+}
+
+/** Newest signals about the record of the page. */
+export function signalsCard(
+  data: ListData,
+  page: PageContext,
+  subject: { readonly subject_type: string; readonly subject_id: string },
+): Html {
+  // Anyone may signal about a number before it exists: the block is no link to this page as of it.
+  const columns = data.list.columns.map((column) =>
+    column.label === "Block" ? { ...column, cell: (each: ApiRecord) => number(each.block_number) } : column,
+  );
+  return relatedCard({ ...data, list: { ...data.list, columns } }, page, {
+    title: "Newest trust signals",
+    path: "/trust-signals",
+    query: subject,
+    hidden: ["About"],
+  });
+}
+
+/** As many rows of a related list as a page shows. */
+export const RELATED_ROWS = "8";
+
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+/** The registered facilitator with this address, by its number; null for none. */
+export async function findFacilitatorId(api: ApiReader, facilitator: string): Promise<string | null> {
+  if (facilitator === ZERO_ADDRESS) return null;
+  const { records } = await api.list(facilitatorList, { query: { facilitator, limit: "1" } });
+  const [found] = records;
+  return found === undefined ? null : String(found.facilitator_id);
+}
+
+/** A facilitator by its number and its address. */
+export function facilitatorFact(page: PageContext, facilitator: string, id: string | null): Html {
+  return id === null
+    ? address(page, facilitator)
+    : html`${recordLink(page, "facilitator", id)} ${address(page, facilitator)}`;
+}

@@ -1,0 +1,101 @@
+// One facilitator: who it is, the receipts that it settled, and the trust signals about it.
+import type { ApiReader, ApiResult } from "../api-reader.ts";
+import { address, block, card, facts, time, transaction } from "../components.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { documentHash, findPublished } from "../documents.ts";
+import { type EventsData, readEvents } from "../events.ts";
+import { foreignUri } from "../foreign-text.ts";
+import { html } from "../html.ts";
+import type { ListData } from "../list.ts";
+import { definePage, type PageView } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+import { receiptList, signalList } from "./commerce-lists.ts";
+import {
+  activeStatus,
+  changesWithin,
+  historyCard,
+  RELATED_ROWS,
+  relatedCard,
+  signalsCard,
+} from "./commerce-parts.ts";
+import { findFirst } from "./intents.ts";
+
+type Facilitator = {
+  readonly facilitator_id: string;
+  readonly facilitator: string;
+  readonly metadata_uri: string;
+  readonly metadata_hash: string;
+  readonly active: boolean;
+  readonly block_number: string;
+  readonly tx_hash: string;
+  readonly block_timestamp: string;
+};
+
+type FacilitatorData = {
+  readonly facilitator: ApiResult<Facilitator>;
+  readonly receipts: ListData;
+  readonly signals: ListData;
+  readonly events: EventsData;
+  readonly published: ReadonlySet<string>;
+};
+
+// Of its own record. What it settles are events of its receipts, which the page lists.
+const OWN_EVENTS = "FacilitatorRegistered,FacilitatorUpdated";
+
+async function load(api: ApiReader, request: PageRequest): Promise<FacilitatorData> {
+  const id = requireParam(request, "id");
+  const facilitator = await api.get<Facilitator>("/facilitators/:id", {
+    params: { id },
+    query: { include: "provenance" },
+  });
+  const { facilitator: account, metadata_hash } = facilitator.body;
+  // A registration can be repeated, and its record has the place of the last one.
+  const { start_block } = await api.head();
+  const [receipts, signals, events, published] = await Promise.all([
+    api.list(receiptList, { query: { facilitator: account, limit: RELATED_ROWS } }),
+    api.list(signalList, { query: { subject_type: "2", subject_id: id, limit: RELATED_ROWS } }),
+    readEvents(api, start_block, { account, type: OWN_EVENTS }),
+    findPublished(api, [metadata_hash]),
+  ]);
+  return { facilitator, receipts, signals, events, published };
+}
+
+function render(data: FacilitatorData, page: PageContext): PageView {
+  const { facilitator: found, receipts, signals, events, published } = data;
+  const { body: facilitator } = found;
+  const id = facilitator.facilitator_id;
+  const record = facts([
+    ["Address", address(page, facilitator.facilitator)],
+    ["Metadata", facilitator.metadata_uri === "" ? null : foreignUri(facilitator.metadata_uri)],
+    ["Hash of the metadata", documentHash(page, facilitator.metadata_hash, published)],
+    [
+      "Last registered",
+      html`${time(facilitator.block_timestamp)} · block ${block(page, facilitator.block_number)}`,
+    ],
+    ["Transaction", transaction(page, facilitator.tx_hash)],
+  ]);
+  const own = { facilitator: facilitator.facilitator };
+  const about = { subject_type: "2", subject_id: id };
+  const main = html`${card("Record", html`${record}${sourceLinks(page, found.call)}`)}
+${relatedCard(receipts, page, { title: "Newest receipts", path: "/receipts", query: own, hidden: [] })}
+${signalsCard(signals, page, about)}
+${historyCard(events, page)}`;
+  return {
+    kicker: "Facilitator",
+    title: `Facilitator #${id}`,
+    beside: activeStatus(facilitator.active),
+    lead: "Settles payments between agents and merchants, and records their receipts.",
+    main,
+    ...changesWithin(events, page),
+  };
+}
+
+export const facilitatorPage = definePage({
+  path: "/facilitators/:id",
+  findExample: async (get) => {
+    const facilitator = await findFirst(get, "/facilitators?limit=1", "facilitators");
+    return { params: { id: String(facilitator.facilitator_id) } };
+  },
+  load,
+  render,
+});
