@@ -23,8 +23,9 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
       experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
       execArgv: WORKER_FLAGS,
       setupFiles: ["tests/support/property-seed.ts"],
-      testTimeout: 30_000,
-      hookTimeout: 60_000,
+      // Far above what any test needs: on a machine that is twenty times slower, a test that works still passes.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
       benchmark: { include: name === "main" ? ["**/*.bench.ts"] : [] },
       ...test,
     },

@@ -25,18 +25,18 @@ async function start(
   return { url, server };
 }
 
-/** Sends the bytes unchanged and returns everything that the server sends. */
+/** Sends the bytes unchanged and returns everything that the server sends until half a second after its first bytes. */
 function sendBytes(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let received = "";
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     socket.on("data", (chunk) => {
+      if (received === "") setTimeout(() => socket.destroy(), 500);
       received += chunk;
     });
     socket.on("close", () => resolve(received));
     socket.on("error", reject);
-    setTimeout(() => socket.destroy(), 500);
   });
 }
 

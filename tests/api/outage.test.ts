@@ -58,12 +58,23 @@ async function statuses(): Promise<readonly number[]> {
   return (await sendAll()).map(({ status }) => status);
 }
 
+/** The statuses once none of them is 503, or the last ones. A busy machine needs more than one try, too. */
+async function untilHealthy(): Promise<readonly number[]> {
+  const until = Date.now() + RECOVERY_MS_MAX;
+  let seen = await statuses();
+  while (seen.includes(503) && Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    seen = await statuses();
+  }
+  return seen;
+}
+
 const HEALTHY = [200, 404, 200, 200, 404, 200, 201, 404];
 
 describe.each(["cut", "silence"] as const)("when the connection to the database suffers a %s", (damage) => {
   it("responds 503 with one sentence and recovers by itself", async () => {
     round += 1;
-    expect(await statuses()).toEqual(HEALTHY);
+    expect(await untilHealthy()).toEqual(HEALTHY);
     wire[damage]();
     round += 1;
     const responses = await sendAll();
@@ -73,12 +84,6 @@ describe.each(["cut", "silence"] as const)("when the connection to the database 
     }
     expect((await client.call("/health")).status).toBe(200);
     wire.mend();
-    const until = Date.now() + RECOVERY_MS_MAX;
-    let seen = await statuses();
-    while (seen.includes(503) && Date.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen = await statuses();
-    }
-    expect(seen).toEqual(HEALTHY);
+    expect(await untilHealthy()).toEqual(HEALTHY);
   });
 });
