@@ -178,6 +178,7 @@ async function requestCommerceExamples(api: ExampleRecorder, receipt: Fields): P
     if (isPlainList && !api.examples.some((each) => each.path === path)) await api.read(path, {}, "?limit=1");
   }
   await api.read("/analytics/commerce");
+  await api.read("/totals", {}, "?interval=hour");
 }
 
 async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): Promise<void> {

@@ -56,6 +56,7 @@ describe("a fold", () => {
       "load services 1,services 1",
       "services 1",
       "commerce_totals 1",
+      "activity_hours 1",
       "services 2",
       "commerce_totals 2",
       "services 3",

@@ -6,6 +6,7 @@ import { headReads } from "./reads/head.ts";
 import { intentReads } from "./reads/intents.ts";
 import { policyReads } from "./reads/policies.ts";
 import { agentReads, registryReads } from "./reads/registries.ts";
+import { totalReads } from "./reads/totals.ts";
 import { transactionReads } from "./reads/transactions.ts";
 
 export const indexReads: readonly Read[] = [
@@ -15,6 +16,7 @@ export const indexReads: readonly Read[] = [
   ...registryReads,
   ...commerceReads,
   ...analyticsReads,
+  ...totalReads,
   ...transactionReads,
   ...headReads,
 ];

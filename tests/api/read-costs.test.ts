@@ -41,6 +41,9 @@ const SPECIAL: Readonly<Record<string, string>> = {
   "trust_signals.kind": "case when i % 2000 = 9 then 2 else 1 end",
   "merchants.active": "i % 2000 <> 9",
   "solvers.active": "i % 2000 = 9",
+  // Activity up to now, and deadlines long past or soon to come.
+  "activity_hours.hour": `${NOW} / 3600 - 5000 + i`,
+  "open_intents.hour": `${NOW} / 3600 - 4900 + i`,
 };
 
 function sampleOf(table: Table, column: string): string {
@@ -103,6 +106,7 @@ const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   active: [true, false],
   status: ["open", "filled", "cancelled", "expired", "selected", "rejected", "resolved"],
   subject_type: ["0", "3"],
+  interval: ["hour", "day"],
   kind: ["1", "2", "3"],
 };
 const PAGING = ["limit", "offset", "cursor"];

@@ -345,13 +345,64 @@ describe("numbers", () => {
     }
   });
 
-  it("of analytics are available back to the finalized block only", async () => {
-    const { finalized_block } = await stage.first("select finalized_block from checkpoint");
-    expect((await stage.get(`/analytics/commerce?block=${finalized_block}`)).status).toBe(200);
-    const older = await stage.get(`/analytics/commerce?block=${Number(finalized_block) - 1}`);
-    expect(older.status).toBe(400);
-    expect(older.text).toContain(`from block ${finalized_block} on`);
+  it("of totals equal a recount", async () => {
+    type Totals = { readonly totals: ApiRecord; readonly interval: string; readonly series: ApiRecord[] };
+    const { block_timestamp: now } = await stage.first("select block_timestamp from checkpoint");
+    const count = (table: string, condition = "true", what = "*") =>
+      `(${current(table, `count(${what})`)} and ${condition})`;
+    const expected = await stage.first(
+      `select ${count("agents")} as agents, ${count("policies", "true", "distinct account")} as accounts,
+         ${count("intents")} as intents, ${count("intents", `status = 'OPEN' and deadline > ${now}`)} as open_intents,
+         ${count("intents", "status = 'FILLED'")} as filled_intents,
+         ${count("intents", "status = 'CANCELLED'")} as cancelled_intents,
+         ${count("intents", `status = 'OPEN' and deadline <= ${now}`)} as expired_intents,
+         ${["bids", "fills", "solvers", "attestors", "attestations", "merchants", "services"].map((table) => `${count(table)} as ${table}`).join(", ")},
+         ${["facilitators", "quotes", "receipts", "disputes"].map((table) => `${count(table)} as ${table}`).join(", ")},
+         ${count("disputes", "status = 'OPEN'")} as open_disputes, ${count("trust_signals")} as trust_signals`,
+    );
+    for (const [interval, seconds, length] of [
+      ["day", 86_400, 30],
+      ["hour", 3_600, 48],
+    ] as const) {
+      const { totals, series, ...rest } = await stage.body<Totals>(`/totals?interval=${interval}`);
+      expect(rest).toEqual({ interval });
+      expect(totals).toEqual(expected);
+      expect(Object.keys(totals)).toEqual(Object.keys(expected));
+      const last = Math.floor(Number(now) / seconds);
+      expect(series.map(({ start }) => start)).toEqual(
+        Array.from({ length }, (_, index) => String((last - length + 1 + index) * seconds)),
+      );
+      for (const { start, ...counts } of series) {
+        const within = `p.timestamp >= ${start} and p.timestamp < ${Number(start) + seconds}`;
+        const came = (table: string) =>
+          `(select count(*) from ${table} t join blocks p on p.number = t.block_number where t.valid_to is null and ${within}) as ${table}`;
+        const tables = [
+          "agents",
+          "intents",
+          "bids",
+          "fills",
+          "attestations",
+          "merchants",
+          "receipts",
+          "disputes",
+        ];
+        expect(counts).toMatchObject(await stage.first(`select ${tables.map(came).join(", ")}`));
+      }
+      expect(series.filter(({ receipts }) => receipts !== "0").length, interval).toBeGreaterThan(0);
+    }
+    expect(await stage.body("/totals")).toEqual(await stage.body("/totals?interval=day"));
   });
+
+  it.each(["/analytics/commerce", "/totals"])(
+    "of %s are available back to the finalized block only",
+    async (path) => {
+      const { finalized_block } = await stage.first("select finalized_block from checkpoint");
+      expect((await stage.get(`${path}?block=${finalized_block}`)).status).toBe(200);
+      const older = await stage.get(`${path}?block=${Number(finalized_block) - 1}`);
+      expect(older.status).toBe(400);
+      expect(older.text).toContain(`from block ${finalized_block} on`);
+    },
+  );
 });
 
 describe("explanations", () => {

@@ -121,6 +121,8 @@ describe("an earlier block", () => {
         `/${path}?active=false`,
       ]),
       "/analytics/commerce",
+      "/totals",
+      "/totals?interval=hour",
       await random("/agents/", "agents", "agent_id"),
       await random("/agents?owner=", "agents", "owner"),
       await random("/intents/", "intents", "intent_id"),

@@ -230,6 +230,7 @@ describe("errors", () => {
     ...["/disputes?opener=me", "/disputes?status=closed", "/disputes?status=status_3"],
     ...["/trust-signals?subject_type=4", "/trust-signals?subject_type=merchant", "/trust-signals?kind=9"],
     ...["/trust-signals?subject_id=x", "/trust-signals?reporter=x", "/analytics/commerce?block=99999999"],
+    ...["/totals?interval=week", "/totals?interval=", "/totals?block=99999999"],
   ];
   it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(
     "%i: %s",
@@ -248,7 +249,12 @@ describe("errors", () => {
 
 describe("validators", () => {
   it("are the block headers and an ETag that allows 304", async () => {
-    for (const path of [...Object.keys(LIST_SHAPES), "/analytics/commerce", "/merchants/1/reputation"]) {
+    for (const path of [
+      ...Object.keys(LIST_SHAPES),
+      "/analytics/commerce",
+      "/totals",
+      "/merchants/1/reputation",
+    ]) {
       const got = await stage.get(path);
       const etag = got.headers.get("etag") ?? "";
       expect(etag).toMatch(/^"[\w-]+"$/);

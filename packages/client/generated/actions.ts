@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, TrustSignal, Webhook, WebhookList } from "./records.ts";
+import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, Totals, TrustSignal, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -480,6 +480,19 @@ export interface IndexedActions {
    * ```
    */
   getCommerceAnalytics(options?: ReadOptions): Promise<CommerceAnalytics>;
+
+  /**
+   * Totals. How many agents, intents, bids, receipts and other records there are, and how many came in each of the last 48 hours or 30 days; the running one is the last. Available from the finalized block on. (GET /totals)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getTotals();
+   * ```
+   */
+  getTotals(parameters?: {
+    /** Length of the intervals, in UTC: hour, or day (default). */
+    interval?: "hour" | "day";
+  }, options?: ReadOptions): Promise<Totals>;
 
   /**
    * Explain a transaction. Every event of the protocol in the transaction, in log order, each decoded and in one sentence. (GET /tx/{hash}/explain)

@@ -731,6 +731,11 @@ export type PoliciesRow = {
 
 export type Policy = SPEND_LIMIT | TARGET_ALLOWLIST | FUNCTION_ALLOWLIST | FUNCTION_ALLOWLIST_MODE | PAYMENT_POLICY | GUARDIAN | ACCOUNT_FROZEN;
 
+export type PolicyAccountsRow = {
+  account: string;
+  policies: string;
+};
+
 export type PolicyUpdate = {
   policy_type: "ACCOUNT_FROZEN" | "TARGET_ALLOWLIST" | "FUNCTION_ALLOWLIST" | "SPEND_LIMIT";
   target?: string;
@@ -1115,6 +1120,13 @@ export type RowChange = {
   before: PoliciesRow | null;
   after: PoliciesRow;
 } | {
+  table: "policy_accounts";
+  key: {
+    account: string;
+  };
+  before: PolicyAccountsRow | null;
+  after: PolicyAccountsRow;
+} | {
   table: "spend_windows";
   key: {
     account: string;
@@ -1453,6 +1465,51 @@ export type TopHolding = {
   symbol: string | null;
   name: string | null;
   valueUsd: string;
+};
+
+export type Totals = {
+  totals: {
+    agents: string;
+    accounts: string;
+    intents: string;
+    open_intents: string;
+    filled_intents: string;
+    cancelled_intents: string;
+    expired_intents: string;
+    bids: string;
+    fills: string;
+    solvers: string;
+    attestors: string;
+    attestations: string;
+    merchants: string;
+    services: string;
+    facilitators: string;
+    quotes: string;
+    receipts: string;
+    disputes: string;
+    open_disputes: string;
+    trust_signals: string;
+  };
+  interval: "hour" | "day";
+  series: {
+    start: string;
+    agents: string;
+    accounts: string;
+    intents: string;
+    cancelled_intents: string;
+    bids: string;
+    fills: string;
+    solvers: string;
+    attestors: string;
+    attestations: string;
+    trust_signals: string;
+    merchants: string;
+    services: string;
+    facilitators: string;
+    quotes: string;
+    receipts: string;
+    disputes: string;
+  }[];
 };
 
 export type TrustSignal = {

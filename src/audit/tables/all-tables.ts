@@ -1,5 +1,6 @@
 // The audits of all tables; together they cover every table exactly once.
 import { tables } from "../../protocol/domains.ts";
+import { activityAudits } from "./activity.ts";
 import { commerceAudits } from "./commerce.ts";
 import type { TableAudit } from "./define-audit.ts";
 import { intentAudits } from "./intents.ts";
@@ -11,6 +12,7 @@ export const tableAudits: readonly TableAudit[] = requireFullCoverage([
   ...intentAudits,
   ...policyAudits,
   ...commerceAudits,
+  ...activityAudits,
 ]);
 
 /** Throws at load when a table has no audit or two. */

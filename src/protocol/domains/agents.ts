@@ -1,4 +1,4 @@
-// Agents. AgentRegistry → agents.
+// Agents. AgentRegistry → agents, and the totals of everything.
 import { agentRegistryAbi as abi } from "@sextant/contracts/generated/agent-registry";
 import { toStorableText } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -7,6 +7,7 @@ import { address, bool, bytes, bytes32, uint256, unboundedText } from "../../sch
 import { defineDomain } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
 import { defineTable } from "../../schema/table.ts";
+import { activityHours, countActivity, protocolTotals } from "./activity.ts";
 
 export const agents = defineTable(
   "agents",
@@ -45,11 +46,11 @@ function comparable(text: string): string {
 export const agentsDomain = defineDomain({
   contract: "AgentRegistry",
   abi,
-  tables: [agents],
+  tables: [agents, protocolTotals, activityHours],
   events: {
     AgentRegistered: {
       details: registration,
-      fold: ({ args, details }) => {
+      fold: ({ args, timestamp, details }) => {
         const { pubkey, capabilitiesHash } = details(registration);
         return [
           insert(agents, {
@@ -60,6 +61,7 @@ export const agentsDomain = defineDomain({
             capabilities_hash: capabilitiesHash,
             revoked: false,
           }),
+          ...countActivity(timestamp, { agents: 1n }),
         ];
       },
       explain: ({ args }) => `Agent #${args.agentId} registered by ${args.owner}`,

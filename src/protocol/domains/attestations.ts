@@ -6,6 +6,7 @@ import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts"
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
+import { countActivity } from "./activity.ts";
 
 export const attestations = defineTable(
   "attestations",
@@ -68,6 +69,7 @@ export const attestationsDomain = defineDomain({
           revoked: false,
         }),
         addAmounts(attesterActivity, { attester: args.attester }, { attestations: 1n }),
+        ...countActivity(timestamp, { attestations: 1n }),
       ],
       explain: ({ args }) => `Attestation #${args.id} submitted by ${args.attester} about ${args.subject}`,
     },

@@ -4,6 +4,7 @@ import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countActivity } from "./activity.ts";
 
 export const attestors = defineTable(
   "attestors",
@@ -29,7 +30,7 @@ export const attestorsDomain = defineDomain({
   tables: [attestors],
   events: {
     AttestorRegistered: {
-      fold: ({ args }) => [
+      fold: ({ args, timestamp }) => [
         insert(attestors, {
           attestor_id: args.attestorId,
           operator: args.operator,
@@ -37,6 +38,7 @@ export const attestorsDomain = defineDomain({
           schemas_hash: args.schemasHash,
           active: true,
         }),
+        ...countActivity(timestamp, { attestors: 1n }),
       ],
       explain: ({ args }) => `Attestor #${args.attestorId} registered by ${args.operator}`,
     },

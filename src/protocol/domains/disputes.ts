@@ -4,6 +4,7 @@ import { addAmounts, type Change, insert, update } from "../../schema/change.ts"
 import { address, boundedText, bytes32, orNull, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import { addCommerceTotals, merchantRecords } from "./commerce-totals.ts";
 import { receipts } from "./receipts.ts";
 
@@ -63,7 +64,7 @@ export const disputesDomain = defineDomain({
   events: {
     DisputeOpened: {
       requiredRows: ({ args }) => [requireRow(receipts, { receipt_id: args.receiptId })],
-      fold: ({ args, find }) => {
+      fold: ({ args, timestamp, find }) => {
         const receipt = find(receipts, { receipt_id: args.receiptId });
         if (!receipt) throw new Error(`receipt ${args.receiptId} is disputed, but was never recorded`);
         return [
@@ -77,6 +78,7 @@ export const disputesDomain = defineDomain({
             resolution_hash: null,
           }),
           ...count(receipt.merchant_id, { disputes: 1n, open_disputes: 1n }),
+          countHour(timestamp, { disputes: 1n }),
         ];
       },
       explain: ({ args }) =>

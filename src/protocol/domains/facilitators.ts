@@ -4,6 +4,7 @@ import { update, upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
 
 export const facilitators = defineTable(
@@ -32,7 +33,7 @@ export const facilitatorsDomain = defineDomain({
     // Registering again keeps the id, replaces the metadata and makes the facilitator active.
     FacilitatorRegistered: {
       requiredRows: ({ args }) => [requireRow(facilitators, { facilitator_id: args.facilitatorId })],
-      fold: ({ args, find }) => {
+      fold: ({ args, timestamp, find }) => {
         const before = find(facilitators, { facilitator_id: args.facilitatorId });
         return [
           upsert(facilitators, {
@@ -46,6 +47,7 @@ export const facilitatorsDomain = defineDomain({
             facilitators: before ? 0n : 1n,
             active_facilitators: countDelta(before?.active ?? false, true),
           }),
+          ...(before ? [] : [countHour(timestamp, { facilitators: 1n })]),
         ];
       },
       explain: ({ args }) => `Facilitator #${args.facilitatorId} registered for ${args.facilitator}`,

@@ -1,4 +1,4 @@
-// Intents, bids and fills. IntentBook → intents, bids, fills, fill_proofs, solver_activity.
+// Intents, bids and fills. IntentBook → intents, bids, fills, fill_proofs, solver_activity, open_intents.
 import { intentBookAbi as abi } from "@sextant/contracts/generated/intent-book";
 import { intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import type { Hex } from "../../lib/hex.ts";
@@ -17,6 +17,7 @@ import {
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
+import { countActivity, countOpenIntent, openIntents } from "./activity.ts";
 
 export const INTENT_TYPES = ["SWAP_EXACT_IN_MAX_SLIPPAGE"] as const;
 
@@ -144,7 +145,7 @@ function moveSelection(former: string | null, solver: string): Change[] {
 export const intentsDomain = defineDomain({
   contract: "IntentBook",
   abi,
-  tables: [intents, bids, fills, fillProofs, solverActivity],
+  tables: [intents, bids, fills, fillProofs, solverActivity, openIntents],
   events: {
     IntentSubmitted: {
       details: submission,
@@ -174,16 +175,27 @@ export const intentsDomain = defineDomain({
             required_attestation_schema: execution.requiredAttestationSchema,
             metadata_uri_hash: execution.metadataURIHash,
           }),
+          countOpenIntent(constraints.deadline, 1n),
+          ...countActivity(timestamp, { intents: 1n }),
         ];
       },
       explain: ({ args }) => `Intent #${args.intentId} submitted by ${args.owner}`,
     },
     IntentCancelled: {
-      fold: ({ args }) => [update(intents, { intent_id: args.intentId }, { status: "CANCELLED" })],
+      requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
+      fold: ({ args, timestamp, find }) => {
+        const intent = find(intents, { intent_id: args.intentId });
+        if (!intent) throw new Error(`intent ${args.intentId} is cancelled, but was never submitted`);
+        return [
+          update(intents, { intent_id: args.intentId }, { status: "CANCELLED" }),
+          countOpenIntent(intent.deadline, -1n),
+          ...countActivity(timestamp, { cancelled_intents: 1n }),
+        ];
+      },
       explain: ({ args }) => `Intent #${args.intentId} cancelled by its owner`,
     },
     SolverBidSubmitted: {
-      fold: ({ args }) => [
+      fold: ({ args, timestamp }) => [
         insert(bids, {
           intent_id: args.intentId,
           chain_bid_id: args.bidId,
@@ -195,6 +207,7 @@ export const intentsDomain = defineDomain({
           execution_hash: args.executionHash,
         }),
         addAmounts(solverActivity, { solver: args.solver }, { bids: 1n }),
+        ...countActivity(timestamp, { bids: 1n }),
       ],
       explain: ({ args }) =>
         `Solver ${args.solver} bid #${args.bidId} on intent #${args.intentId}: ${args.amountIn} in for ${args.amountOut} out, fee ${args.fee}`,
@@ -244,6 +257,8 @@ export const intentsDomain = defineDomain({
               surplus_out_total: surplus,
             },
           ),
+          countOpenIntent(intent.deadline, -1n),
+          ...countActivity(timestamp, { fills: 1n }),
         ];
       },
       explain: ({ args }) =>

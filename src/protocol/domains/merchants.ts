@@ -4,6 +4,7 @@ import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import {
   addCommerceTotals,
   commerceTotals,
@@ -48,7 +49,7 @@ export const merchantsDomain = defineDomain({
   ],
   events: {
     MerchantRegistered: {
-      fold: ({ args }) => [
+      fold: ({ args, timestamp }) => [
         insert(merchants, {
           merchant_id: args.merchantId,
           owner: args.owner,
@@ -58,6 +59,7 @@ export const merchantsDomain = defineDomain({
           active: true,
         }),
         addCommerceTotals({ merchants: 1n, active_merchants: 1n }),
+        countHour(timestamp, { merchants: 1n }),
       ],
       explain: ({ args }) => `Merchant #${args.merchantId} registered by ${args.owner}`,
     },

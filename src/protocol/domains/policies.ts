@@ -1,9 +1,11 @@
-// Policies of accounts and what they have spent. PolicyModule → policies, spending windows, signed payments.
+// Policies of accounts and what they have spent. PolicyModule → policies, their count, spending windows, signed payments.
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
-import { type Change, insert, upsert } from "../../schema/change.ts";
+import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
+import { addAmounts, insert, upsert } from "../../schema/change.ts";
 import { address, bool, boundedText, bytes4, bytes32, orNull, uint63, uint256 } from "../../schema/column.ts";
-import { defineDomain, requireRow } from "../../schema/domain.ts";
-import { defineTable, type RowOf } from "../../schema/table.ts";
+import { defineDomain, type EventRule, requireRow } from "../../schema/domain.ts";
+import { defineRollup, defineTable, type RowOf } from "../../schema/table.ts";
+import { countActivity } from "./activity.ts";
 
 /** The length of the contract's spending window, which starts with the first spend after the last window ended. */
 export const SPEND_WINDOW_SECONDS = 86_400n;
@@ -29,6 +31,13 @@ const policyColumns = {
 export const policies = defineTable("policies", policyColumns, {
   key: ["account", "policy_type", "policy_subject"],
 });
+
+/** The accounts that have a policy, which the events count one by one. */
+export const policyAccounts = defineRollup(
+  "policy_accounts",
+  { account: address, policies: uint63 },
+  { key: ["account"], history: "full" },
+);
 
 export const spendWindows = defineTable(
   "spend_windows",
@@ -78,14 +87,38 @@ const EMPTY_POLICY = {
   frozen: null,
 };
 
-function policy(account: string, type: string, subject: string, fields: Partial<PolicyRow>): Change {
-  return upsert(policies, {
-    account,
-    policy_type: type,
-    policy_subject: subject,
-    ...EMPTY_POLICY,
-    ...fields,
+type ArgsOf<Name extends ContractEventName<typeof abi>> = ContractEventArgsFromTopics<typeof abi, Name>;
+
+/** An event that sets a policy: the latest one for the subject counts. */
+function policyRule<Args extends { readonly account: string }>(declared: {
+  type: string;
+  subject: (args: Args) => string;
+  fields: (args: Args) => Partial<PolicyRow>;
+  explain: EventRule<Args>["explain"];
+}): EventRule<Args> {
+  const keyOf = (args: Args) => ({
+    account: args.account,
+    policy_type: declared.type,
+    policy_subject: declared.subject(args),
   });
+  return {
+    requiredRows: ({ args }) => [
+      requireRow(policies, keyOf(args)),
+      requireRow(policyAccounts, { account: args.account }),
+    ],
+    fold: ({ args, timestamp, find }) => {
+      const key = keyOf(args);
+      const written = upsert(policies, { ...key, ...EMPTY_POLICY, ...declared.fields(args) });
+      if (find(policies, key)) return [written];
+      const isFirst = find(policyAccounts, { account: args.account }) === null;
+      return [
+        written,
+        addAmounts(policyAccounts, { account: args.account }, { policies: 1n }),
+        ...(isFirst ? countActivity(timestamp, { accounts: 1n }) : []),
+      ];
+    },
+    explain: declared.explain,
+  };
 }
 
 /** As in the contract, a window lasts a day from its start. */
@@ -98,56 +131,62 @@ const allowedWord = (allowed: boolean): string => (allowed ? "allowed" : "no lon
 export const policiesDomain = defineDomain({
   contract: "PolicyModule",
   abi,
-  tables: [policies, spendWindows, paymentWindows, signedPayments],
+  tables: [policies, policyAccounts, spendWindows, paymentWindows, signedPayments],
   events: {
-    SpendLimitSet: {
-      fold: ({ args: { account, token, maxPerDay } }) => [
-        policy(account, "SPEND_LIMIT", token, { token, max_per_day: maxPerDay }),
-      ],
+    SpendLimitSet: policyRule<ArgsOf<"SpendLimitSet">>({
+      type: "SPEND_LIMIT",
+      subject: ({ token }) => token,
+      fields: ({ token, maxPerDay }) => ({ token, max_per_day: maxPerDay }),
       explain: ({ args }) =>
         `Account ${args.account} limited its spending of ${args.token} to ${args.maxPerDay} a day`,
-    },
-    TargetAllowlistUpdated: {
-      fold: ({ args: { account, target, allowed } }) => [
-        policy(account, "TARGET_ALLOWLIST", target, { target, allowed }),
-      ],
+    }),
+    TargetAllowlistUpdated: policyRule<ArgsOf<"TargetAllowlistUpdated">>({
+      type: "TARGET_ALLOWLIST",
+      subject: ({ target }) => target,
+      fields: ({ target, allowed }) => ({ target, allowed }),
       explain: ({ args }) =>
         `Target ${args.target} is ${allowedWord(args.allowed)} for account ${args.account}`,
-    },
-    FunctionAllowlistUpdated: {
-      fold: ({ args: { account, target, selector, allowed } }) => [
-        policy(account, "FUNCTION_ALLOWLIST", `${target}:${selector}`, { target, selector, allowed }),
-      ],
+    }),
+    FunctionAllowlistUpdated: policyRule<ArgsOf<"FunctionAllowlistUpdated">>({
+      type: "FUNCTION_ALLOWLIST",
+      subject: ({ target, selector }) => `${target}:${selector}`,
+      fields: ({ target, selector, allowed }) => ({ target, selector, allowed }),
       explain: ({ args }) =>
         `Function ${args.selector} of ${args.target} is ${allowedWord(args.allowed)} for account ${args.account}`,
-    },
-    FunctionAllowlistModeUpdated: {
-      fold: ({ args: { account, enabled } }) => [policy(account, "FUNCTION_ALLOWLIST_MODE", "", { enabled })],
+    }),
+    FunctionAllowlistModeUpdated: policyRule<ArgsOf<"FunctionAllowlistModeUpdated">>({
+      type: "FUNCTION_ALLOWLIST_MODE",
+      subject: () => "",
+      fields: ({ enabled }) => ({ enabled }),
       explain: ({ args }) =>
         `Account ${args.account} turned its function allowlist ${args.enabled ? "on" : "off"}`,
-    },
-    PaymentPolicySet: {
-      fold: ({ args: { account, merchant, token, facilitator, maxPerPayment, maxPerDay, allowed } }) => [
-        policy(account, "PAYMENT_POLICY", `${merchant}:${token}:${facilitator}`, {
-          merchant,
-          token,
-          facilitator,
-          max_per_payment: maxPerPayment,
-          max_per_day: maxPerDay,
-          allowed,
-        }),
-      ],
+    }),
+    PaymentPolicySet: policyRule<ArgsOf<"PaymentPolicySet">>({
+      type: "PAYMENT_POLICY",
+      subject: ({ merchant, token, facilitator }) => `${merchant}:${token}:${facilitator}`,
+      fields: ({ merchant, token, facilitator, maxPerPayment, maxPerDay, allowed }) => ({
+        merchant,
+        token,
+        facilitator,
+        max_per_payment: maxPerPayment,
+        max_per_day: maxPerDay,
+        allowed,
+      }),
       explain: ({ args }) =>
         `Payments of ${args.token} to merchant ${args.merchant} are ${allowedWord(args.allowed)} for account ${args.account}`,
-    },
-    GuardianSet: {
-      fold: ({ args: { account, guardian } }) => [policy(account, "GUARDIAN", "", { guardian })],
+    }),
+    GuardianSet: policyRule<ArgsOf<"GuardianSet">>({
+      type: "GUARDIAN",
+      subject: () => "",
+      fields: ({ guardian }) => ({ guardian }),
       explain: ({ args }) => `Account ${args.account} set its guardian to ${args.guardian}`,
-    },
-    AccountFrozen: {
-      fold: ({ args: { account, frozen } }) => [policy(account, "ACCOUNT_FROZEN", "", { frozen })],
+    }),
+    AccountFrozen: policyRule<ArgsOf<"AccountFrozen">>({
+      type: "ACCOUNT_FROZEN",
+      subject: () => "",
+      fields: ({ frozen }) => ({ frozen }),
       explain: ({ args }) => `Account ${args.account} was ${args.frozen ? "frozen" : "unfrozen"}`,
-    },
+    }),
     SpendRecorded: {
       requiredRows: ({ args: { account, token } }) => [requireRow(spendWindows, { account, token })],
       fold: ({ args: { account, token, dailyTotal }, timestamp, find }) => [

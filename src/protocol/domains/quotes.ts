@@ -4,6 +4,7 @@ import { upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import { addCommerceTotals } from "./commerce-totals.ts";
 
 export const quotes = defineTable(
@@ -37,7 +38,7 @@ export const quotesDomain = defineDomain({
     // The live deployment lets a merchant commit the same terms again, which makes the quote payable again.
     QuoteCommitted: {
       requiredRows: ({ args }) => [requireRow(quotes, { quote_hash: args.quoteHash })],
-      fold: ({ args, find }) => {
+      fold: ({ args, timestamp, find }) => {
         const before = find(quotes, { quote_hash: args.quoteHash });
         return [
           upsert(quotes, {
@@ -58,13 +59,16 @@ export const quotesDomain = defineDomain({
             x402_payload_hash: args.x402PayloadHash,
             settled: false,
           }),
-          before
-            ? addCommerceTotals({ settled_quotes: before.settled ? -1n : 0n })
-            : addCommerceTotals({
-                quotes: 1n,
-                quoted_volume: args.amount,
-                quoted_protocol_fees: args.protocolFeeAmount,
-              }),
+          ...(before
+            ? [addCommerceTotals({ settled_quotes: before.settled ? -1n : 0n })]
+            : [
+                addCommerceTotals({
+                  quotes: 1n,
+                  quoted_volume: args.amount,
+                  quoted_protocol_fees: args.protocolFeeAmount,
+                }),
+                countHour(timestamp, { quotes: 1n }),
+              ]),
         ];
       },
       explain: ({ args }) =>

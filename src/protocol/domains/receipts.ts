@@ -4,6 +4,7 @@ import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable, ZERO_HASH } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import { addCommerceTotals, addSettledReceipt, countDelta, merchantRecords } from "./commerce-totals.ts";
 import { quotes } from "./quotes.ts";
 
@@ -47,7 +48,7 @@ export const receiptsDomain = defineDomain({
   tables: [receipts],
   events: {
     ReceiptRecorded: {
-      fold: ({ args }) => {
+      fold: ({ args, timestamp }) => {
         const receipt = {
           receipt_id: args.receiptId,
           quote_hash: args.quoteHash,
@@ -70,6 +71,7 @@ export const receiptsDomain = defineDomain({
           update(quotes, { quote_hash: args.quoteHash }, { settled: true }),
           addCommerceTotals({ settled_quotes: 1n }),
           ...addSettledReceipt(receipt),
+          countHour(timestamp, { receipts: 1n }),
           addAmounts(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
         ];
       },

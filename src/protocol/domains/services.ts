@@ -4,6 +4,7 @@ import { insert, update } from "../../schema/change.ts";
 import { bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countHour } from "./activity.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
 
 // The numeric id is the key: the live deployment lets two services of a merchant share a service_id.
@@ -34,7 +35,7 @@ export const servicesDomain = defineDomain({
   tables: [services],
   events: {
     ServiceRegistered: {
-      fold: ({ args }) => [
+      fold: ({ args, timestamp }) => [
         insert(services, {
           service_numeric_id: args.serviceNumericId,
           merchant_id: args.merchantId,
@@ -45,6 +46,7 @@ export const servicesDomain = defineDomain({
           active: true,
         }),
         addCommerceTotals({ services: 1n, active_services: 1n }),
+        countHour(timestamp, { services: 1n }),
       ],
       explain: ({ args }) =>
         `Service #${args.serviceNumericId} (${args.serviceId}) registered by merchant #${args.merchantId}`,

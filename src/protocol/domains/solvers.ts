@@ -4,6 +4,7 @@ import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineTable } from "../../schema/table.ts";
+import { countActivity } from "./activity.ts";
 
 export const solvers = defineTable(
   "solvers",
@@ -30,7 +31,7 @@ export const solversDomain = defineDomain({
   tables: [solvers],
   events: {
     SolverRegistered: {
-      fold: ({ args }) => [
+      fold: ({ args, timestamp }) => [
         insert(solvers, {
           solver_id: args.solverId,
           operator: args.operator,
@@ -39,6 +40,7 @@ export const solversDomain = defineDomain({
           bond: args.bond,
           active: true,
         }),
+        ...countActivity(timestamp, { solvers: 1n }),
       ],
       explain: ({ args }) =>
         `Solver #${args.solverId} registered by ${args.operator} with a bond of ${args.bond}`,

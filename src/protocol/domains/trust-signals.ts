@@ -4,6 +4,7 @@ import { addAmounts, insert } from "../../schema/change.ts";
 import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
+import { countActivity } from "./activity.ts";
 
 export const TRUST_SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
 const KINDS = ["Verification", "Risk", "Compliance", "Fulfillment"] as const;
@@ -48,7 +49,7 @@ export const trustSignalsDomain = defineDomain({
   tables: [trustSignals, signalCounts, subjectSignalCounts],
   events: {
     TrustSignalRecorded: {
-      fold: ({ args }) => {
+      fold: ({ args, timestamp }) => {
         const subject = { subject_type: args.subjectType, subject_id: args.subjectId, kind: args.kind };
         return [
           insert(trustSignals, {
@@ -59,6 +60,7 @@ export const trustSignalsDomain = defineDomain({
           }),
           addAmounts(signalCounts, { kind: args.kind }, { signals: 1n }),
           addAmounts(subjectSignalCounts, subject, { signals: 1n }),
+          ...countActivity(timestamp, { trust_signals: 1n }),
         ];
       },
       explain: ({ args }) =>

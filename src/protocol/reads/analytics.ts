@@ -12,6 +12,7 @@ import { isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
+import { packRows, unpackRows } from "./packed-rows.ts";
 
 // A bounded response (D64).
 const ROWS_MAX = 20;
@@ -96,20 +97,13 @@ function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
   return sql`select * from ((${unchanged}) union all (${changed})) held ${order}`;
 }
 
-// Every cell is a number, an address or a hash, so neither separator is ever part of one. Building JSON in the database
-// took twice as long.
-const CELL_END = ",";
-const ROW_END = ";";
-
 function ranked(ranking: Ranking, asOf: AsOf): SqlText {
   const { key, by, join, keys } = ranking;
-  // concat_ws skips nulls, which would shift the columns.
-  const cells = Object.values(keys).map((column) => `coalesce(${column}::text, '')`);
   const joining = join
     ? sql` left join ${rawSql(join.table)} j on ${rawSql(join.on)} and ${isValidAt("j", asOf)}`
     : sql``;
-  return sql`(select string_agg(concat_ws('${rawSql(CELL_END)}', ${rawSql(cells.join(", "))}), '${rawSql(ROW_END)}' order by v.${rawSql(by)} desc, v.${rawSql(key)} desc)
-    from (${largest(ranking, asOf)}) v${joining})`;
+  const from = sql`from (${largest(ranking, asOf)}) v${joining}`;
+  return packRows(Object.values(keys), from, `v.${by} desc, v.${key} desc`);
 }
 
 type ShownColumn = { readonly key: string; readonly isInteger: boolean };
@@ -119,12 +113,11 @@ const LISTS = Object.entries(RANKINGS).map(([name, { keys }]) => ({
   shown: Object.keys(keys).map((key): ShownColumn => ({ key, isInteger: INTEGERS.includes(key) })),
 }));
 
-function elementOf(row: string, shown: readonly ShownColumn[]): ResultRow {
-  const cells = row.split(CELL_END);
+function elementOf(cells: readonly (string | null)[], shown: readonly ShownColumn[]): ResultRow {
   const element: Record<string, string | number | null> = {};
   for (const [index, { key, isInteger }] of shown.entries()) {
-    const cell = cells[index] ?? "";
-    element[key] = cell === "" ? null : isInteger ? Number(cell) : cell;
+    const cell = cells[index] ?? null;
+    element[key] = cell !== null && isInteger ? Number(cell) : cell;
   }
   return element;
 }
@@ -133,11 +126,8 @@ function assemble(rows: ResultRows): ResultRow | null {
   const record = toFirstRecord(rows);
   if (!record) return null;
   const body: Record<string, unknown> = { summary: record.summary };
-  for (const { name, shown } of LISTS) {
-    const elements = record[name];
-    body[name] =
-      typeof elements === "string" ? elements.split(ROW_END).map((row) => elementOf(row, shown)) : [];
-  }
+  for (const { name, shown } of LISTS)
+    body[name] = unpackRows(record[name]).map((cells) => elementOf(cells, shown));
   return body;
 }
 

@@ -18,7 +18,7 @@ type StatementCost = {
 type WarmUp = "planned" | "executed";
 
 // Tables that stay small.
-const SMALL = ["commerce_totals", "rail_volumes", "signal_counts"];
+const SMALL = ["commerce_totals", "protocol_totals", "rail_volumes", "signal_counts"];
 const ROW_TABLES = tables.map(({ name }) => name).filter((name) => !SMALL.includes(name));
 // PostgreSQL plans the first five executions for their values, then keeps the cheaper of custom and generic plan. The
 // generic plan must not be forced: with a limit as parameter, PostgreSQL often keeps the custom one.

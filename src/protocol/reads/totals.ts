@@ -1,0 +1,156 @@
+// Reads: GET /totals, how much of everything there is, and how much of it came in each of the last hours or days.
+import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject, enumParameter, type Parameter } from "../../schema/parameter.ts";
+import {
+  type AsOf,
+  type Read,
+  type ReadPlan,
+  type ResultRows,
+  readHiddenColumn,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
+import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { activityHours } from "../domains/activity.ts";
+import { packRows, unpackRows } from "./packed-rows.ts";
+
+const HOUR_SECONDS = 3_600;
+
+/** Interval in hours, and how many of them the series has: two days, or a month. */
+const INTERVALS = { hour: { hours: 1, count: 48 }, day: { hours: 24, count: 30 } } as const;
+type Interval = keyof typeof INTERVALS;
+
+export const intervalParameter: Parameter = {
+  name: "interval",
+  in: "query",
+  required: false,
+  kind: enumParameter(Object.keys(INTERVALS) as Interval[]),
+  description: "Length of the intervals, in UTC: hour, or day (default).",
+  example: "day",
+};
+
+/** The keys of the totals in order, each from the totals of the protocol, of commerce, or from the open intents. */
+const TOTALS: Readonly<Record<string, string>> = {
+  agents: "p.agents",
+  accounts: "p.accounts",
+  intents: "p.intents",
+  open_intents: "o.intents",
+  filled_intents: "p.fills",
+  cancelled_intents: "p.cancelled_intents",
+  expired_intents: "p.intents - p.fills - p.cancelled_intents - o.intents",
+  bids: "p.bids",
+  fills: "p.fills",
+  solvers: "p.solvers",
+  attestors: "p.attestors",
+  attestations: "p.attestations",
+  merchants: "c.merchants",
+  services: "c.services",
+  facilitators: "c.facilitators",
+  quotes: "c.quotes",
+  receipts: "c.receipts",
+  disputes: "c.disputes",
+  open_disputes: "c.open_disputes",
+  trust_signals: "p.trust_signals",
+};
+
+const COUNTED = Object.keys(activityHours.columns).filter((column) => column !== "hour");
+
+/**
+ * Open intents by the hour of their deadline, after this hour; those of this hour one by one, because some of them are
+ * expired. At an earlier block the latter are current rows that are older than it, or have changed since, which few have.
+ */
+function openIntentsAt(asOf: AsOf): SqlText {
+  const later = sql`select coalesce(sum(o.intents), 0) from open_intents o where o.hour > now.time / ${rawSql(String(HOUR_SECONDS))} and ${isValidAt("o", asOf)}`;
+  const soon = rawSql(
+    `status = 'OPEN' and deadline > now.time and deadline < (now.time / ${HOUR_SECONDS} + 1) * ${HOUR_SECONDS}`,
+  );
+  const current = sql`select count(*) from intents where valid_to is null and ${soon}`;
+  if (asOf === null) return sql`select (${later}) + (${current}) as intents`;
+  const block = asOf.toString();
+  // The limit keeps the planner from joining by reading all intents.
+  const changed = sql`select count(*) from (select distinct n.intent_id from intents n where n.valid_from > ${block}) n
+    cross join lateral (select o.* from intents o where o.intent_id = n.intent_id and o.valid_from <= ${block} order by o.valid_from desc limit 1) before
+    where ${soon}`;
+  return sql`select (${later}) + (${current} and valid_from <= ${block}) + (${changed}) as intents`;
+}
+
+function seriesAt(asOf: AsOf, { hours, count }: { hours: number; count: number }): SqlText {
+  const start = `hour / ${hours} * ${hours}`;
+  const sums = COUNTED.map((column) => `sum(a.${column}) as ${column}`).join(", ");
+  const first = `(now.time / ${HOUR_SECONDS * hours} - ${count - 1}) * ${hours}`;
+  const grouped = sql`from (select ${rawSql(`a.${start}`)} as start, ${rawSql(sums)} from activity_hours a
+    where a.hour >= ${rawSql(first)} and a.hour <= now.time / ${rawSql(String(HOUR_SECONDS))} and ${isValidAt("a", asOf)} group by 1) s`;
+  return packRows(
+    [`s.start * ${HOUR_SECONDS}`, ...COUNTED.map((column) => `s.${column}`)],
+    grouped,
+    "s.start",
+  );
+}
+
+function statement(asOf: AsOf, interval: Interval): SqlText {
+  const pairs = Object.entries(TOTALS).map(([key, value]) => `'${key}', coalesce(${value}, 0)::text`);
+  return sql`select json_build_object(${rawSql(pairs.join(", "))}) as totals, now.time as _time,
+      ${seriesAt(asOf, INTERVALS[interval])} as series
+    from (select ${blockTimeAt(asOf)} as time) now cross join lateral (${openIntentsAt(asOf)}) o
+    left join protocol_totals p on p.scope = 'all' and ${isValidAt("p", asOf)}
+    left join commerce_totals c on c.scope = 'all' and ${isValidAt("c", asOf)}`;
+}
+
+/** The starts of the last intervals, oldest first; the last one contains the time. */
+export function listStarts(time: unknown, hours: number, count: number): string[] {
+  if (time === null || time === undefined) return [];
+  const seconds = BigInt(HOUR_SECONDS * hours);
+  const last = BigInt(String(time)) / seconds;
+  return Array.from({ length: count }, (_, index) => String((last - BigInt(count - 1 - index)) * seconds));
+}
+
+function assemble(rows: ResultRows, interval: Interval): unknown {
+  const record = toFirstRecord(rows);
+  if (!record) return null;
+  const { hours, count } = INTERVALS[interval];
+  const found = new Map(unpackRows(record.series).map(([start, ...counts]) => [start, counts]));
+  const series = listStarts(readHiddenColumn(rows, 0, "_time"), hours, count).map((start) => ({
+    start,
+    ...Object.fromEntries(COUNTED.map((column, index) => [column, found.get(start)?.[index] ?? "0"])),
+  }));
+  return { totals: record.totals, interval, series };
+}
+
+const COUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
+const countsOf = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, COUNT]));
+
+const totals: Read = {
+  path: "/totals",
+  operationId: "getTotals",
+  summary: "Totals",
+  description:
+    "How many agents, intents, bids, receipts and other records there are, and how many came in each of the last 48 hours or 30 days; the running one is the last. Available from the finalized block on.",
+  tag: "Index",
+  parameters: [intervalParameter],
+  provenance: false,
+  recentOnly: true,
+  responseSchema: {
+    title: "Totals",
+    ...closedObject({
+      totals: closedObject(countsOf(Object.keys(TOTALS))),
+      interval: { type: "string", enum: Object.keys(INTERVALS) },
+      series: {
+        type: "array",
+        maxItems: INTERVALS.hour.count,
+        items: closedObject({ start: COUNT, ...countsOf(COUNTED) }),
+      },
+    }),
+  },
+  notFoundMessage: null,
+  plan: ({ asOf, values }): ReadPlan => {
+    const interval = (values.interval as Interval | undefined) ?? "day";
+    // At an earlier block, the statement reads every intent that has changed since.
+    return {
+      sql: statement(asOf, interval),
+      cost: asOf === null ? "quick" : "slow",
+      assemble: (rows) => assemble(rows, interval),
+    };
+  },
+};
+
+export const totalReads = [totals];

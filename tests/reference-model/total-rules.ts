@@ -1,0 +1,64 @@
+// The model's totals: every count and sum that follows from the events alone, made anew for each block.
+import type { ModelEvent } from "./model-events.ts";
+import { eventArgument, type ReadModel } from "./read-model.ts";
+
+/** What an event counts as; with arguments, only the first event with those values does. */
+const COUNTED: Readonly<Record<string, { readonly as: string; readonly oncePer?: string }>> = {
+  AgentRegistered: { as: "agents" },
+  SpendLimitSet: { as: "accounts", oncePer: "account" },
+  TargetAllowlistUpdated: { as: "accounts", oncePer: "account" },
+  FunctionAllowlistUpdated: { as: "accounts", oncePer: "account" },
+  FunctionAllowlistModeUpdated: { as: "accounts", oncePer: "account" },
+  PaymentPolicySet: { as: "accounts", oncePer: "account" },
+  GuardianSet: { as: "accounts", oncePer: "account" },
+  AccountFrozen: { as: "accounts", oncePer: "account" },
+  IntentSubmitted: { as: "intents" },
+  IntentCancelled: { as: "cancelled_intents" },
+  SolverBidSubmitted: { as: "bids" },
+  IntentFilled: { as: "fills" },
+  SolverRegistered: { as: "solvers" },
+  AttestorRegistered: { as: "attestors" },
+  AttestationSubmitted: { as: "attestations" },
+  TrustSignalRecorded: { as: "trust_signals" },
+  MerchantRegistered: { as: "merchants" },
+  ServiceRegistered: { as: "services" },
+  FacilitatorRegistered: { as: "facilitators", oncePer: "facilitatorId" },
+  QuoteCommitted: { as: "quotes", oncePer: "quoteHash" },
+  ReceiptRecorded: { as: "receipts" },
+  DisputeOpened: { as: "disputes" },
+};
+const COMMERCE = ["merchants", "services", "facilitators", "quotes", "receipts", "disputes"];
+const NAMES = [...new Set(Object.values(COUNTED).map(({ as }) => as))];
+const zeros = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 0n]));
+const TOTALS = { scope: "all", ...zeros(NAMES.filter((name) => !COMMERCE.includes(name))) };
+const HOUR = 3_600n;
+const LAST_HOUR = BigInt(Date.UTC(2100, 0, 1) / 3_600_000);
+
+export function countTotals(model: ReadModel, events: readonly ModelEvent[]): void {
+  countActivity(model, events);
+  for (const { deadline, status } of model.rows("intents")) {
+    const later = BigInt(String(deadline)) / HOUR;
+    const hour = later > LAST_HOUR ? LAST_HOUR : later;
+    model.count("open_intents", hour, { hour, intents: 0n }, { intents: status === "OPEN" ? 1n : 0n });
+  }
+  for (const { account } of model.rows("policies")) {
+    model.count("policy_accounts", account, { account, policies: 0n }, { policies: 1n });
+  }
+}
+
+function countActivity(model: ReadModel, events: readonly ModelEvent[]): void {
+  const met = new Set<string>();
+  for (const event of events) {
+    const counted = COUNTED[event.event];
+    if (!counted) continue;
+    if (counted.oncePer !== undefined) {
+      const first = `${counted.as} ${String(eventArgument(event, counted.oncePer)).toLowerCase()}`;
+      if (met.has(first)) continue;
+      met.add(first);
+    }
+    const hour = event.timestamp / HOUR;
+    const one = { [counted.as]: 1n };
+    model.count("activity_hours", hour, { hour, ...zeros(NAMES) }, one);
+    if (!COMMERCE.includes(counted.as)) model.count("protocol_totals", "all", TOTALS, one);
+  }
+}
