@@ -93,7 +93,7 @@ describe("a merchant", () => {
       ["newest-disputes", "disputes", "/disputes", "dispute_id", `merchant_id=${id}`],
     ] as const;
     for (const [card, key, path, name, query] of cases) {
-      const expected = (await listOf(`${path}?${query}&limit=8`, key)).map((each) => each[name]);
+      const expected = (await listOf(`${path}?${query}&limit=6`, key)).map((each) => each[name]);
       const links = [
         ...cardOf(text, card).matchAll(/<td[^>]*data-label="(?:Service|Receipt|Dispute)".*?<\/td>/gs),
       ]
@@ -213,7 +213,7 @@ describe("facilitators", () => {
     const text = await open(`/receipts/${settled?.receipt_id}`);
     expect(cardOf(text, "parties")).toContain(`/explorer/facilitators/${found?.facilitator_id}"`);
     const page = await open(`/facilitators/${found?.facilitator_id}`);
-    const expected = await listOf(`/receipts?facilitator=${settled?.facilitator}&limit=8`, "receipts");
+    const expected = await listOf(`/receipts?facilitator=${settled?.facilitator}&limit=6`, "receipts");
     const links = [...cardOf(page, "newest-receipts").matchAll(/\/explorer\/receipts\/([0-9]+)"/g)];
     expect(links.map(([, id]) => id)).toEqual(expected.map(({ receipt_id }) => receipt_id));
   });

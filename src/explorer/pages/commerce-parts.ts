@@ -36,7 +36,7 @@ const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
   { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
 ];
 
-const EVENTS_SHOWN = 12;
+const EVENTS_SHOWN = 8;
 
 /** What happened to a record up to the shown block, newest first. */
 export function historyCard(data: EventsData, page: PageContext): Html {
@@ -94,7 +94,7 @@ export function signalsCard(
 }
 
 /** As many rows of a related list as a page shows. */
-export const RELATED_ROWS = "8";
+export const RELATED_ROWS = "6";
 
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 

@@ -6,6 +6,7 @@ import {
   card,
   type Fact,
   facts,
+  hash,
   number,
   recordLink,
   status,
@@ -74,6 +75,7 @@ function nextStep({ expires_at }: Quote, state: QuoteState): readonly TimelineSt
 
 function termsOf({ quote: { body: quote }, facilitatorId }: QuoteData, page: PageContext): readonly Fact[] {
   return [
+    ["Hash of the quote", hash(page, quote.quote_hash)],
     ["Amount", amount(page, quote.amount, quote.token)],
     ["Token", token(page, quote.token)],
     [
@@ -103,8 +105,7 @@ function render(data: QuoteData, page: PageContext): PageView {
   ]);
   const shown = { ...receipts, list: withoutColumns(receipts.list, ["Merchant", "Service", "Agent"]) };
   const steps = [...paymentSteps(eventsUpTo(events.events, page), page), ...nextStep(quote, state)];
-  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(data, page))}${sourceLinks(page, found.call)}`)}${card("Commitments", html`<p class="soft note">Hashes of documents that merchant and agent agreed on. A document that is published here is linked.</p>${commitments}`)}</div><div>${card("Life", html`${timeline(steps)}${sourceLinks(page, events.call)}`)}</div></div>
-${listCard("Receipts", shown, page)}`;
+  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(data, page))}${sourceLinks(page, found.call)}`)}${card("Commitments", html`<p class="soft note">Hashes of documents that merchant and agent agreed on. A document that is published here is linked.</p>${commitments}`)}${listCard("Receipts", shown, page)}</div><div>${card("Life", html`${timeline(steps)}${sourceLinks(page, events.call)}`)}</div></div>`;
   return {
     kicker: "Quote",
     title: `Quote ${shorten(quote.quote_hash)}`,
