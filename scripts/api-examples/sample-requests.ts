@@ -126,7 +126,10 @@ async function requestBidExamples(api: ExampleRecorder, open: Fields, agent: Fie
 
 async function requestPolicyExamples(api: ExampleRecorder, open: Fields, agent: Fields): Promise<void> {
   const account = await findAccountWithPolicies(api);
+  await api.read("/accounts/{address}", { address: account });
   await api.read("/accounts/{address}/policies", { address: account }, "?limit=3");
+  await api.read("/accounts/{address}/windows", { address: account }, "?limit=2");
+  await api.read("/accounts/{address}/session-keys", { address: await findAccountWithSessionKey(api) });
   const recipient = (agent.owner ?? "").slice(2).padStart(64, "0");
   const data = `0xa9059cbb${recipient}${25_000_000n.toString(16).padStart(64, "0")}`;
   await api.request("POST", "/preflight", "/preflight", {
@@ -246,4 +249,19 @@ async function findAccountWithPolicies(api: ExampleRecorder): Promise<string> {
     if (account && (await api.list(`/accounts/${account}/policies`, "policies")).length > 1) return account;
   }
   throw new Error("no account of the simulator has set a policy");
+}
+
+/** A page of events may be empty while there are more. */
+async function findAccountWithSessionKey(api: ExampleRecorder): Promise<string> {
+  for (let from = "genesis"; ; ) {
+    const body = await api.fetch(`/events?from=${from}&type=SessionKeyUpdated&limit=1`);
+    const { events, progress, has_more } = body as {
+      readonly events: readonly Fields[];
+      readonly progress: { readonly cursor: string };
+      readonly has_more: boolean;
+    };
+    if (events[0]?.address) return events[0].address;
+    if (!has_more) throw new Error("no account of the simulator has a session key");
+    from = progress.cursor;
+  }
 }

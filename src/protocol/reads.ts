@@ -1,5 +1,6 @@
 // Every read of the indexed tables that the API offers, in the order of the API description.
 import type { Read } from "../schema/reads/read.ts";
+import { accountReads } from "./reads/accounts.ts";
 import { analyticsReads } from "./reads/analytics.ts";
 import { commerceReads } from "./reads/commerce.ts";
 import { headReads } from "./reads/head.ts";
@@ -13,6 +14,7 @@ export const indexReads: readonly Read[] = [
   ...agentReads,
   ...intentReads,
   ...policyReads,
+  ...accountReads,
   ...registryReads,
   ...commerceReads,
   ...analyticsReads,

@@ -33,8 +33,9 @@ const SPECIAL: Readonly<Record<string, string>> = {
   "intents.deadline": `case when i % 500 = 7 then ${NOW} + i else i end`,
   "intents.status": "case when i % 4 = 3 then 'OPEN' else 'FILLED' end",
   "disputes.status": "case when i % 2000 = 9 then 'OPEN' else 'RESOLVED' end",
-  "policies.policy_type": "'TARGET_ALLOWLIST'",
+  "policies.policy_type": "case when i % 2 = 0 then 'SPEND_LIMIT' else 'TARGET_ALLOWLIST' end",
   "policies.account": hex(40, "i / 1000"),
+  "session_keys.account": hex(40, "i / 1000"),
   "bids.intent_id": "i / 20",
   // Rare values must be found as quickly as common ones.
   "trust_signals.subject_type": "case when i = 9 then 3 else 0 end",

@@ -110,6 +110,7 @@ describe("an earlier block", () => {
         )
       ).value;
     const random = async (path: string, table: string, column: string) => path + (await pick(table, column));
+    const spender = await pick("spend_windows", "account");
     return [
       ...Object.keys(LIST_SHAPES).flatMap((path) => [
         `${path}?limit=100`,
@@ -129,6 +130,10 @@ describe("an earlier block", () => {
       `/intents/${await pick("bids", "intent_id")}/bids`,
       `/intents/${await pick("bids", "intent_id")}/bids?status=open`,
       `/accounts/${await pick("policies", "account")}/policies`,
+      ...["", "/windows"].map((rest) => `/accounts/${spender}${rest}`),
+      `/accounts/${await pick("session_keys", "account")}`,
+      `/accounts/${await pick("session_keys", "account")}/session-keys`,
+      await random("/intents?owner=", "intents", "owner"),
       await random("/attestations?attester=", "attestations", "attester"),
       await random("/solvers/", "solvers", "solver_id"),
       await random("/solvers?operator=", "solvers", "operator"),

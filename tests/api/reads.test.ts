@@ -219,6 +219,7 @@ describe("errors", () => {
     ...NUMBERED.flatMap((path) => NO_IDS.map((id) => `${path}/${id}`)),
     ...Object.keys(LIST_SHAPES).flatMap((path) => NO_QUERIES.map((query) => `${path}?${query}`)),
     ...["/intents/x/bids", "/intents/1/bids?status=won", "/intents?status=closed", "/merchants/x/reputation"],
+    ...["/intents?owner=me", "/intents?owner=0x12"],
     ...["/agents", "/agents?owner=0x12", "/accounts/0x12/policies", `/accounts/${NO_HASH}/policies`],
     ...["/quotes/0x12", `/quotes/${UNKNOWN_ADDRESS}`, "/tx/0x12/explain", `/tx/${NO_HASH.slice(2)}/explain`],
     ...["/solvers?active=yes", "/solvers?active=", "/solvers?operator=me", "/attestors?operator=0x"],

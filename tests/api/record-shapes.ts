@@ -287,6 +287,37 @@ export const POLICY_SHAPES: Readonly<Record<string, ExpectedShape>> = Object.fro
   ]),
 );
 
+export const ACCOUNT_SHAPE: ExpectedShape = {
+  account: "address",
+  frozen: "boolean",
+  guardian: "address?",
+  function_allowlist_enabled: "boolean",
+  counts: "object",
+};
+
+export const WINDOW_SHAPE: ExpectedShape = {
+  policy_type: "text",
+  token: "address",
+  merchant: "address?",
+  facilitator: "address?",
+  max_per_payment: "number?",
+  max_per_day: "number?",
+  allowed: "boolean?",
+  spent: "number",
+  remaining: "number?",
+  window_start: "number?",
+  resets_at: "number?",
+  block_number: "number",
+};
+
+export const SESSION_KEY_SHAPE: ExpectedShape = {
+  session_key: "address",
+  expires_at: "number",
+  active: "boolean",
+  state: "text",
+  block_number: "number",
+};
+
 const VOLUME: ExpectedShape = { receipts: "number", settled_volume: "number", protocol_fees: "number" };
 
 export const ANALYTICS_SHAPE: Readonly<Record<string, ExpectedShape>> = {

@@ -1,7 +1,19 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
 import { bytes32, type JsonSchema, uint256 } from "../../schema/column.ts";
-import { closedObject, enumParameter, nullable, uintParameter } from "../../schema/parameter.ts";
-import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
+import {
+  addressParameter,
+  closedObject,
+  enumParameter,
+  nullable,
+  uintParameter,
+} from "../../schema/parameter.ts";
+import {
+  defineList,
+  equalsFilter,
+  immutableFilter,
+  type PageRequest,
+  withOwner,
+} from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
   blockTimeAt,
@@ -270,7 +282,7 @@ export const intentReads = [
     operationId: "listIntents",
     summary: "Intents, newest first",
     description:
-      "All intents, or those in one state. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
+      "All intents, those in one state, or those of one owner. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
     tag: "Intents",
     key: "intents",
     order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },
@@ -282,6 +294,7 @@ export const intentReads = [
         isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
+      owner: immutableFilter(intents, "owner", addressParameter, "Filter by owner."),
     },
   }),
   listBids,

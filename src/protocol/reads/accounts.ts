@@ -1,0 +1,236 @@
+// Reads of one account: GET /accounts/:address, its spending windows and its session keys.
+
+import { uint256 } from "../../schema/column.ts";
+import { addressParameter, closedObject, nullable, type Parameter } from "../../schema/parameter.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
+import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
+import { blockTimeAt, columnFields, defineRecord, type Field, isValidAt } from "../../schema/reads/record.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { agents } from "../domains/agents.ts";
+import { intents } from "../domains/intents.ts";
+import { paymentWindows, policies, SPEND_WINDOW_SECONDS, spendWindows } from "../domains/policies.ts";
+import { receipts } from "../domains/receipts.ts";
+import { sessionKeys } from "../domains/session-keys.ts";
+
+// Counting this many rows by an index takes about a millisecond (D354).
+const COUNT_MAX = 1_000;
+
+type Owned = { readonly name: string; readonly column: string; readonly key: string };
+
+/**
+ * How many records of one owner there are. They are numbered as they come and never deleted, so that those of an earlier
+ * block are the first ones of today, each with the block of its creation.
+ */
+function countOwned({ name, column, key }: Owned, account: SqlValue, asOf: AsOf): SqlText {
+  const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and c.${rawSql(column)} = ${account} order by c.${rawSql(key)} limit ${COUNT_MAX + 1}`;
+  const existing = asOf === null ? sql`true` : sql`q.block_number <= ${asOf.toString()}`;
+  return sql`select nullif(count(*), ${COUNT_MAX + 1}) from (${first}) q where ${existing}`;
+}
+
+/** How many rows an account has that are replaced by later ones: at an earlier block, all versions are looked through. */
+function countReplaced(
+  table: { readonly name: string; readonly key: readonly string[] },
+  account: SqlValue,
+  asOf: AsOf,
+): SqlText {
+  const name = rawSql(table.name);
+  const limit = COUNT_MAX + 1;
+  if (asOf === null)
+    return sql`select nullif(count(*), ${limit}) from (select from ${name} c where c.valid_to is null and c.account = ${account} limit ${limit}) q`;
+  const key = rawSql(table.key.slice(1).join(", "));
+  const versions = sql`select ${key}, valid_from from ${name} where account = ${account} order by ${key}, valid_from limit ${limit}`;
+  return sql`select case when count(*) < ${limit} then count(distinct (${key})) filter (where q.valid_from <= ${asOf.toString()}) end from (${versions}) q`;
+}
+
+const COUNTS: Readonly<Record<string, (account: SqlValue, asOf: AsOf) => SqlText>> = {
+  agents: (account, asOf) =>
+    countOwned({ name: agents.name, column: "owner", key: "agent_id" }, account, asOf),
+  intents: (account, asOf) =>
+    countOwned({ name: intents.name, column: "owner", key: "intent_id" }, account, asOf),
+  receipts: (account, asOf) =>
+    countOwned({ name: receipts.name, column: "agent", key: "receipt_id" }, account, asOf),
+  policies: (account, asOf) => countReplaced(policies, account, asOf),
+  session_keys: (account, asOf) => countReplaced(sessionKeys, account, asOf),
+};
+
+function accountStatement(account: SqlValue, asOf: AsOf): SqlText {
+  const policy = (column: string, type: string) =>
+    sql`(select t.${rawSql(column)} from ${rawSql(policies.name)} t where t.account = ${account} and t.policy_type = ${type} and t.policy_subject = '' and ${isValidAt("t", asOf)})`;
+  const counts = Object.entries(COUNTS).map(
+    ([name, count]) => sql`${rawSql(`'${name}'`)}, (${count(account, asOf)})::text`,
+  );
+  return sql`select ${account} as account, coalesce(${policy("frozen", "ACCOUNT_FROZEN")}, false) as frozen,
+      nullif(${policy("guardian", "GUARDIAN")}, ${ZERO_ADDRESS}) as guardian,
+      coalesce(${policy("enabled", "FUNCTION_ALLOWLIST_MODE")}, false) as function_allowlist_enabled,
+      json_build_object(${joinSql(counts, ", ")}) as counts`;
+}
+
+const inPath: Parameter = {
+  name: "address",
+  in: "path",
+  required: true,
+  kind: addressParameter,
+  description: "Account address.",
+};
+
+const COUNT = nullable({
+  type: "string",
+  pattern: "^[0-9]+$",
+  description: "Null where there are more than 1,000.",
+});
+
+const getAccount: Read = {
+  path: "/accounts/:address",
+  operationId: "getAccount",
+  summary: "One account",
+  description:
+    "Whether the account is frozen, its guardian, whether its function allowlist is on, and how many agents, intents, receipts, policies and session keys it has. An address that the index does not know has none.",
+  tag: "Policies",
+  parameters: [inPath],
+  provenance: false,
+  responseSchema: {
+    title: "Account",
+    ...closedObject({
+      account: { type: "string" },
+      frozen: { type: "boolean" },
+      guardian: nullable({ type: "string" }),
+      function_allowlist_enabled: { type: "boolean" },
+      counts: closedObject(Object.fromEntries(Object.keys(COUNTS).map((name) => [name, COUNT]))),
+    }),
+  },
+  notFoundMessage: null,
+  plan: ({ values, asOf }) => ({
+    sql: accountStatement(values.address ?? null, asOf),
+    cost: "quick",
+    assemble: toFirstRecord,
+  }),
+};
+
+const AMOUNT_OR_NULL = nullable(uint256.json);
+
+/** Whether the block is still within the window: as in the contract, its end is no longer a part of it. */
+const isOpen = (asOf: AsOf) =>
+  sql`${blockTimeAt(asOf)} < coalesce(sw.window_start, pw.window_start) + ${rawSql(String(SPEND_WINDOW_SECONDS))}`;
+const spentIn = (asOf: AsOf) => sql`case when ${isOpen(asOf)} then coalesce(sw.spent, pw.spent) else 0 end`;
+
+function whileOpen(value: string, description: string): Field {
+  return {
+    sql: (asOf) => sql`case when ${isOpen(asOf)} then ${rawSql(value)} end`,
+    json: { ...AMOUNT_OR_NULL, description },
+  };
+}
+
+const NO_LIMIT = "Null where there is no limit.";
+
+const spendingWindow = defineRecord({
+  name: "SpendingWindow",
+  table: policies,
+  joins: [
+    {
+      table: spendWindows,
+      alias: "sw",
+      on: "t.policy_type = 'SPEND_LIMIT' and sw.account = t.account and sw.token = t.token",
+    },
+    {
+      table: paymentWindows,
+      alias: "pw",
+      on: "t.policy_type = 'PAYMENT_POLICY' and pw.account = t.account and pw.merchant = t.merchant and pw.token = t.token and pw.facilitator = t.facilitator",
+    },
+  ],
+  fields: {
+    policy_type: {
+      sql: () => sql`t.policy_type`,
+      json: { type: "string", enum: ["PAYMENT_POLICY", "SPEND_LIMIT"] },
+    },
+    token: { sql: () => sql`t.token`, json: { type: "string" } },
+    ...columnFields(policies, ["merchant", "facilitator"]),
+    max_per_payment: {
+      sql: () => sql`nullif(t.max_per_payment, 0)`,
+      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
+    },
+    max_per_day: {
+      sql: () => sql`nullif(t.max_per_day, 0)`,
+      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
+    },
+    ...columnFields(policies, ["allowed"]),
+    spent: {
+      sql: spentIn,
+      json: { ...uint256.json, description: "In the current window, as of the block." },
+    },
+    remaining: {
+      // A limit may be lower than what is already spent.
+      sql: (asOf: AsOf) =>
+        sql`case when t.max_per_day > 0 then greatest(t.max_per_day - ${spentIn(asOf)}, 0) end`,
+      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
+    },
+    window_start: whileOpen(
+      "coalesce(sw.window_start, pw.window_start)",
+      "Time of the first spend of the current window; null where none is open.",
+    ),
+    resets_at: whileOpen(
+      `coalesce(sw.window_start, pw.window_start) + ${SPEND_WINDOW_SECONDS}`,
+      "Time from which nothing counts as spent; null where no window is open.",
+    ),
+    ...columnFields(policies, ["block_number"]),
+  },
+});
+
+const listSpendingWindows = defineList("/accounts/:address/windows", spendingWindow, {
+  operationId: "listSpendingWindows",
+  summary: "What an account has spent of its limits",
+  description:
+    "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block.",
+  tag: "Policies",
+  key: "windows",
+  order: {
+    direction: "asc",
+    keys: [
+      { sql: "t.policy_type", cast: "text" },
+      { sql: "t.policy_subject", cast: "text" },
+    ],
+  },
+  pathFilters: {
+    address: {
+      kind: addressParameter,
+      description: "Account address.",
+      // No other type is between the two, so that one walk of the key finds them in order.
+      where: (value) =>
+        sql`t.account = ${value} and t.policy_type >= 'PAYMENT_POLICY' and t.policy_type <= 'SPEND_LIMIT'`,
+    },
+  },
+  filters: {},
+  extraFields: ({ address }) => ({ account: address }),
+  extraFieldSchemas: { account: { type: "string" } },
+});
+
+const sessionKey = defineRecord({
+  name: "SessionKey",
+  table: sessionKeys,
+  fields: {
+    ...columnFields(sessionKeys, ["session_key", "expires_at", "active"]),
+    state: {
+      // The contract accepts a key in the second in which it expires.
+      sql: (asOf: AsOf) =>
+        sql`case when not t.active then 'WITHDRAWN' when ${blockTimeAt(asOf)} > t.expires_at then 'EXPIRED' else 'ACTIVE' end`,
+      json: { type: "string", enum: ["ACTIVE", "EXPIRED", "WITHDRAWN"] },
+    },
+    ...columnFields(sessionKeys, ["block_number"]),
+  },
+});
+
+const listSessionKeys = defineList("/accounts/:address/session-keys", sessionKey, {
+  operationId: "listSessionKeys",
+  summary: "Session keys of an account",
+  description:
+    "Every key that the account has ever given access, with the end of its access and its state as of the block.",
+  tag: "Policies",
+  key: "session_keys",
+  order: { direction: "asc", keys: [{ sql: "t.session_key", cast: "text" }] },
+  pathFilters: { address: equalsFilter("account", addressParameter, "Account address.") },
+  filters: {},
+  extraFields: ({ address }) => ({ account: address }),
+  extraFieldSchemas: { account: { type: "string" } },
+});
+
+export const accountReads: readonly Read[] = [getAccount, listSpendingWindows, listSessionKeys];
