@@ -9,12 +9,22 @@ export type ApiCall = {
   readonly route: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  /** Of POST; absent for GET. */
+  readonly body?: Readonly<Record<string, string>>;
 };
 
-export function findRoute(routes: readonly RouteDescription[], path: string): RouteDescription {
-  const found = routes.find((route) => route.method === "GET" && route.path === path);
-  if (!found) throw new TypeError(`the API has no route GET ${path}`);
+export function findRoute(
+  routes: readonly RouteDescription[],
+  path: string,
+  method: "GET" | "POST" = "GET",
+): RouteDescription {
+  const found = routes.find((route) => route.method === method && route.path === path);
+  if (!found) throw new TypeError(`the API has no route ${method} ${path}`);
   return found;
+}
+
+export function methodOf({ body }: ApiCall): "GET" | "POST" {
+  return body === undefined ? "GET" : "POST";
 }
 
 /** The URL of a request, without the origin. */

@@ -4,14 +4,19 @@ import { FAULTS, Fault, type FaultCode } from "../lib/fault.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { SendRequest } from "../mcp/server.ts";
 import { parseJson } from "../mcp/tool-result.ts";
-import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
+import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
 import type { List, ListData } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
 
 type Values = Readonly<Record<string, string | null | undefined>>;
-type CallValues = { readonly params?: Readonly<Record<string, string>>; readonly query?: Values };
+type CallValues = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Values;
+  readonly body?: Readonly<Record<string, string>>;
+};
+type Attempt<T> = ApiResult<T> | { readonly problem: string };
 
 // As many as a page of several lists needs by far: a page must not become a way to multiply requests.
 const CALLS_MAX = 40;
@@ -58,16 +63,13 @@ export class ApiReader {
   }
 
   /** The sentence of the API where it rejects the request, such as for totals that are not kept that long. */
-  async attempt<T>(
-    route: string,
-    values: CallValues = {},
-  ): Promise<ApiResult<T> | { readonly problem: string }> {
-    try {
-      return await this.get<T>(route, values);
-    } catch (error) {
-      if (error instanceof Fault && error.status === 400) return { problem: error.message };
-      throw error;
-    }
+  attempt<T>(route: string, values: CallValues = {}): Promise<Attempt<T>> {
+    return toAttempt(this.get<T>(route, values));
+  }
+
+  /** The same for POST, of routes that only compute: a page never changes anything. */
+  evaluate<T>(route: "/preflight", body: Readonly<Record<string, string>>): Promise<Attempt<T>> {
+    return toAttempt(this.#request<T>(this.#createCall(route, { body })));
   }
 
   /** A page of a list. */
@@ -82,22 +84,23 @@ export class ApiReader {
     return { list, call, records: records as readonly ApiRecord[], next };
   }
 
-  #createCall(route: string, { params = {}, query = {} }: CallValues): ApiCall {
-    const description = findRoute(this.#routes, route);
+  #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {
+    const description = findRoute(this.#routes, route, body === undefined ? "GET" : "POST");
     const takesBlock = description.parameters.some(({ name }) => name === "block");
     const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#block } : {}) });
     const kept = given.filter(
       (pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "",
     );
-    return { route, params, query: Object.fromEntries(kept) };
+    return { route, params, query: Object.fromEntries(kept), ...(body === undefined ? {} : { body }) };
   }
 
   async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
     this.#calls += 1;
     if (this.#calls > CALLS_MAX) throw new Error("a page makes too many requests");
-    const { operationId: operation } = findRoute(this.#routes, call.route);
-    const parameters = { ...call.params, ...call.query };
-    const request = { method: "GET" as const, url: formatUrl(call), body: null, operation, parameters };
+    const method = methodOf(call);
+    const { operationId: operation } = findRoute(this.#routes, call.route, method);
+    const parameters = { ...call.params, ...call.query, ...call.body };
+    const request = { method, url: formatUrl(call), body: call.body ?? null, operation, parameters };
     const {
       status,
       headers,
@@ -117,6 +120,15 @@ export class ApiReader {
     if (value === undefined) return;
     const values = this.#heads.get(what) ?? new Set();
     this.#heads.set(what, values.add(value));
+  }
+}
+
+async function toAttempt<T>(request: Promise<ApiResult<T>>): Promise<Attempt<T>> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof Fault && error.status === 400) return { problem: error.message };
+    throw error;
   }
 }
 

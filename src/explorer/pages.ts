@@ -1,6 +1,9 @@
 // Every page of the explorer, in the sections and the order of the navigation. A page in this table is served, linked
 // and tested.
 import type { Page, Section } from "./page.ts";
+import { accountPage } from "./pages/account.ts";
+import { agentPage } from "./pages/agent.ts";
+import { agentsPage } from "./pages/agents.ts";
 import { attestationPage } from "./pages/attestation.ts";
 import { attestationsPage } from "./pages/attestations.ts";
 import { attestorPage, attestorsPage } from "./pages/attestors.ts";
@@ -8,12 +11,13 @@ import { commercePages } from "./pages/commerce.ts";
 import { homePage } from "./pages/home.ts";
 import { intentPage } from "./pages/intent.ts";
 import { intentsPage } from "./pages/intents.ts";
+import { preflightPage } from "./pages/preflight.ts";
 import { schemaPage, schemasPage } from "./pages/schemas.ts";
 import { searchPage } from "./pages/search.ts";
 import { transactionPage } from "./pages/transaction.ts";
 
 const trade: Section = { label: "Trade", pages: [intentsPage, intentPage] };
-const accounts: Section = { label: "Accounts", pages: [] };
+const accounts: Section = { label: "Accounts", pages: [accountPage, preflightPage, agentsPage, agentPage] };
 const commerce: Section = { label: "Commerce", pages: commercePages };
 const trust: Section = {
   label: "Trust",

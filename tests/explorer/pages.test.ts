@@ -87,7 +87,7 @@ describe("every page", () => {
   it("is the same as of the latest block as without a block, in its tables", async () => {
     const tables = (text: string) =>
       (text.match(/<tbody>[\s\S]*?<\/tbody>/g) ?? []).map((each) =>
-        each.replace(/[?&]block=[0-9]+/g, "").replaceAll("&amp;", ""),
+        each.replaceAll("&amp;", "&").replace(/[?&]block=[0-9]+/g, ""),
       );
     for (const { path } of examples) {
       const at = `${path}${path.includes("?") ? "&" : "?"}block=${stage.head}`;

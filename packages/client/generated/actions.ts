@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, Solver, Totals, TrustSignal, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -54,7 +54,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<IntentWithMetadata>;
 
   /**
-   * Intents, newest first. All intents, or those in one state. An intent whose deadline has passed counts as expired, although the contract still stores it as open. (GET /intents)
+   * Intents, newest first. All intents, those in one state, or those of one owner. An intent whose deadline has passed counts as expired, although the contract still stores it as open. (GET /intents)
    *
    * @example
    * ```ts
@@ -64,6 +64,8 @@ export interface IndexedActions {
   listIntents(parameters?: {
     /** Filter by state; case-insensitive. */
     status?: "open" | "filled" | "cancelled" | "expired";
+    /** Filter by owner. */
+    owner?: string;
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
     limit?: number;
     /** next_cursor of the previous page, with the same filters. */
@@ -111,6 +113,57 @@ export interface IndexedActions {
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
   }, options?: ReadOptions): List<Policy>;
+
+  /**
+   * One account. Whether the account is frozen, its guardian, whether its function allowlist is on, and how many agents, intents, receipts, policies and session keys it has. An address that the index does not know has none. (GET /accounts/{address})
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getAccount({ });
+   * ```
+   */
+  getAccount(parameters: {
+    /** Account address. */
+    address: string;
+  }, options?: ReadOptions): Promise<Account>;
+
+  /**
+   * What an account has spent of its limits. Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block. (GET /accounts/{address}/windows)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listSpendingWindows({ })) console.log(record);
+   * ```
+   */
+  listSpendingWindows(parameters: {
+    /** Account address. */
+    address: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<SpendingWindow>;
+
+  /**
+   * Session keys of an account. Every key that the account has ever given access, with the end of its access and its state as of the block. (GET /accounts/{address}/session-keys)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listSessionKeys({ })) console.log(record);
+   * ```
+   */
+  listSessionKeys(parameters: {
+    /** Account address. */
+    address: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<SessionKey>;
 
   /**
    * One attestation. Who attests what about which subject under which schema, and whether it is revoked. The attested data itself is off chain; the record has its hash. (GET /attestations/{id})

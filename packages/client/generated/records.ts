@@ -14,6 +14,20 @@ export type ACCOUNT_FROZEN = {
   block_timestamp?: string;
 };
 
+export type Account = {
+  account: string;
+  frozen: boolean;
+  guardian: string | null;
+  function_allowlist_enabled: boolean;
+  counts: {
+    agents: string | null;
+    intents: string | null;
+    receipts: string | null;
+    policies: string | null;
+    session_keys: string | null;
+  };
+};
+
 export type ActivityTransfer = {
   /** Null for the native coin. */
   contract: string | null;
@@ -1329,6 +1343,22 @@ export type SessionExecutionsRow = {
   log_index: number;
 };
 
+export type SessionKey = {
+  session_key: string;
+  expires_at: string;
+  active: boolean;
+  state: "ACTIVE" | "EXPIRED" | "WITHDRAWN";
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
+};
+
 export type SessionKeysRow = {
   account: string;
   session_key: string;
@@ -1433,6 +1463,35 @@ export type SpendWindowsRow = {
   block_number: string;
   tx_hash: string;
   log_index: number;
+};
+
+export type SpendingWindow = {
+  policy_type: "PAYMENT_POLICY" | "SPEND_LIMIT";
+  token: string;
+  merchant: string | null;
+  facilitator: string | null;
+  /** Null where there is no limit. */
+  max_per_payment: string | null;
+  /** Null where there is no limit. */
+  max_per_day: string | null;
+  allowed: boolean | null;
+  /** In the current window, as of the block. */
+  spent: string;
+  /** Null where there is no limit. */
+  remaining: string | null;
+  /** Time of the first spend of the current window; null where none is open. */
+  window_start: string | null;
+  /** Time from which nothing counts as spent; null where no window is open. */
+  resets_at: string | null;
+  block_number: string;
+  /** With include=provenance. */
+  tx_hash?: string;
+  /** With include=provenance. */
+  log_index?: number;
+  /** With include=provenance. */
+  block_hash?: string;
+  /** With include=provenance. */
+  block_timestamp?: string;
 };
 
 export type SubjectSignalCountsRow = {

@@ -1,0 +1,199 @@
+// The rules of an account as lists: what is spent of its limits, all its policies, and its session keys.
+import { formatAmount } from "../../lib/decimal.ts";
+import type { ApiRecord } from "../api-call.ts";
+import { address, amount, badge, block, gauge, number, status, time, token, unknown } from "../components.ts";
+import { linkTo, type PageContext } from "../context.ts";
+import { toWords } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import type { List } from "../list.ts";
+
+const NATIVE = `0x${"0".repeat(40)}`;
+
+/** The zero address stands for the coin of the chain. */
+export function tokenName(page: PageContext, value: unknown): Html {
+  return value === NATIVE ? html`<span title="${NATIVE}">the native coin</span>` : token(page, value);
+}
+
+// Of every EVM chain.
+const NATIVE_DECIMALS = 18;
+
+/** An amount of a token, or of the native coin, whose symbol is not known here. */
+export function amountOf(page: PageContext, units: unknown, of: unknown): Html {
+  if (of !== NATIVE || typeof units !== "string") return amount(page, units, of);
+  const coins = formatAmount(BigInt(units), NATIVE_DECIMALS);
+  return html`<span class="amount" title="${units} wei">${number(coins)} <span class="symbol">native</span></span>`;
+}
+
+const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
+  [86_400n, "d"],
+  [3_600n, "h"],
+  [60n, "min"],
+  [1n, "s"],
+];
+
+/** The two largest parts of a duration: `3 d 4 h`, `12 min 5 s`. */
+export function formatDuration(seconds: bigint): string {
+  let rest = seconds;
+  const parts = UNITS.flatMap(([size, name]) => {
+    const count = rest / size;
+    rest %= size;
+    return count > 0n ? [`${count} ${name}`] : [];
+  });
+  return parts.slice(0, 2).join(" ") || "0 s";
+}
+
+/** A time of the future or the past, seen from the shown block. */
+function timeFromBlock(value: unknown, { head }: PageContext): Html {
+  const distance = typeof value === "string" ? BigInt(value) - BigInt(head.block_timestamp) : null;
+  if (distance === null) return time(value);
+  const words = distance >= 0n ? `in ${formatDuration(distance)}` : `${formatDuration(-distance)} ago`;
+  return html`${time(value)}<span class="under">${words}</span>`;
+}
+
+function spentCell(each: ApiRecord, page: PageContext): Html {
+  const spent = amountOf(page, each.spent, each.token);
+  if (each.max_per_day === null) return html`${spent}<span class="under">no limit a day</span>`;
+  const limit = amountOf(page, each.max_per_day, each.token);
+  return gauge({
+    label: "Spent",
+    used: BigInt(String(each.spent)),
+    limit: BigInt(String(each.max_per_day)),
+    text: html`${spent} of ${limit}`,
+  });
+}
+
+function limitCell(each: ApiRecord, page: PageContext): Html {
+  if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${tokenName(page, each.token)}`;
+  const through =
+    each.facilitator !== NATIVE &&
+    html`<span class="under">through facilitator ${address(page, each.facilitator)}</span>`;
+  return html`Payments of ${tokenName(page, each.token)} to ${address(page, each.merchant)}${through}`;
+}
+
+export const windowList: List = {
+  route: "/accounts/:address/windows",
+  key: "windows",
+  csv: "/accounts/:address/windows.csv",
+  columns: [
+    { label: "Limit", cell: limitCell },
+    {
+      label: "State",
+      cell: (each) =>
+        each.allowed === false
+          ? badge("Not allowed", "bad")
+          : each.policy_type === "SPEND_LIMIT" && each.max_per_day === null
+            ? badge("No limit")
+            : badge("In force", "good"),
+    },
+    { label: "Spent in the window", kind: "number", cell: spentCell },
+    {
+      label: "Left",
+      kind: "number",
+      cell: (each, page) =>
+        each.remaining === null ? unknown() : amountOf(page, each.remaining, each.token),
+    },
+    {
+      label: "Per payment",
+      kind: "number",
+      cell: (each, page) =>
+        each.max_per_payment === null ? unknown() : amountOf(page, each.max_per_payment, each.token),
+    },
+    {
+      label: "Resets",
+      cell: (each, page) =>
+        each.resets_at === null
+          ? html`<span class="soft">no open window</span>`
+          : timeFromBlock(each.resets_at, page),
+    },
+  ],
+  empty: "It has neither a spend limit nor a payment policy at this block.",
+};
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  "0xa9059cbb": "transfer",
+  "0x095ea7b3": "approve",
+  "0x23b872dd": "transferFrom",
+};
+
+function subjectCell(each: ApiRecord, page: PageContext): Html {
+  switch (each.policy_type) {
+    case "TARGET_ALLOWLIST":
+      return address(page, each.target);
+    case "FUNCTION_ALLOWLIST": {
+      const selector = String(each.selector);
+      return html`<code title="${selector}">${FUNCTIONS[selector] ?? selector}</code> of ${address(page, each.target)}`;
+    }
+    case "SPEND_LIMIT":
+      return tokenName(page, each.token);
+    case "PAYMENT_POLICY":
+      return html`${tokenName(page, each.token)} to ${address(page, each.merchant)}`;
+    case "GUARDIAN":
+      return address(page, each.guardian);
+    default:
+      return unknown();
+  }
+}
+
+const allowance = (isAllowed: unknown) =>
+  isAllowed === true ? badge("Allowed", "good") : badge("Not allowed", "bad");
+
+/** The contract takes 0 for no limit. */
+const limitOf = (each: ApiRecord, page: PageContext) =>
+  each.max_per_day === "0"
+    ? badge("No limit a day")
+    : html`${amountOf(page, each.max_per_day, each.token)} a day`;
+
+function settingCell(each: ApiRecord, page: PageContext): Html {
+  switch (each.policy_type) {
+    case "SPEND_LIMIT":
+      return limitOf(each, page);
+    case "PAYMENT_POLICY":
+      return html`${allowance(each.allowed)} ${limitOf(each, page)}`;
+    case "FUNCTION_ALLOWLIST_MODE":
+      return each.enabled === true ? badge("On", "accent") : badge("Off");
+    case "ACCOUNT_FROZEN":
+      return each.frozen === true ? status("FROZEN") : badge("Not frozen", "good");
+    case "GUARDIAN":
+      return each.guardian === NATIVE ? badge("No guardian") : badge("May freeze and release it");
+    default:
+      return allowance(each.allowed);
+  }
+}
+
+function checkCell(each: ApiRecord, page: PageContext): Html | null {
+  const { id } = page.params;
+  if (typeof each.target !== "string" || id === undefined) return null;
+  const data = typeof each.selector === "string" ? each.selector : null;
+  const path = linkTo(page, `/accounts/${encodeURIComponent(id)}/preflight`, { target: each.target, data });
+  return html`<a href="${path}">Check a call</a>`;
+}
+
+export const policyList: List = {
+  route: "/accounts/:address/policies",
+  key: "policies",
+  csv: "/accounts/:address/policies.csv",
+  columns: [
+    { label: "Policy", cell: (each) => toWords(String(each.policy_type)) },
+    { label: "About", cell: subjectCell },
+    { label: "Setting", cell: settingCell },
+    { label: "Set in block", kind: "number", cell: (each, page) => block(page, each.block_number) },
+    { label: "Preflight", cell: checkCell },
+  ],
+  empty: "It has set no policy at this block.",
+};
+
+export const sessionKeyList: List = {
+  route: "/accounts/:address/session-keys",
+  key: "session_keys",
+  csv: "/accounts/:address/session-keys.csv",
+  columns: [
+    { label: "Session key", cell: (each, page) => address(page, each.session_key) },
+    {
+      label: "State",
+      cell: (each) => status(String(each.state), each.state === "WITHDRAWN" ? "bad" : undefined),
+    },
+    { label: "Access ends", cell: (each, page) => timeFromBlock(each.expires_at, page) },
+    { label: "Set in block", kind: "number", cell: (each, page) => block(page, each.block_number) },
+  ],
+  empty: "It has given no session key access at this block.",
+};

@@ -1,0 +1,208 @@
+// Preflight on a page: whether a planned transaction of an account passes, why not, and the calls that would change it.
+import type { ApiCall } from "../api-call.ts";
+import type { ApiReader } from "../api-reader.ts";
+import { address, card, facts, gauge, notice, recordPath, sentence, status } from "../components.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { shorten } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import type { ListData } from "../list.ts";
+import { definePage, type PageView } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+import { type Account, findActiveAccount } from "./account.ts";
+import { amountOf, policyList, sessionKeyList, tokenName } from "./account-rules.ts";
+import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
+
+type SpendCheck = {
+  readonly token: string;
+  readonly attempted: string;
+  readonly spent: string;
+  readonly max_per_day: string | null;
+  readonly remaining: string | null;
+  readonly ok: boolean;
+};
+
+type PolicyUpdate = {
+  readonly policy_type: string;
+  readonly target?: string;
+  readonly selector?: string;
+  readonly token?: string;
+  readonly suggested_value: string | boolean;
+  readonly to: string;
+  readonly data: string;
+};
+
+type Verdict = {
+  readonly allowed: boolean;
+  readonly action: string;
+  readonly reasons: readonly string[];
+  readonly spend_checks: readonly SpendCheck[];
+  readonly required_policy_updates: readonly PolicyUpdate[];
+};
+
+type PreflightData = {
+  readonly account: Account;
+  readonly policies: ListData;
+  readonly sessionKeys: ListData;
+  /** Null while nothing is entered. */
+  readonly result: { readonly body: Verdict; readonly call: ApiCall } | { readonly problem: string } | null;
+};
+
+async function load(api: ApiReader, request: PageRequest): Promise<PreflightData> {
+  const id = requireParam(request, "id");
+  const { body: account } = await api.get<Account>("/accounts/:address", { params: { address: id } });
+  const params = { address: account.account };
+  const [policies, sessionKeys, result] = await Promise.all([
+    api.list(policyList, { params, query: { limit: "100" } }),
+    api.list(sessionKeyList, { params, query: { limit: "50" } }),
+    evaluate(api, account.account, request),
+  ]);
+  return { account, policies, sessionKeys, result };
+}
+
+async function evaluate(
+  api: ApiReader,
+  account: string,
+  { query }: PageRequest,
+): Promise<PreflightData["result"]> {
+  const entered = PREFLIGHT_KEYS.flatMap((key) => {
+    const value = query[key]?.trim() ?? "";
+    return value === "" ? [] : [[key, value]];
+  });
+  if (entered.length === 0) return null;
+  return api.evaluate<Verdict>("/preflight", { account, ...Object.fromEntries(entered) });
+}
+
+function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: PageContext): Html {
+  const of = tokenName(page, token);
+  if (max_per_day === null)
+    return html`<p>Spends ${amountOf(page, attempted, token)} of ${of}, which has no limit.</p>`;
+  return html`<div class="spend">${gauge({
+    label: "Spent after it",
+    used: BigInt(spent) + BigInt(attempted),
+    limit: BigInt(max_per_day),
+    text: html`${amountOf(page, (BigInt(spent) + BigInt(attempted)).toString(), token)} of ${amountOf(page, max_per_day, token)}`,
+  })}<p class="under">${amountOf(page, spent, token)} of ${of} are spent in the current window, this would add ${amountOf(page, attempted, token)}.</p></div>`;
+}
+
+/** What the call changes, in words. */
+function updateTitle(
+  { policy_type, target, selector, token, suggested_value }: PolicyUpdate,
+  page: PageContext,
+): Html {
+  switch (policy_type) {
+    case "ACCOUNT_FROZEN":
+      return html`Release the account`;
+    case "TARGET_ALLOWLIST":
+      return html`Allow the target ${address(page, target)}`;
+    case "FUNCTION_ALLOWLIST":
+      return html`Allow the function <code>${selector}</code> of ${address(page, target)}`;
+    case "SPEND_LIMIT":
+      return suggested_value === "0"
+        ? html`Remove the limit of ${tokenName(page, token)}`
+        : html`Raise the limit of ${tokenName(page, token)} to ${amountOf(page, suggested_value, token)} a day`;
+    default:
+      return html`Change the policy`;
+  }
+}
+
+/** A line for a shell. Everything in it is hex or a number from the API, so that it needs no quotes. */
+function formatCast({ to, data }: PolicyUpdate, from: string, page: PageContext): string {
+  return `cast send ${to} ${data} --from ${from} --chain ${page.site.chain.chainId} --rpc-url "$RPC_URL"`;
+}
+
+function copyable(label: string, text: string): Html {
+  return html`<div class="snippet"><h4>${label}</h4><pre tabindex="0"><code data-copy="${text}">${text}</code></pre></div>`;
+}
+
+function updateItem(update: PolicyUpdate, account: string, page: PageContext): Html {
+  const by = update.policy_type === "ACCOUNT_FROZEN" ? "the account or its guardian" : "the account";
+  return html`<li><h3>${updateTitle(update, page)}</h3>
+${copyable(`From (${by})`, account)}${copyable("To (the policy module)", update.to)}${copyable("Data", update.data)}${copyable("With cast; add the option of your wallet, such as --ledger", formatCast(update, account, page))}</li>`;
+}
+
+function updatesCard(
+  { allowed, required_policy_updates: updates }: Verdict,
+  account: string,
+  page: PageContext,
+): Html | null {
+  if (allowed) return null;
+  if (updates.length === 0)
+    return card(
+      "What would make it pass",
+      html`<p class="empty">No policy can change this: use another key, target or call data.</p>`,
+      { id: "fix" },
+    );
+  return card(
+    updates.length === 1 ? "The call that makes it pass" : "The calls that make it pass",
+    html`<p class="note soft">Ready to sign. The account itself must send ${updates.length === 1 ? "it" : "them"}; the owner of a PolicyAccount calls the function of the same name on the account instead.</p><ol class="updates">${updates.map((each) => updateItem(each, account, page))}</ol>`,
+    { id: "fix" },
+  );
+}
+
+function verdictCard(
+  { body, call }: { readonly body: Verdict; readonly call: ApiCall },
+  page: PageContext,
+): Html {
+  const [first, ...others] = body.reasons;
+  const reasons =
+    first !== undefined &&
+    html`<h3>Why not</h3><ol class="reasons"><li>${sentence(page, first)} <span class="soft">The contract reverts with this.</span></li>${others.map((each) => html`<li>${sentence(page, each)}</li>`)}</ol>`;
+  const spends =
+    body.spend_checks.length > 0 &&
+    html`<h3>What it spends</h3>${body.spend_checks.map((each) => spendGauge(each, page))}`;
+  const session = call.body?.session_key;
+  return card(
+    "Verdict",
+    html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${sentence(page, body.action)}</p></div>
+${facts([
+  ["From", address(page, call.body?.account)],
+  ["Target", address(page, call.body?.target?.toLowerCase())],
+  ...(session === undefined ? [] : ([["Signed by", address(page, session.toLowerCase())]] as const)),
+])}${reasons}${spends}${sourceLinks(page, call)}`,
+    { id: "verdict" },
+  );
+}
+
+const textsOf = (
+  records: ListData["records"],
+  key: string,
+  isChosen: (each: ListData["records"][number]) => boolean,
+) => [...new Set(records.filter(isChosen).map((each) => String(each[key])))];
+
+function render({ account, policies, sessionKeys, result }: PreflightData, page: PageContext): PageView {
+  const form = preflightForm(page, {
+    account: account.account,
+    problem: result !== null && "problem" in result ? result.problem : null,
+    targets: textsOf(
+      policies.records,
+      "target",
+      (each) => each.policy_type === "TARGET_ALLOWLIST" && each.allowed === true,
+    ),
+    sessionKeys: textsOf(sessionKeys.records, "session_key", ({ state }) => state === "ACTIVE"),
+  });
+  const verdict = result !== null && "body" in result ? result : null;
+  const path = recordPath(page, "account", account.account) ?? "";
+  return {
+    kicker: html`<a href="${path}">Account</a>`,
+    title: `Preflight for ${shorten(account.account)}`,
+    ...(account.frozen ? { beside: status("FROZEN") } : {}),
+    lead: "Whether the policies of the account let a planned transaction pass, every rule that it breaks, and the calls that would change that.",
+    main: html`<div class="columns"><div>${card("Planned transaction", form, { id: "transaction" })}</div><div>${
+      verdict === null
+        ? notice("info", "Enter a transaction; the verdict appears here.")
+        : verdictCard(verdict, page)
+    }</div></div>
+${verdict !== null && updatesCard(verdict.body, account.account, page)}`,
+  };
+}
+
+export const preflightPage = definePage({
+  path: "/accounts/:id/preflight",
+  query: PREFLIGHT_KEYS,
+  findExample: async (get) => ({
+    params: { id: await findActiveAccount(get) },
+    query: { target: `0x${"ab".repeat(20)}`, value: "1", data: "0x12345678" },
+  }),
+  load,
+  render,
+});
