@@ -14,9 +14,11 @@ import { intentsPage } from "./pages/intents.ts";
 import { preflightPage } from "./pages/preflight.ts";
 import { schemaPage, schemasPage } from "./pages/schemas.ts";
 import { searchPage } from "./pages/search.ts";
+import { solverPage } from "./pages/solver.ts";
+import { solversPage } from "./pages/solvers.ts";
 import { transactionPage } from "./pages/transaction.ts";
 
-const trade: Section = { label: "Trade", pages: [intentsPage, intentPage] };
+const trade: Section = { label: "Trade", pages: [intentsPage, intentPage, solversPage, solverPage] };
 const accounts: Section = { label: "Accounts", pages: [accountPage, preflightPage, agentsPage, agentPage] };
 const commerce: Section = { label: "Commerce", pages: commercePages };
 const trust: Section = {

@@ -55,6 +55,8 @@ async function populate(
   const deployment = await packages.deployFundedMarket(chain, "local");
   const { network, chainId, startBlock, contracts, local } = deployment;
   const tokens = {
+    // The coin of the chain has no contract: bonds and payments in it have the zero address.
+    [`0x${"0".repeat(40)}`]: { symbol: "ETH", decimals: 18 },
     [local.UsdCoin]: { symbol: "USDC", decimals: 6 },
     [local.WrappedEther]: { symbol: "WETH", decimals: 18 },
   };

@@ -1,0 +1,269 @@
+// One solver: its performance, the history of its bond, and its newest fills and bids.
+import type { ApiReader, ApiResult } from "../api-reader.ts";
+import { sparkline } from "../charts.ts";
+import {
+  address,
+  amount,
+  block,
+  card,
+  facts,
+  hash,
+  notice,
+  number,
+  recordLink,
+  time,
+  totals,
+  transaction,
+} from "../components.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { foreignUri } from "../foreign-text.ts";
+import { shareOf } from "../format.ts";
+import { type Html, type HtmlValue, html } from "../html.ts";
+import { table } from "../list.ts";
+import { definePage, type PageView } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+import { findFirst } from "./intents.ts";
+import { bondOf, percent, seconds, stateOf } from "./solvers.ts";
+
+type Solver = Readonly<Record<string, unknown>> & {
+  readonly solver_id: string;
+  readonly operator: string;
+  readonly metadata_uri: string;
+  readonly bids: string;
+  readonly selected_bids: string;
+  readonly fills: string;
+  readonly block_number: string;
+};
+
+type Intent = {
+  readonly intent_id: string;
+  readonly input_token: string;
+  readonly output_token: string;
+  readonly amount_out_min: string;
+};
+
+type SolverData = {
+  readonly solver: ApiResult<Solver>;
+  readonly events: EventsData;
+  /** Of the last blocks, where the solver has more events than a page reads. */
+  readonly recent: EventsData | null;
+  /** The intents behind the newest fills and bids, by id. */
+  readonly intents: ReadonlyMap<string, Intent>;
+};
+
+const ROWS_SHOWN = 8;
+// Where there is too much to read it all: some twenty minutes of a chain with a block every two seconds.
+const RECENT_BLOCKS = 600n;
+
+const ofType = (events: readonly EventRecord[], type: string) =>
+  events
+    .filter((event) => event.type === type)
+    .slice(-ROWS_SHOWN)
+    .toReversed();
+
+const newestFills = (events: readonly EventRecord[]) => ofType(events, "IntentFilled");
+const newestBids = (events: readonly EventRecord[]) => ofType(events, "SolverBidSubmitted");
+const idOf = ({ args }: EventRecord) => String(args.intentId);
+
+async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
+  const solver = await api.get<Solver>("/solvers/:id", { params: { id: requireParam(request, "id") } });
+  const { solver_id, block_number } = solver.body;
+  const events = await readEvents(api, block_number, { solver: solver_id });
+  const head = await api.head();
+  const from = BigInt(head.block_number) - RECENT_BLOCKS;
+  const recent =
+    events.isCut && from > BigInt(block_number)
+      ? await readEvents(api, from.toString(), { solver: solver_id })
+      : null;
+  const shown = eventsUpTo((recent ?? events).events, { head });
+  const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
+  const found = await Promise.all([...ids].map((id) => api.find<Intent>("/intents/:id", { params: { id } })));
+  const intents = new Map(
+    found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body] as const])),
+  );
+  return { solver, events, recent, intents };
+}
+
+function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Html {
+  return totals([
+    {
+      label: "Bond",
+      value: bondOf(page, solver.bond),
+      note: solver.active === true ? "locked while the solver is active" : "may be withdrawn",
+    },
+    {
+      label: "Win rate",
+      value: percent(solver.win_rate),
+      note: html`${number(solver.selected_bids)} of ${number(solver.bids)} bids selected`,
+    },
+    { label: "Fills", value: number(solver.fills), note: "a fill that fails leaves no trace on the chain" },
+    {
+      label: "Latency",
+      value: seconds(solver.avg_latency_seconds),
+      note: html`${number(solver.avg_latency_blocks)} blocks from submission to fill`,
+    },
+    {
+      label: "Surplus",
+      value: number(solver.avg_surplus_out),
+      note: "units over the minimum, on average, of whatever tokens it paid out",
+    },
+  ]);
+}
+
+type Change = { readonly event: EventRecord; readonly bond: bigint };
+
+/** What the registry held after each change, in order. */
+function bondChanges(events: readonly EventRecord[]): readonly Change[] {
+  return events
+    .filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged")
+    .map((event) => ({ event, bond: BigInt(String(event.args.bond)) }));
+}
+
+function signed(units: bigint, shown: Html): Html {
+  const tone = units > 0n ? "gain" : units < 0n ? "loss" : "soft";
+  return html`<span class="${tone}">${units > 0n && "+"}${shown}</span>`;
+}
+
+function bondHistory(events: readonly EventRecord[], page: PageContext): Html {
+  const changes = bondChanges(events);
+  if (changes.length === 0) return html`<p class="empty">No change of the bond is known at this block.</p>`;
+  const most = changes.reduce((largest, { bond }) => (bond > largest ? bond : largest), 0n);
+  const chart =
+    changes.length > 1 &&
+    sparkline(
+      changes.map(({ bond }) => shareOf(bond, most)),
+      `The bond after each of ${changes.length} changes`,
+    );
+  const rows = changes
+    .map(({ event, bond }, index) => ({ event, bond, added: bond - (changes[index - 1]?.bond ?? 0n) }))
+    .toReversed();
+  return html`${chart}${table(
+    [
+      { label: "Block", kind: "number", cell: ({ event }) => block(page, event.block_number) },
+      { label: "Time", cell: ({ event }) => time(event.block_timestamp) },
+      {
+        label: "Change",
+        kind: "number",
+        cell: ({ added }) => signed(added, bondOf(page, added.toString())),
+      },
+      { label: "Bond after it", kind: "number", cell: ({ bond }) => bondOf(page, bond.toString()) },
+    ],
+    rows,
+    page,
+  )}`;
+}
+
+type Intents = SolverData["intents"];
+
+/** Both amounts of a fill or a bid, with the tokens of its intent. */
+function amountsOf(intents: Intents): Parameters<typeof table<EventRecord>>[0] {
+  return [
+    { label: "Intent", cell: (event, page) => recordLink(page, "intent", idOf(event)) },
+    {
+      label: "Took in",
+      kind: "number",
+      cell: (event, page) => amount(page, event.args.amountIn, intents.get(idOf(event))?.input_token),
+    },
+    {
+      label: "Paid out",
+      kind: "number",
+      cell: (event, page) => amount(page, event.args.amountOut, intents.get(idOf(event))?.output_token),
+    },
+  ];
+}
+
+/** What the owner of an intent gained over the minimum; null where the intent is not known. */
+function surplusOf(event: EventRecord, intents: Intents, page: PageContext): HtmlValue {
+  const intent = intents.get(idOf(event));
+  if (intent === undefined) return amount(page, null, null);
+  const units = BigInt(String(event.args.amountOut)) - BigInt(intent.amount_out_min);
+  return signed(units, amount(page, units.toString(), intent.output_token));
+}
+
+function fillTable(events: readonly EventRecord[], intents: Intents, page: PageContext): Html {
+  const rows = newestFills(events);
+  if (rows.length === 0) return html`<p class="empty">There is no fill of it here at this block.</p>`;
+  return table(
+    [
+      ...amountsOf(intents),
+      { label: "Over the minimum", kind: "number", cell: (event) => surplusOf(event, intents, page) },
+      { label: "Block", kind: "number", cell: (event) => block(page, event.block_number) },
+      { label: "Transaction", cell: (event) => transaction(page, event.tx_hash) },
+    ],
+    rows,
+    page,
+  );
+}
+
+function bidTable(events: readonly EventRecord[], intents: Intents, page: PageContext): Html {
+  const rows = newestBids(events);
+  if (rows.length === 0) return html`<p class="empty">There is no bid of it here at this block.</p>`;
+  const selected = new Set(
+    events
+      .filter(({ type }) => type === "SolverBidSelected")
+      .map(({ args }) => `${args.intentId}-${args.bidId}`),
+  );
+  const isSelected = ({ args }: EventRecord) => selected.has(`${args.intentId}-${args.bidId}`);
+  const [intent, ...amounts] = amountsOf(intents);
+  return table(
+    [
+      ...(intent === undefined ? [] : [intent]),
+      {
+        label: "Bid",
+        cell: (event) => html`#${String(event.args.bidId)}${isSelected(event) && " · selected"}`,
+      },
+      ...amounts.map((column) => ({
+        ...column,
+        label: column.label === "Took in" ? "Takes in" : "Pays out",
+      })),
+      { label: "Valid until", cell: (event) => time(event.args.validUntil) },
+      { label: "Block", kind: "number", cell: (event) => block(page, event.block_number) },
+    ],
+    rows,
+    page,
+    (event) => (isSelected(event) ? "chosen" : ""),
+  );
+}
+
+function render({ solver: found, events: data, recent, intents }: SolverData, page: PageContext): PageView {
+  const { body: solver, call } = found;
+  const source = recent ?? data;
+  const events = eventsUpTo(data.events, page);
+  const newest = eventsUpTo(source.events, page);
+  const record = facts([
+    ["Operator", address(page, solver.operator)],
+    ["Metadata", solver.metadata_uri === "" ? null : foreignUri(solver.metadata_uri)],
+    ["Hash of its capabilities", hash(page, solver.capabilities_hash)],
+    ["Registered", html`block ${block(page, solver.block_number)}`],
+  ]);
+  const cut =
+    recent !== null &&
+    notice(
+      "info",
+      html`This solver has more events than a page reads. Fills and bids are those of the last ${number(RECENT_BLOCKS.toString())} blocks, the bond that of the first events; the API has all of them.`,
+    );
+  return {
+    kicker: "Solver",
+    title: `Solver #${solver.solver_id}`,
+    beside: stateOf(solver.active),
+    lead: "Competes for intents with bids, and fills those whose owner selects it.",
+    main: html`${performance(found, page)}${cut}
+<div class="columns"><div>${card("Record", html`${record}${sourceLinks(page, call)}`)}</div><div>${card("Bond", bondHistory(events, page))}</div></div>
+${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
+${card("Newest bids", html`${bidTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}`,
+    changes: changesOf(source.events, page),
+  };
+}
+
+export const solverPage = definePage({
+  path: "/solvers/:id",
+  findExample: async (get) => {
+    const { fill } = await findFirst(get, "/intents?status=filled&limit=1", "intents");
+    const { solver } = fill as { readonly solver: string };
+    const { solver_id } = await findFirst(get, `/solvers?operator=${solver}`, "solvers");
+    return { params: { id: String(solver_id) } };
+  },
+  load,
+  render,
+});
