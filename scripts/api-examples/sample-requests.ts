@@ -23,6 +23,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"])
     await api.read(path);
   await api.read("/head");
+  await api.read("/integrity");
   const agent = await api.read("/agents/{agentId}", { agentId: "1" });
   await api.read("/agents", {}, `?owner=${agent.owner}&limit=2`);
   const openIntent = await findUnsettledIntent(api);

@@ -31,6 +31,7 @@ import { describeApi } from "./describe.ts";
 import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
+import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
 import { openWebhooks, type WebhooksOptions } from "./webhooks/open.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
@@ -96,6 +97,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
+    createIntegrityEndpoint({ run: read }),
     events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];

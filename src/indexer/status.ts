@@ -20,6 +20,8 @@ export type IndexerReport = {
   readonly phase: IndexerPhase;
   readonly reason: string | null;
   readonly head: BlockSummary | null;
+  /** When a node last showed the head, in Unix seconds. */
+  readonly headSeenAt: number | null;
   readonly indexed: BlockSummary | null;
   readonly reorgs: number;
   readonly audit: SelfAuditReport;
@@ -43,6 +45,7 @@ type IndexerState = {
   phase: IndexerPhase;
   reason: string | null;
   head: BlockSummary | null;
+  headSeenAt: number | null;
   indexed: BlockSummary | null;
   reorgs: number;
   backfill: { from: number; to: number; startedMs: number; logs: number; loggedMs: number };
@@ -55,6 +58,7 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
     phase: "starting",
     reason: null,
     head: null,
+    headSeenAt: null,
     indexed: null,
     reorgs: 0,
     backfill: { from: 0, to: 0, startedMs: 0, logs: 0, loggedMs: 0 },
@@ -79,8 +83,8 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
     onAuditFailed: audit.onAuditFailed,
     onUnconfirmedChange: audit.onUnconfirmedChange,
     report: () => {
-      const { phase, reason, head, indexed, reorgs } = state;
-      return { phase, reason, head, indexed, reorgs, audit: audit.report() };
+      const { phase, reason, head, headSeenAt, indexed, reorgs } = state;
+      return { phase, reason, head, headSeenAt, indexed, reorgs, audit: audit.report() };
     },
     readiness: () => readinessOf(state, audit.report()),
   };
@@ -116,6 +120,7 @@ function createIndexingReporter(
     },
     onHead({ number, hash, timestamp }) {
       state.head = { number, hash, timestamp };
+      state.headSeenAt = Math.floor(clock.nowMs() / 1_000);
       updateGauges(metrics, state);
     },
     onSynced(position) {

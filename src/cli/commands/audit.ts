@@ -1,13 +1,16 @@
 // `sextant audit`: compares the rows with the contracts, the stored events and each other, and prints the differences.
-import { countDifferences, formatAuditReport } from "../../audit/report.ts";
+import { type AuditReport, countDifferences, formatAuditReport } from "../../audit/report.ts";
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings, splitRpcUrls } from "../../config/settings.ts";
+import { databaseSettings, indexerSettings, readVersion, splitRpcUrls } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
+import { insertAudit } from "../../store/index/integrity.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
 import { type RunCommand, readIntegerOption } from "../command.ts";
 
 export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
@@ -29,6 +32,7 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
     try {
       const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
       print(formatAuditReport(report));
+      await recordReport(database, report, log);
       return countDifferences(report) === 0 ? 0 : 1;
     } finally {
       await close();
@@ -37,3 +41,29 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
     rpc.close();
   }
 };
+
+/** For GET /integrity. The report counts where it cannot be stored too, as in a copy that is read only. */
+async function recordReport(database: Database, report: AuditReport, log: Log): Promise<void> {
+  const first = report.results.find(({ firstDifferences }) => firstDifferences.length > 0);
+  const [difference] = first?.firstDifferences ?? [];
+  const audit = {
+    source: "command",
+    kind: "tables",
+    block: report.block.number,
+    checked: report.results.reduce((sum, { compared }) => sum + compared, 0),
+    differences: countDifferences(report),
+    firstDifference:
+      first && difference
+        ? `${first.table} ${difference.key}: ${difference.column} is ${difference.found}, expected ${difference.expected}`
+        : null,
+    version: readVersion(),
+  } as const;
+  try {
+    await database.transaction((session) => insertAudit(session, audit));
+  } catch (err) {
+    log.warn(
+      { component: "cli", event: "audit_not_recorded", err },
+      "The result of the audit could not be stored",
+    );
+  }
+}

@@ -2,16 +2,18 @@
 import { randomInt } from "node:crypto";
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
+import { readVersion } from "../../config/settings.ts";
 import type { Log } from "../../lib/log.ts";
 import type { LogDecoder } from "../../protocol/decode-logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
 import { readIndexerStatus } from "../../store/index/checkpoint.ts";
+import { insertAudit } from "../../store/index/integrity.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { createLogFilters } from "../chain-source.ts";
 import type { IndexingReporter } from "../loop.ts";
 import { type BlockDifference, createHistoryAudit } from "./history.ts";
 import { createRowAudit } from "./rows.ts";
-import { type AuditReporter, auditContinuously } from "./schedule.ts";
+import { type AuditFinding, type AuditKind, type AuditReporter, auditContinuously } from "./schedule.ts";
 import type { SelfAuditReport } from "./status.ts";
 import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
 
@@ -78,7 +80,8 @@ async function runSelfAudit(
   known: readonly BlockDifference[],
   isSynced: () => boolean,
 ): Promise<void> {
-  const { rpc, database, deployment, report, log, signal } = options;
+  const { rpc, database, deployment, log, signal } = options;
+  const { report, settle } = recordAudits(options);
   // Nodes must not predict which blocks and rows are compared, and with which node.
   const random = () => randomInt(2 ** 32) / 2 ** 32;
   const { logsBloom } = findChainById(deployment.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
@@ -99,6 +102,48 @@ async function runSelfAudit(
     rows: createRowAudit({ rpc, database, deployment, random }),
   };
   await auditContinuously(checks, { intervalMs: options.auditMs, isSynced, report, signal });
+  await settle();
+}
+
+/** Stores each comparison as well, so that a restart loses none. */
+function recordAudits({ database, report, log }: SelfAuditOptions): {
+  readonly report: AuditReporter;
+  /** Resolves when everything is stored. */
+  settle(): Promise<void>;
+} {
+  let stored = Promise.resolve();
+  const version = readVersion();
+  const store = (kind: AuditKind, { checked, differences }: AuditFinding) =>
+    database
+      .transaction((session) =>
+        insertAudit(session, {
+          source: "self",
+          kind,
+          block: null,
+          checked,
+          differences: differences.length,
+          firstDifference: differences[0]?.text ?? null,
+          version,
+        }),
+      )
+      .catch((err) =>
+        log.debug(
+          { component: "indexer", event: "audit_not_recorded", err },
+          "The result of an audit could not be stored",
+        ),
+      );
+  return {
+    report: {
+      ...report,
+      onAudited(kind, finding) {
+        report.onAudited(kind, finding);
+        // What an earlier process has found is stored already.
+        if (finding.checked === 0) return;
+        stored = stored.then(() => store(kind, finding));
+      },
+    },
+    settle: () => stored,
+  };
 }
 
 /** The differences and unconfirmed ranges of an earlier process: a restart must not hide them. */

@@ -105,11 +105,14 @@ export function buildPruneBlocksStep(finalized: number): PipelineStep {
   return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
 }
 
-/** For the processes that serve the indexer's rows. */
+/** For the processes that serve the indexer's rows. A process that has not seen the chain's head yet keeps the last one. */
 export async function writeIndexerStatus(session: QueryRunner, status: object): Promise<void> {
   await session.query({
-    text: `insert into indexer_status (status, reported_at) values ($1::jsonb, now())
-           on conflict (only_row) do update set status = excluded.status, reported_at = excluded.reported_at`,
+    text: `insert into indexer_status as s (status, reported_at) values ($1::jsonb, now())
+           on conflict (only_row) do update set reported_at = excluded.reported_at,
+             status = case when excluded.status -> 'head' = 'null'::jsonb
+               then excluded.status || jsonb_strip_nulls(jsonb_build_object('head', s.status -> 'head', 'headSeenAt', s.status -> 'headSeenAt'))
+               else excluded.status end`,
     values: [JSON.stringify(status)],
   });
 }

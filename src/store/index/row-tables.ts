@@ -35,11 +35,15 @@ export async function readRowTablesState(
   );
   const [made] = rows;
   if (!made) return "absent";
+  return isMadeFrom(declaration, made.declaration_hash) ? "current" : "stale";
+}
+
+/** Whether rows whose declaration has this hash are those of the declaration. */
+export function isMadeFrom(declaration: RowDeclaration, declarationHash: string): boolean {
   const { tables, foldVersion, equivalentFoldVersions = [] } = declaration;
-  const isCurrent = [foldVersion, ...equivalentFoldVersions].some(
-    (version) => hashRowDeclaration({ tables, foldVersion: version }) === made.declaration_hash,
+  return [foldVersion, ...equivalentFoldVersions].some(
+    (version) => hashRowDeclaration({ tables, foldVersion: version }) === declarationHash,
   );
-  return isCurrent ? "current" : "stale";
 }
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {

@@ -16,6 +16,7 @@ import {
   readCheckpoint,
   type StoredBlock,
 } from "./checkpoint.ts";
+import { buildReorgSteps } from "./integrity.ts";
 import { buildLogsStep, type StoredDetailedLog } from "./raw-logs.ts";
 import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
 import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
@@ -98,6 +99,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
           throw new Error(`block ${to.number} is final and cannot be rolled back to`);
         for (const table of tables) await rollbackTable(session, table, to.number);
         await session.sendPipeline([
+          ...buildReorgSteps(to),
           ...buildDeleteChainSteps(to),
           buildCheckpointStep({ block: to, finalized }),
           buildChangeNotification(database.schema),

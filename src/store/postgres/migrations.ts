@@ -12,6 +12,7 @@ import { lockHolders } from "./migrations/0009-lock-holders.ts";
 import { eventReading } from "./migrations/0010-event-reading.ts";
 import { webhooks } from "./migrations/0011-webhooks.ts";
 import { webhookAccounts } from "./migrations/0012-webhook-accounts.ts";
+import { integrity } from "./migrations/0013-integrity.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   eventReading,
   webhooks,
   webhookAccounts,
+  integrity,
 ];
