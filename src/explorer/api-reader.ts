@@ -62,6 +62,15 @@ export class ApiReader {
     }
   }
 
+  /** The exact text of a response that is no record, such as a document; null where there is none. */
+  async findText(route: string, values: CallValues): Promise<ApiResult<string> | null> {
+    const call = this.#createCall(route, values);
+    const { status, headers, text } = await this.#sendCall(call);
+    if (status === 404) return null;
+    if (status !== 200) throw toFault(status, headers, parseJson(text));
+    return { body: text, call };
+  }
+
   /** The sentence of the API where it rejects the request, such as for totals that are not kept that long. */
   attempt<T>(route: string, values: CallValues = {}): Promise<Attempt<T>> {
     return toAttempt(this.get<T>(route, values));
@@ -86,7 +95,8 @@ export class ApiReader {
 
   #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {
     const description = findRoute(this.#routes, route, body === undefined ? "GET" : "POST");
-    const takesBlock = description.parameters.some(({ name }) => name === "block");
+    // A page may ask for another block than the shown one.
+    const takesBlock = description.parameters.some(({ name }) => name === "block") && !("block" in query);
     const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#block } : {}) });
     const kept = given.filter(
       (pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "",
@@ -94,18 +104,23 @@ export class ApiReader {
     return { route, params, query: Object.fromEntries(kept), ...(body === undefined ? {} : { body }) };
   }
 
-  async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
+  async #sendCall(call: ApiCall): Promise<{
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+    readonly text: string;
+  }> {
     this.#calls += 1;
     if (this.#calls > CALLS_MAX) throw new Error("a page makes too many requests");
     const method = methodOf(call);
     const { operationId: operation } = findRoute(this.#routes, call.route, method);
     const parameters = { ...call.params, ...call.query, ...call.body };
     const request = { method, url: formatUrl(call), body: call.body ?? null, operation, parameters };
-    const {
-      status,
-      headers,
-      body: text,
-    } = await this.#send(request, { payment: null, signal: this.#signal });
+    const { status, headers, body } = await this.#send(request, { payment: null, signal: this.#signal });
+    return { status, headers, text: body };
+  }
+
+  async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
+    const { status, headers, text } = await this.#sendCall(call);
     const body = parseJson(text);
     if (status !== 200) throw toFault(status, headers, body);
     this.#observe("number", headers["x-indexed-block"]);

@@ -40,6 +40,8 @@ export type Page = {
   readonly lists?: readonly List[];
   /** The list whose filters and pages the query of this page chooses. */
   readonly filtered?: List;
+  /** For a page that changes without a block. */
+  readonly isUncached?: true;
   readonly findExample: FindExample;
   readonly show: (api: ApiReader, request: PageRequest) => Promise<(page: PageContext) => PageView>;
 };

@@ -8,7 +8,10 @@ import { attestationPage } from "./pages/attestation.ts";
 import { attestationsPage } from "./pages/attestations.ts";
 import { attestorPage, attestorsPage } from "./pages/attestors.ts";
 import { commercePages } from "./pages/commerce.ts";
+import { documentPage } from "./pages/document.ts";
+import { blockPage, eventsPage } from "./pages/events.ts";
 import { homePage } from "./pages/home.ts";
+import { integrityPage } from "./pages/integrity.ts";
 import { intentPage } from "./pages/intent.ts";
 import { intentsPage } from "./pages/intents.ts";
 import { preflightPage } from "./pages/preflight.ts";
@@ -25,7 +28,10 @@ const trust: Section = {
   label: "Trust",
   pages: [attestationsPage, attestationPage, attestorsPage, attestorPage, schemasPage, schemaPage],
 };
-const chain: Section = { label: "Chain", pages: [transactionPage] };
+const chain: Section = {
+  label: "Chain",
+  pages: [eventsPage, transactionPage, blockPage, documentPage, integrityPage],
+};
 
 export const sections: readonly Section[] = [trade, accounts, commerce, trust, chain];
 

@@ -116,7 +116,8 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
   const keys = [...(page.query ?? []), ...listed];
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createPage(page, read, serving, request);
-    return respond(app, { request, reply, serving }, { route, keys, create });
+    const isCached = page.isUncached !== true;
+    return respond(app, { request, reply, serving }, { route, keys, isCached, create });
   });
 }
 
@@ -125,13 +126,14 @@ function addCsvRoute(app: FastifyInstance, list: List, serving: Serving): void {
   const keys = listKeys(serving.routes, list);
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createCsv(list, read, serving, request);
-    return respond(app, { request, reply, serving }, { route, keys, create });
+    return respond(app, { request, reply, serving }, { route, keys, isCached: true, create });
   });
 }
 
 type Work = {
   readonly route: string;
   readonly keys: readonly string[];
+  readonly isCached: boolean;
   readonly create: (request: PageRequest) => Promise<SerializedResponse>;
 };
 
@@ -139,21 +141,22 @@ type Work = {
 async function respond(
   app: FastifyInstance,
   exchange: Exchange,
-  { route, keys, create }: Work,
+  { route, keys, isCached, create }: Work,
 ): Promise<void> {
   const { request, reply, serving } = exchange;
   try {
     const read = readRequest(request, keys);
     const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
     const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
-    const plain = () => serving.cache.getOrCreate({ route, canonicalKey, url: null }, () => create(read));
+    const keep = (variant: string, make: () => Promise<SerializedResponse>) =>
+      isCached
+        ? serving.cache.getOrCreate({ route, canonicalKey: canonicalKey + variant, url: null }, make)
+        : make();
+    const plain = () => keep("", () => create(read));
     const work =
       encoding === "identity"
         ? plain()
-        : serving.cache.getOrCreate(
-            { route, canonicalKey: `${canonicalKey} ${encoding}`, url: null },
-            async () => encodeResponse(await plain(), encoding),
-          );
+        : keep(` ${encoding}`, async () => encodeResponse(await plain(), encoding));
     reply.sendSerialized(await withRequestTimeout(app, work));
   } catch (error) {
     sendError(error, exchange);

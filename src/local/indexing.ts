@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/read-config.ts";
 import type { apiSettings, databaseSettings, indexerSettings } from "../config/settings.ts";
+import { startReporting } from "../indexer/report.ts";
 import { runIndexer } from "../indexer/run.ts";
 import type { IndexerStatus } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -24,6 +25,7 @@ export function startLocalIndexing(
   { log, stop }: { readonly log: Log; readonly stop: AbortSignal },
 ): { failed: Promise<never>; close(): Promise<void> } {
   const shutdown = new AbortController();
+  const reportTimer = startReporting(database, status, log);
   const indexing = runIndexer({
     database,
     deployment: simulation.deployment,
@@ -40,6 +42,7 @@ export function startLocalIndexing(
     // Rejects when the indexer fails; stays pending after a normal stop.
     failed: indexing.then(() => new Promise<never>(() => undefined)),
     async close() {
+      clearInterval(reportTimer);
       shutdown.abort();
       await indexing.catch(() => undefined);
     },

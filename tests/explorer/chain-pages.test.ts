@@ -1,4 +1,4 @@
-// Pages of transactions, attestations, attestors and schemas show what the API has, and say what is unknown.
+// Pages of transactions, events, documents, trust and integrity show what the API has, and say what is unknown.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type ExplorerStage, openExplorerStage } from "./explorer-stage.ts";
@@ -121,5 +121,146 @@ describe("a schema", () => {
 
   it("that is not published has its attestations nevertheless", async () => {
     expect(await open(`/explorer/schemas/0x${"ef".repeat(32)}`)).toContain("No schema is published");
+  });
+});
+
+describe("a document", () => {
+  const publish = async (path: string, body: object) => {
+    const response = await fetch(stage.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(201);
+    return (await response.json()) as Readonly<Record<string, string>>;
+  };
+
+  it("is shown as it was written, with its hash checked, whatever it says", async () => {
+    const hostile =
+      '{"a":"<script>alert(1)</script>\u202e","a":1.50,"deep":[[[{}]]],"n":123456789012345678901}';
+    const { catalog_hash } = await publish("/catalogs", { catalog_json: hostile, merchant_id: "1" });
+    const markup = await open(`/explorer/documents/${catalog_hash}`);
+    expect(markup).not.toMatch(/<script>alert|\u202e/);
+    const text = textOf(markup);
+    expect(text).toContain("matches");
+    expect(text).toContain("keccak256 of its bytes");
+    expect(text).toContain(`Size ${Buffer.byteLength(hostile)} bytes`);
+    expect(text).toContain("Depth 5");
+    expect(text).toMatch(/1\.50|123456789012345678901/);
+    expect(markup).toContain(`href="/catalogs/${catalog_hash}"`);
+    expect(text).toContain("Merchant #1");
+    expect(text).toContain("None of the records");
+  });
+
+  it("that a record names on the chain says where", async () => {
+    const { catalog_hash } = await publish("/catalogs", { catalog_json: '{"is":"named"}', merchant_id: "2" });
+    await stage.database.query({
+      text: "update merchants set metadata_hash = $1 where merchant_id = 2",
+      values: [catalog_hash ?? null],
+    });
+    const text = textOf(await open(`/explorer/documents/${catalog_hash}`));
+    expect(text).toContain("Merchant #2 as metadata hash");
+  });
+
+  it("that is large stays small on the page", async () => {
+    const catalog_json = JSON.stringify({ items: Array.from({ length: 9_000 }, (_, id) => `item ${id}`) });
+    const { catalog_hash } = await publish("/catalogs", { catalog_json });
+    const markup = await open(`/explorer/documents/${catalog_hash}`);
+    expect(markup.length).toBeLessThan(150_000);
+    expect(textOf(markup)).toContain("The document is longer than this page shows.");
+  });
+
+  it("that is not hosted says so", async () => {
+    const text = await open(`/explorer/documents/0x${"12".repeat(32)}`, 404);
+    expect(text).toContain("No document is hosted here under this hash.");
+  });
+});
+
+describe("events", () => {
+  const blocksOf = (markup: string) =>
+    [
+      ...markup.matchAll(
+        /data-label="Block"><div class="cell"><a class="record" href="\/explorer\/blocks\/(\d+)/g,
+      ),
+    ].map(([, number]) => Number(number));
+  const readAllEvents = async () => {
+    const all: Readonly<Record<string, unknown>>[] = [];
+    for (let from = "genesis"; ; ) {
+      const body = (await (await stage.get(`/events?limit=1000&from=${from}`)).json()) as {
+        events: Readonly<Record<string, unknown>>[];
+        progress: { cursor: string };
+        has_more: boolean;
+      };
+      all.push(...body.events);
+      if (!body.has_more) return all;
+      from = body.progress.cursor;
+    }
+  };
+  const nextOf = (markup: string) => /rel="next" href="([^"]+)"/.exec(markup)?.[1]?.replaceAll("&amp;", "&");
+
+  it("are all there, newest first, over as many pages as it takes", async () => {
+    const events = await readAllEvents();
+    const shown: number[] = [];
+    for (let path: string | undefined = "/explorer/events"; path !== undefined; ) {
+      const markup: string = await open(path);
+      shown.push(...blocksOf(markup));
+      path = nextOf(markup);
+    }
+    expect(shown).toEqual(events.map(({ block_number }) => Number(block_number)).reverse());
+  }, 120_000);
+
+  it("that a filter finds are in the order of the chain", async () => {
+    const { events = [] } = await read("/events?type=IntentFilled&limit=1000");
+    const shown = blocksOf(await open("/explorer/events?type=IntentFilled"));
+    expect(shown).toEqual(events.slice(0, 100).map(({ block_number }) => Number(block_number)));
+    expect(await open("/explorer/events?type=Strange", 400)).toContain("type must be names of events");
+    expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
+  });
+
+  it("stop at the block that is shown", async () => {
+    const middle = Math.floor(stage.head / 2);
+    const shown = blocksOf(await open(`/explorer/events?block=${middle}`));
+    expect(shown.length).toBeGreaterThan(0);
+    expect(Math.max(...shown)).toBeLessThanOrEqual(middle);
+  });
+
+  it("of a block are on its page", async () => {
+    const { events = [] } = await read("/events?limit=1000");
+    const number = Number(events[40]?.block_number);
+    const inBlock = events.filter(({ block_number }) => Number(block_number) === number).length;
+    const markup = await open(`/explorer/blocks/${number}`);
+    expect(blocksOf(markup)).toEqual(Array.from({ length: inBlock }, () => number));
+    expect(textOf(await open(`/explorer/blocks/${number}?block=${number - 1}`))).toContain(
+      "It comes after the block that this page shows.",
+    );
+    await open(`/explorer/blocks/${stage.head + 1}`, 400);
+    await open("/explorer/blocks/x", 400);
+  });
+});
+
+describe("integrity", () => {
+  it("shows what was recorded at once, and warns where an audit differs", async () => {
+    const before = textOf(await open("/explorer/integrity"));
+    expect(before).toContain("No indexer has reported yet");
+    expect(before).toContain("No reorg is recorded.");
+    await stage.database.query(
+      `insert into reorgs values (7, 5, '\\x01', 9, '\\x02', 4, 12), (8, 6, '\\x03', 7, '\\x04', 1, 12)`,
+    );
+    const head = { number: stage.head + 3, hash: "0x01", timestamp: 2_000_000_000 };
+    await stage.database.query({
+      text: "insert into indexer_status (status, reported_at) values ($1::jsonb, now())",
+      values: [JSON.stringify({ phase: "live", reason: null, head, headSeenAt: 1_900_000_000 })],
+    });
+    const text = textOf(await open("/explorer/integrity"));
+    expect(text).toContain("Blocks behind the chain 3");
+    expect(text).toContain("Reorgs 8 deepest: 12 blocks");
+    expect(text).toContain("2030-03-17 17:46:40 UTC");
+    expect(text).toMatch(/sextant\.mjs audit --network local --block \d+/);
+    await stage.database.query(
+      "insert into audits values ('self', 'blocks', 1, null, 10, 10, 1, 'block 3 <b>lacks</b> a log', '1.0.0')",
+    );
+    const markup = await open("/explorer/integrity");
+    expect(markup).toContain("block 3 &lt;b&gt;lacks&lt;/b&gt; a log");
+    expect(textOf(markup)).toContain("The last audit found 1 differences");
   });
 });

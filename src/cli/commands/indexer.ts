@@ -3,19 +3,15 @@ import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
+import { startReporting } from "../../indexer/report.ts";
 import { runIndexer } from "../../indexer/run.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
-import { writeIndexerStatus } from "../../store/index/checkpoint.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
-
-// Frequent enough for readiness probes, and cheap.
-const REPORT_MS = 1_000;
 
 export const indexerCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
   const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
@@ -69,15 +65,4 @@ function createStatusServer(
   const server = createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
   addStatusRoutes(server.app, status.registry);
   return server;
-}
-
-/** Stores the status of the writing process; a standby would overwrite it. */
-function startReporting(database: Database, status: IndexerStatus, log: Log): NodeJS.Timeout {
-  return setInterval(() => {
-    const report = status.report();
-    if (report.phase === "standby" || report.phase === "starting") return;
-    writeIndexerStatus(database, report).catch((err) =>
-      log.debug({ component: "cli", event: "report_failed", err }, "The indexer report could not be stored"),
-    );
-  }, REPORT_MS);
 }

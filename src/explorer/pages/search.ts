@@ -1,4 +1,5 @@
 // Search by id, address or hash: leads to the record where there is one, and lists them where there are several.
+import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { card, notice, type RecordKind, recordPath } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
@@ -7,12 +8,8 @@ import { shorten, toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { definePage } from "../page.ts";
 
-type Target = {
-  readonly kind: RecordKind;
-  /** The route that has it, and the name of its parameter. */
-  readonly route: string;
-  readonly parameter: string;
-};
+/** A route that has a record by its id or hash, and the name of its parameter. */
+type Target = { readonly kind: RecordKind; readonly route: string; readonly parameter: string };
 
 const BY_ID: readonly Target[] = [
   { kind: "intent", route: "/intents/:id", parameter: "id" },
@@ -20,6 +17,9 @@ const BY_ID: readonly Target[] = [
   { kind: "solver", route: "/solvers/:id", parameter: "id" },
   { kind: "merchant", route: "/merchants/:id", parameter: "id" },
   { kind: "service", route: "/services/:id", parameter: "id" },
+  { kind: "receipt", route: "/receipts/:id", parameter: "id" },
+  { kind: "dispute", route: "/disputes/:id", parameter: "id" },
+  { kind: "facilitator", route: "/facilitators/:id", parameter: "id" },
   { kind: "attestation", route: "/attestations/:id", parameter: "id" },
   { kind: "attestor", route: "/attestors/:id", parameter: "id" },
 ];
@@ -28,37 +28,129 @@ const BY_HASH: readonly Target[] = [
   { kind: "transaction", route: "/tx/:hash/explain", parameter: "hash" },
   { kind: "quote", route: "/quotes/:quoteHash", parameter: "quoteHash" },
   { kind: "schema", route: "/attestations/schemas/:schemaHash", parameter: "schemaHash" },
+  { kind: "document", route: "/catalogs/:hash/metadata", parameter: "hash" },
+  { kind: "document", route: "/quote-requests/:hash/metadata", parameter: "hash" },
+  { kind: "document", route: "/quote-responses/:hash/metadata", parameter: "hash" },
 ];
 
-const UINT = /^(?:0|[1-9][0-9]{0,77})$/;
+/** A list that a filter narrows to the records of an address or a hash. */
+type Role = {
+  readonly kind: RecordKind;
+  readonly route: string;
+  readonly filter: string;
+  readonly key: string;
+  readonly idKey: string;
+  /** What the address or hash is to the record. */
+  readonly as: string;
+};
 
+const BY_ADDRESS: readonly Role[] = [
+  { kind: "agent", route: "/agents", filter: "owner", key: "agents", idKey: "agent_id", as: "its owner" },
+  {
+    kind: "solver",
+    route: "/solvers",
+    filter: "operator",
+    key: "solvers",
+    idKey: "solver_id",
+    as: "its operator",
+  },
+  {
+    kind: "attestor",
+    route: "/attestors",
+    filter: "operator",
+    key: "attestors",
+    idKey: "attestor_id",
+    as: "its operator",
+  },
+  {
+    kind: "merchant",
+    route: "/merchants",
+    filter: "owner",
+    key: "merchants",
+    idKey: "merchant_id",
+    as: "its owner",
+  },
+  {
+    kind: "facilitator",
+    route: "/facilitators",
+    filter: "facilitator",
+    key: "facilitators",
+    idKey: "facilitator_id",
+    as: "its address",
+  },
+];
+
+const NAMED_BY_HASH: readonly Role[] = [
+  {
+    kind: "attestation",
+    route: "/attestations",
+    filter: "subject",
+    key: "attestations",
+    idKey: "attestation_id",
+    as: "its subject",
+  },
+  {
+    kind: "service",
+    route: "/services",
+    filter: "capability_hash",
+    key: "services",
+    idKey: "service_numeric_id",
+    as: "its capability",
+  },
+];
+
+// A few of each show what there is; the lists have all of them.
+const RECORDS_PER_ROLE = 5;
+
+const UINT = /^(?:0|[1-9][0-9]{0,77})$/;
+const BLOCK_LENGTH_MAX = 15;
+
+type FoundRecord = { readonly kind: RecordKind; readonly id: string; readonly as?: string };
 type Found = {
   readonly text: string;
   readonly kind: "id" | "address" | "hash" | "other";
   readonly records: readonly FoundRecord[];
 };
-type FoundRecord = { readonly kind: RecordKind; readonly id: string };
 
-/** `intent 15` and `#15` are what people copy. */
-function readText({ query }: PageRequest): { readonly text: string; readonly wanted: RecordKind | null } {
-  const given = (query.q ?? "").trim().slice(0, 200);
-  const named = /^([a-z]+)\s*#?\s*([0-9]+)$/i.exec(given);
-  const wanted = BY_ID.find(({ kind }) => kind === named?.[1]?.toLowerCase().replace(/s$/, ""))?.kind ?? null;
-  if (wanted !== null) return { text: named?.[2] ?? "", wanted };
-  return { text: given.replace(/^#/, "").replaceAll(",", ""), wanted: null };
+/** Words that people use beside the names of the kinds. */
+const ALIASES: Readonly<Record<string, RecordKind>> = { tx: "transaction", wallet: "account" };
+const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
+  ...[...BY_ID, ...BY_HASH].map(({ kind }) => kind),
+  "account",
+  "block",
+]);
+
+/** `intent 15`, `Merchant #3`, `tx 0x…` and `#15` are what people copy. */
+export function readSearchText(given: string): { readonly text: string; readonly wanted: RecordKind | null } {
+  const trimmed = given.trim().slice(0, 200);
+  const [, word = "", rest = ""] = /^([a-z]+)\s*#?\s*(0x[0-9a-f]+|[0-9][0-9,]*)$/i.exec(trimmed) ?? [];
+  const singular = word.toLowerCase().replace(/s$/, "");
+  const wanted = (ALIASES[singular] ?? singular) as RecordKind;
+  if (BY_NAME.has(wanted)) return { text: rest.replaceAll(",", ""), wanted };
+  return { text: trimmed.replace(/^#/, "").replaceAll(",", ""), wanted: null };
 }
 
-async function search(api: ApiReader, request: PageRequest): Promise<Found> {
-  const { text, wanted } = readText(request);
-  if (UINT.test(text)) {
-    const targets = wanted === null ? BY_ID : BY_ID.filter(({ kind }) => kind === wanted);
-    return { text, kind: "id", records: await findRecords(api, targets, text) };
-  }
+async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
+  const { text, wanted } = readSearchText(query.q ?? "");
+  const isWanted = ({ kind }: { readonly kind: RecordKind }) => wanted === null || kind === wanted;
   const hex = text.toLowerCase();
-  if (/^0x[0-9a-f]{40}$/.test(hex))
-    return { text: hex, kind: "address", records: [{ kind: "account", id: hex }] };
-  if (/^0x[0-9a-f]{64}$/.test(hex))
-    return { text: hex, kind: "hash", records: await findRecords(api, BY_HASH, hex) };
+  if (UINT.test(text)) {
+    const records = await findRecords(api, BY_ID.filter(isWanted), text);
+    const block = wanted === "block" ? await findBlock(api, text) : [];
+    return { text, kind: "id", records: [...block, ...records] };
+  }
+  if (/^0x[0-9a-f]{40}$/.test(hex)) {
+    const roles = await findByRole(api, BY_ADDRESS.filter(isWanted), hex);
+    const account = { kind: "account", id: hex } as const;
+    return { text: hex, kind: "address", records: [...(isWanted(account) ? [account] : []), ...roles] };
+  }
+  if (/^0x[0-9a-f]{64}$/.test(hex)) {
+    const [records, naming] = await Promise.all([
+      findRecords(api, BY_HASH.filter(isWanted), hex),
+      findByRole(api, NAMED_BY_HASH.filter(isWanted), hex),
+    ]);
+    return { text: hex, kind: "hash", records: [...withoutRepetition(records), ...naming] };
+  }
   return { text, kind: "other", records: [] };
 }
 
@@ -76,18 +168,48 @@ async function findRecords(
   return found.flat();
 }
 
-function resultItem({ kind, id }: FoundRecord, page: PageContext): Html {
+async function findByRole(
+  api: ApiReader,
+  roles: readonly Role[],
+  value: string,
+): Promise<readonly FoundRecord[]> {
+  const found = await Promise.all(
+    roles.map(async ({ kind, route, filter, key, idKey, as }) => {
+      const query = { [filter]: value, limit: String(RECORDS_PER_ROLE) };
+      const { body } = await api.get<Readonly<Record<string, readonly ApiRecord[]>>>(route, { query });
+      return (body[key] ?? []).map((record) => ({ kind, id: String(record[idKey]), as }));
+    }),
+  );
+  return found.flat();
+}
+
+/** Blocks up to the shown one. */
+async function findBlock(api: ApiReader, text: string): Promise<readonly FoundRecord[]> {
+  const { block_number } = await api.head();
+  const isThere = text.length <= BLOCK_LENGTH_MAX && BigInt(text) <= BigInt(block_number);
+  return isThere ? [{ kind: "block", id: text }] : [];
+}
+
+/** The same text may be hosted as several kinds of documents, which have one page. */
+function withoutRepetition(records: readonly FoundRecord[]): readonly FoundRecord[] {
+  return records.filter((each, index) => records.findIndex(({ kind }) => kind === each.kind) === index);
+}
+
+function resultItem({ kind, id, as }: FoundRecord, { text }: Found, page: PageContext): Html {
   const path = recordPath(page, kind, id);
   const label = html`${toWords(kind)} <code title="${id}">${id.startsWith("0x") ? shorten(id) : `#${id}`}</code>`;
-  return path === null ? html`<li>${label}</li>` : html`<li><a href="${path}">${label}</a></li>`;
+  const role = as !== undefined && html` <span class="soft">${shorten(text)} is ${as}</span>`;
+  return path === null
+    ? html`<li>${label}${role}</li>`
+    : html`<li><a href="${path}">${label}</a>${role}</li>`;
 }
 
 const HINTS: Readonly<Record<Found["kind"], string>> = {
   id: "Nothing has this id at this block.",
-  address: "",
-  hash: "No transaction, quote or schema has this hash at this block.",
+  address: "No record of this kind belongs to the address at this block.",
+  hash: "No transaction, quote, document, schema, attestation or service has this hash at this block.",
   other:
-    "Search for an id such as 15 or intent 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
+    "Search for an id such as 15, intent 15 or block 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
 };
 
 export const searchPage = definePage({
@@ -95,7 +217,8 @@ export const searchPage = definePage({
   query: ["q"],
   findExample: async () => ({ query: { q: "1" } }),
   load: search,
-  render: ({ text, kind, records }, page) => {
+  render: (found, page) => {
+    const { text, kind, records } = found;
     const [only, ...others] = records;
     const path = only === undefined || others.length > 0 ? null : recordPath(page, only.kind, only.id);
     return {
@@ -105,7 +228,10 @@ export const searchPage = definePage({
       main:
         records.length === 0
           ? notice("info", HINTS[kind])
-          : card("Found", html`<ul class="results">${records.map((each) => resultItem(each, page))}</ul>`),
+          : card(
+              "Found",
+              html`<ul class="results">${records.map((each) => resultItem(each, found, page))}</ul>`,
+            ),
     };
   },
 });

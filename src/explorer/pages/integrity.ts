@@ -1,0 +1,248 @@
+// Integrity: where the index is against its chain, the reorgs that it met, its audits, and how to check it yourself.
+import type { ApiResult } from "../api-reader.ts";
+import {
+  badge,
+  card,
+  type Fact,
+  facts,
+  hash,
+  isoTime,
+  notice,
+  number,
+  recordLink,
+  status,
+  time,
+  totals,
+} from "../components.ts";
+import type { PageContext } from "../context.ts";
+import { foreignText } from "../foreign-text.ts";
+import { toWords } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import { table } from "../list.ts";
+import { definePage, type PageView } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+
+type Audit = {
+  readonly source: string;
+  readonly kind: string;
+  readonly block_number: string | null;
+  readonly checked: string;
+  readonly checked_total: string;
+  readonly differences: string;
+  readonly first_difference: string | null;
+  readonly version: string;
+  readonly at: string;
+};
+
+type Reorg = {
+  readonly ancestor_block: string;
+  readonly ancestor_hash: string;
+  readonly abandoned_block: string;
+  readonly abandoned_hash: string;
+  readonly depth: string;
+  readonly at: string;
+};
+
+type Integrity = {
+  readonly version: string;
+  readonly deployment: {
+    readonly chain_id: string;
+    readonly start_block: string;
+    readonly contracts: Readonly<Record<string, string>>;
+    readonly fingerprint: string;
+  };
+  readonly rows: {
+    readonly fold_version: string;
+    readonly declaration_hash: string | null;
+    readonly is_current: boolean;
+  };
+  readonly indexed: { readonly block_number: string; readonly block_hash: string };
+  readonly finalized_block: string;
+  readonly safe_block: string | null;
+  readonly chain: {
+    readonly block_number: string;
+    readonly block_timestamp: string;
+    readonly seen_at: string | null;
+  } | null;
+  readonly lag: { readonly blocks: string | null; readonly seconds: string | null };
+  readonly indexer: {
+    readonly phase: string;
+    readonly reason: string | null;
+    readonly reported_at: string;
+  } | null;
+  readonly reorgs: {
+    readonly count: string;
+    readonly deepest: string | null;
+    readonly last: readonly Reorg[];
+  };
+  readonly audits: {
+    readonly unconfirmed_blocks: string | null;
+    readonly latest: readonly Audit[];
+    readonly last: readonly Audit[];
+  };
+};
+
+/** What to look at first: whether anything is wrong. */
+function verdict({ indexer, rows, audits }: Integrity): Html {
+  const wrong = audits.latest.filter(({ differences }) => differences !== "0");
+  const [first] = wrong;
+  if (first)
+    return notice(
+      "warn",
+      html`The last audit found ${number(first.differences)} differences between the index and the chain: ${foreignText(first.first_difference ?? "see its report")}.`,
+    );
+  if (indexer === null)
+    return notice("warn", "No indexer has reported yet, so that the head of the chain is not known here.");
+  if (indexer.reason !== null) return notice("warn", foreignText(indexer.reason));
+  if (!rows.is_current)
+    return notice("warn", "The rows were made by another version; the indexer makes them again.");
+  if (audits.latest.length === 0) return notice("info", "The index was not compared with the chain yet.");
+  return notice("info", "No comparison with the chain found a difference.");
+}
+
+function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Integrity, page: PageContext) {
+  const items: readonly Fact[] = [
+    [
+      "Indexed",
+      html`${recordLink(page, "block", indexed.block_number, number(indexed.block_number))} ${hash(page, indexed.block_hash)}`,
+    ],
+    ["Head of the chain", chain === null ? null : number(chain.block_number)],
+    ["Seen by the indexer", isoTime(chain?.seen_at)],
+    ["Time of that block", time(chain?.block_timestamp)],
+    ["Final", number(finalized_block)],
+    ["Safe", number(safe_block)],
+    ["Indexer", indexer === null ? null : status(indexer.phase, indexer.phase === "live" ? "good" : "warn")],
+    ["Its last report", isoTime(indexer?.reported_at)],
+  ];
+  return facts(items);
+}
+
+const REORG_COLUMNS: Parameters<typeof table<Reorg>>[0] = [
+  { label: "Time", cell: ({ at }) => isoTime(at) },
+  { label: "Depth", kind: "number", cell: ({ depth }) => number(depth) },
+  {
+    label: "Back to block",
+    cell: ({ ancestor_block, ancestor_hash }, page) =>
+      html`${number(ancestor_block)} ${hash(page, ancestor_hash)}`,
+  },
+  {
+    label: "From block",
+    cell: ({ abandoned_block, abandoned_hash }, page) =>
+      html`${number(abandoned_block)} ${hash(page, abandoned_hash)}`,
+  },
+];
+
+function reorgCard({ reorgs }: Integrity, page: PageContext): Html {
+  const { last } = reorgs;
+  const content =
+    last.length === 0
+      ? html`<p class="empty">No reorg is recorded.</p>`
+      : html`<p class="soft note">The newest first. Each rolled the index back to the last block that both branches share; streams of events sent an undo.</p>${table(REORG_COLUMNS, last, page)}`;
+  return card("Reorgs", content);
+}
+
+const AUDIT_SOURCES: Readonly<Record<string, string>> = {
+  self: "The indexer itself, by samples",
+  command: "sextant audit",
+};
+
+const resultOf = ({ differences, first_difference }: Audit) =>
+  differences === "0"
+    ? badge("no difference", "good")
+    : html`${badge(`${differences} differences`, "bad")} ${first_difference !== null && html`<span class="under">${foreignText(first_difference)}</span>`}`;
+
+const AUDIT_COLUMNS: Parameters<typeof table<Audit>>[0] = [
+  { label: "Time", cell: ({ at }) => isoTime(at) },
+  { label: "By", cell: ({ source }) => AUDIT_SOURCES[source] ?? source },
+  { label: "Compared", cell: ({ kind }) => toWords(kind) },
+  { label: "Checked", kind: "number", cell: ({ checked }) => number(checked) },
+  { label: "In all", kind: "number", cell: ({ checked_total }) => number(checked_total) },
+  { label: "As of block", kind: "number", cell: ({ block_number }) => number(block_number) },
+  { label: "Result", cell: resultOf },
+];
+
+function auditCard({ audits, finalized_block }: Integrity, page: PageContext): Html {
+  const { latest, last } = audits;
+  const command = `RPC_URL=https://your-node node bin/sextant.mjs audit --network ${page.site.chain.network} --block ${finalized_block}`;
+  const shown =
+    latest.length === 0
+      ? html`<p class="empty">No comparison is recorded yet.</p>`
+      : table(AUDIT_COLUMNS, latest, page);
+  const more =
+    last.length > latest.length &&
+    html`<details class="arguments"><summary>The last ${last.length} comparisons</summary>${table(AUDIT_COLUMNS, last, page)}</details>`;
+  return card(
+    "Audits",
+    html`<p class="soft note">The indexer compares samples of blocks and rows with its nodes all the time; the command compares every row with the contracts at one block.</p>${shown}${more}
+<h3>Repeat it</h3><p class="soft note">Against a node that you trust. It prints every difference, and ends with 0 where there is none.</p><pre class="command" tabindex="0"><code data-copy="${command}">${command}</code></pre>`,
+  );
+}
+
+function originCard({ version, deployment, rows }: Integrity, page: PageContext): Html {
+  const contracts = Object.entries(deployment.contracts).map(
+    ([name, address]): Fact => [
+      name,
+      html`<code class="id" data-copy="${address}" title="${address}">${address.slice(0, 8)}…${address.slice(-6)}</code>`,
+    ],
+  );
+  return card(
+    "What the rows come from",
+    html`${facts([
+      ["Version", version],
+      ["Network", html`${page.site.chain.network} <span class="soft">(${deployment.chain_id})</span>`],
+      ["First block", number(deployment.start_block)],
+      [
+        "Fingerprint of the deployment",
+        html`<code data-copy="${deployment.fingerprint}">${deployment.fingerprint}</code>`,
+      ],
+      ["Version of the folds", html`<code data-copy="${rows.fold_version}">${rows.fold_version}</code>`],
+      [
+        "Hash of the declaration",
+        rows.declaration_hash === null
+          ? null
+          : html`<code class="id" title="${rows.declaration_hash}" data-copy="${rows.declaration_hash}">${rows.declaration_hash.slice(0, 12)}…</code> ${rows.is_current ? badge("as declared", "good") : badge("other version", "warn")}`,
+      ],
+    ])}<details class="arguments"><summary>${contracts.length} contracts</summary>${facts(contracts)}</details>`,
+    { id: "origin" },
+  );
+}
+
+function render({ body, call }: ApiResult<Integrity>, page: PageContext): PageView {
+  const behind = BigInt(body.indexed.block_number) - BigInt(body.finalized_block);
+  return {
+    title: "Integrity",
+    lead: "Whether you can trust what these pages show: how far the index is, what the chain took back, and what comparisons found. Always of now.",
+    main: html`${verdict(body)}${totals([
+      {
+        label: "Blocks behind the chain",
+        value: number(body.lag.blocks),
+        ...(body.lag.seconds === null
+          ? {}
+          : { note: html`${number(body.lag.seconds)} seconds of chain time` }),
+      },
+      { label: "Blocks not final yet", value: number(behind.toString()) },
+      {
+        label: "Reorgs",
+        value: number(body.reorgs.count),
+        ...(body.reorgs.deepest === null
+          ? {}
+          : { note: html`deepest: ${number(body.reorgs.deepest)} blocks` }),
+      },
+      {
+        label: "Blocks that one node alone confirmed",
+        value: number(body.audits.unconfirmed_blocks),
+      },
+    ])}
+${card("Index and chain", html`${headFacts(body, page)}${sourceLinks(page, call)}`)}
+${auditCard(body, page)}${reorgCard(body, page)}${originCard(body, page)}`,
+  };
+}
+
+export const integrityPage = definePage({
+  path: "/integrity",
+  nav: "Integrity",
+  isUncached: true,
+  findExample: async () => ({}),
+  load: (api) => api.get<Integrity>("/integrity"),
+  render,
+});

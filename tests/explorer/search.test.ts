@@ -1,0 +1,134 @@
+// Search finds every kind of record by its id, its address and its hash, and says what each is.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSearchText } from "../../src/explorer/pages/search.ts";
+import { pages } from "../../src/explorer/pages.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { type ExplorerStage, openExplorerStage } from "./explorer-stage.ts";
+
+let stage: ExplorerStage;
+
+beforeAll(async () => {
+  stage = await openExplorerStage();
+}, SHARED_HISTORY_MS_MAX);
+afterAll(() => stage?.close());
+
+/** The page that a search leads to, otherwise what it lists. */
+async function search(q: string): Promise<string> {
+  const response = await stage.get(`/explorer/search?q=${encodeURIComponent(q)}`);
+  return response.headers.get("location") ?? (await response.text());
+}
+
+async function first(path: string, key: string): Promise<Readonly<Record<string, unknown>>> {
+  const body = (await (await stage.get(path)).json()) as Record<string, Record<string, unknown>[]>;
+  const [found] = body[key] ?? [];
+  if (!found) throw new Error(`${path} is empty`);
+  return found;
+}
+
+/** The only hit leads to its page, if it has one. */
+function expectFound(result: string, kind: string, path: string, id: string): void {
+  const hasPage = pages.some((page) => page.path === `${path}/:id`);
+  if (hasPage && result.startsWith("/")) expect(result).toBe(`/explorer${path}/${id}`);
+  else expect(result).toContain(`${kind} <code title="${id}">`);
+}
+
+describe("by id", () => {
+  it.each([
+    ["intent", "Intent", "/intents", "intents", "intent_id"],
+    ["solver", "Solver", "/solvers", "solvers", "solver_id"],
+    ["merchant", "Merchant", "/merchants", "merchants", "merchant_id"],
+    ["service", "Service", "/services", "services", "service_numeric_id"],
+    ["receipt", "Receipt", "/receipts", "receipts", "receipt_id"],
+    ["dispute", "Dispute", "/disputes", "disputes", "dispute_id"],
+    ["facilitator", "Facilitator", "/facilitators", "facilitators", "facilitator_id"],
+    ["attestation", "Attestation", "/attestations", "attestations", "attestation_id"],
+    ["attestor", "Attestor", "/attestors", "attestors", "attestor_id"],
+  ])("finds the %s, by name and among others", async (word, kind, path, key, idKey) => {
+    const id = String((await first(`${path}?limit=1`, key))[idKey]);
+    expectFound(await search(`${word} ${id}`), kind, path, id);
+    expectFound(await search(`${kind}s #${id}`), kind, path, id);
+    expectFound(await search(id), kind, path, id);
+    expect(await search(`${word} 99999999`)).toContain("Nothing has this id");
+  });
+
+  it("finds agents and blocks", async () => {
+    expectFound(await search("agent 1"), "Agent", "/agents", "1");
+    expect(await search("block 5")).toBe("/explorer/blocks/5");
+    expect(await search(`block ${stage.head + 1}`)).toContain("Nothing has this id");
+    expect(await search("block 999999999999999999999999")).toContain("Nothing has this id");
+  });
+
+  it("understands what people type", () => {
+    expect(readSearchText(" Merchant #3 ")).toEqual({ text: "3", wanted: "merchant" });
+    expect(readSearchText("receipts 1,200")).toEqual({ text: "1200", wanted: "receipt" });
+    expect(readSearchText("#15")).toEqual({ text: "15", wanted: null });
+    expect(readSearchText(`tx 0x${"ab".repeat(32)}`).wanted).toBe("transaction");
+    expect(readSearchText("weather 5").wanted).toBeNull();
+    expect(readSearchText("constructor 5").wanted).toBeNull();
+  });
+});
+
+describe("by address", () => {
+  it.each([
+    ["Solver", "/solvers", "solvers", "operator", "solver_id"],
+    ["Attestor", "/attestors", "attestors", "operator", "attestor_id"],
+    ["Merchant", "/merchants", "merchants", "owner", "merchant_id"],
+    ["Facilitator", "/facilitators", "facilitators", "facilitator", "facilitator_id"],
+  ])("finds the account and the %s", async (kind, path, key, column, idKey) => {
+    const record = await first(`${path}?limit=1`, key);
+    const listed = await search(String(record[column]).toUpperCase().replace("0X", "0x"));
+    expect(listed).toContain("Account <code");
+    expect(listed).toContain(`${kind} <code title="${record[idKey]}">`);
+    expect(listed).toMatch(/is its (operator|owner|address)/);
+  });
+
+  it("finds agents by their owner, and only what is wanted", async () => {
+    const agent = (await (await stage.get("/agents/1")).json()) as { owner: string };
+    expect(await search(agent.owner)).toContain('Agent <code title="1">');
+    const unused = `0x${"ab".repeat(20)}`;
+    expect(await search(unused)).toMatch(/Account|^\/explorer\/accounts\//);
+    expect(await search(`merchant ${unused}`)).toContain("No record of this kind");
+  });
+});
+
+describe("by hash", () => {
+  it("finds a transaction, a quote, a schema, a subject and a capability", async () => {
+    const event = await first("/events?limit=1", "events");
+    expect(await search(String(event.tx_hash))).toBe(`/explorer/transactions/${event.tx_hash}`);
+    const receipt = await first("/receipts?limit=1", "receipts");
+    expectFound(await search(String(receipt.quote_hash)), "Quote", "/quotes", String(receipt.quote_hash));
+    const schema = await first("/attestations/schemas?limit=1", "schemas");
+    expect(await search(String(schema.schema_hash))).toBe(`/explorer/schemas/${schema.schema_hash}`);
+    const attestation = await first("/attestations?limit=1", "attestations");
+    expectFound(
+      await search(String(attestation.subject)),
+      "Attestation",
+      "/attestations",
+      String(attestation.attestation_id),
+    );
+    const service = await first("/services?limit=1", "services");
+    expect(await search(String(service.capability_hash))).toMatch(/Service <code|^\/explorer\/services\//);
+  });
+
+  it.each([
+    ["/catalogs", "catalog_json", "catalog_hash"],
+    ["/quote-requests", "quote_request_json", "request_hash"],
+    ["/quote-responses", "quote_response_json", "response_hash"],
+  ])("finds a document of %s", async (path, textKey, hashKey) => {
+    const response = await fetch(stage.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ [textKey]: JSON.stringify({ path }) }),
+    });
+    const { [hashKey]: hash = "" } = (await response.json()) as Record<string, string>;
+    expect(await search(hash)).toBe(`/explorer/documents/${hash}`);
+  });
+
+  it("says that nothing has it, at the block that is shown", async () => {
+    expect(await search(`0x${"12".repeat(32)}`)).toContain("No transaction, quote, document");
+    const event = await first("/events?type=IntentFilled&limit=1", "events");
+    const before = Number(event.block_number) - 1;
+    const response = await stage.get(`/explorer/search?q=${event.tx_hash}&block=${before}`);
+    expect(await response.text()).toContain("at this block");
+  });
+});
