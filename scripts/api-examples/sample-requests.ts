@@ -183,6 +183,8 @@ async function requestCommerceExamples(api: ExampleRecorder, receipt: Fields): P
   }
   await api.read("/analytics/commerce");
   await api.read("/totals", {}, "?interval=hour");
+  await api.read("/analytics/volumes", {}, "?interval=hour");
+  await api.read("/analytics/flows", {}, `?token=${receipt.token}`);
 }
 
 async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): Promise<void> {

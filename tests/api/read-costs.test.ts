@@ -45,6 +45,17 @@ const SPECIAL: Readonly<Record<string, string>> = {
   // Activity up to now, and deadlines long past or soon to come.
   "activity_hours.hour": `${NOW} / 3600 - 5000 + i`,
   "open_intents.hour": `${NOW} / 3600 - 4900 + i`,
+  // One token has most of the volume, by many merchants and payers.
+  "volume_series.hours": "case when i % 2 = 0 then 1 else 24 end",
+  "volume_series.dimension": "(array['rail', 'merchant', 'facilitator'])[i % 3 + 1]",
+  "volume_series.subject": `case when i % 3 = 2 then ${hex(40, "1")} else '1' end`,
+  "volume_series.token": hex(40, "1"),
+  "volume_series.start": `${NOW} / 86400 * 86400 - i * 3600`,
+  ...Object.fromEntries(
+    ["merchant_flows", "payer_flows", "facilitator_flows"].map((table) => [`${table}.token`, hex(40, "1")]),
+  ),
+  "payer_flows.merchant_id": "i % 25",
+  "facilitator_flows.merchant_id": "i % 25",
 };
 
 function sampleOf(table: Table, column: string): string {
@@ -108,6 +119,9 @@ const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   status: ["open", "filled", "cancelled", "expired", "selected", "rejected", "resolved"],
   subject_type: ["0", "3"],
   interval: ["hour", "day"],
+  payment_rail: ["1"],
+  from: [String(NOW - 86_400)],
+  to: [String(NOW - 86_400)],
   kind: ["1", "2", "3"],
 };
 const PAGING = ["limit", "offset", "cursor"];

@@ -393,7 +393,95 @@ describe("numbers", () => {
     expect(await stage.body("/totals")).toEqual(await stage.body("/totals?interval=day"));
   });
 
-  it.each(["/analytics/commerce", "/totals"])(
+  const SUMS =
+    "count(*) as receipts, sum(r.amount) as settled_volume, sum(r.protocol_fee_amount) as protocol_fees";
+
+  it("of volumes equal sums over the receipts", async () => {
+    type Volumes = { readonly from: string; readonly to: string; readonly volumes: readonly ApiRecord[] };
+    const { block_timestamp: now } = await stage.first("select block_timestamp from checkpoint");
+    const expected = (seconds: number, from: number, to: number, condition: string) =>
+      stage.rows(
+        `select p.timestamp / ${seconds} * ${seconds} as start, r.token, ${SUMS}
+         from receipts r join blocks p on p.number = r.block_number
+         where r.valid_to is null and p.timestamp >= ${from} and p.timestamp < ${to + seconds} and ${condition}
+         group by 1, 2 order by 1, 2`,
+      );
+    const some = await stage.first(
+      `${current("receipts")} and facilitator !~ '^0x0+$' order by receipt_id desc limit 1`,
+    );
+    const through = `r.facilitator = '${some.facilitator}'`;
+    const filters: Readonly<Record<string, string>> = {
+      "": "true",
+      [`&token=${some.token}`]: `r.token = '${some.token}'`,
+      [`&merchant_id=${some.merchant_id}`]: `r.merchant_id = ${some.merchant_id}`,
+      [`&payment_rail=${some.payment_rail}`]: `r.payment_rail = ${some.payment_rail}`,
+      [`&facilitator=${some.facilitator}`]: through,
+      [`&facilitator=${some.facilitator}&token=${some.token}`]: `${through} and r.token = '${some.token}'`,
+      [`&token=${UNKNOWN_ADDRESS}`]: "false",
+    };
+    for (const [interval, seconds, count] of [
+      ["day", 86_400, 30],
+      ["hour", 3_600, 48],
+    ] as const) {
+      const to = Math.floor(Number(now) / seconds) * seconds;
+      for (const [filter, condition] of Object.entries(filters)) {
+        const from = to - (count - 1) * seconds;
+        const path = `/analytics/volumes?interval=${interval}${filter}`;
+        const recent = await stage.body<Volumes>(path);
+        expect(Object.keys(recent)).toEqual(["interval", "from", "to", "volumes"]);
+        expect(recent).toMatchObject({ interval, from: String(from), to: String(to) });
+        expect(recent.volumes, path).toEqual(await expected(seconds, from, to, condition));
+        if (condition !== "false" && interval === "day")
+          expect(recent.volumes.length, path).toBeGreaterThan(0);
+        const one = await stage.body<Volumes>(`${path}&from=${to + 5}&to=${to + 7}`);
+        expect(one).toMatchObject({ from: String(to), to: String(to) });
+        expect(one.volumes).toEqual(await expected(seconds, to, to, condition));
+        const open = await stage.body<Volumes>(`${path}&from=${to - 3 * seconds}`);
+        expect(open).toMatchObject({ from: String(to - 3 * seconds), to: String(to) });
+      }
+      const far = await stage.body<Volumes>(`/analytics/volumes?interval=${interval}&from=0`);
+      expect(far).toEqual({ interval, from: "0", to: String(399 * seconds), volumes: [] });
+    }
+  });
+
+  it("of flows equal sums over the receipts, and each list sums up to the total", async () => {
+    type Lists = Readonly<Record<"merchants" | "payers" | "facilitators", readonly ApiRecord[]>>;
+    const add = (list: readonly ApiRecord[], column: string) =>
+      String(list.reduce((sum, each) => sum + BigInt(String(each[column])), 0n));
+    for (const { token } of await stage.rows(`${current("receipts", "distinct token")}`)) {
+      const path = `/analytics/flows?token=${token}`;
+      const [total, lists] = [await stage.body(path), await stage.body<Lists>(path)];
+      const of = (keys: string) =>
+        stage.rows(
+          `select ${keys}, ${SUMS} from receipts r where r.valid_to is null and r.token = '${token}'
+           group by ${keys} order by sum(r.amount) desc, merchant_id desc, ${keys.split(",")[0]} desc`,
+        );
+      const named = (list: readonly ApiRecord[], key: string) => list.filter((each) => each[key] !== null);
+      const merchants = (await of("merchant_id")).slice(0, 20);
+      expect(named(lists.merchants, "merchant_id")).toEqual(merchants);
+      const shown = merchants.map((each) => each.merchant_id);
+      for (const [list, key] of [
+        [lists.payers, "agent"],
+        [lists.facilitators, "facilitator"],
+      ] as const) {
+        const links = (await of(`${key}, merchant_id`)).filter((each) => shown.includes(each.merchant_id));
+        expect(named(list, key)).toEqual(links.slice(0, 20));
+        for (const column of ["receipts", "settled_volume", "protocol_fees"]) {
+          expect(add(list, column)).toBe(total[column]);
+          for (const merchant of merchants) {
+            const own = list.filter((each) => each.merchant_id === merchant.merchant_id);
+            expect(add(own, column)).toBe(merchant[column]);
+          }
+        }
+      }
+    }
+    expect(await stage.body(`/analytics/flows?token=${UNKNOWN_ADDRESS}`)).toEqual({
+      ...{ token: UNKNOWN_ADDRESS, receipts: "0", settled_volume: "0", protocol_fees: "0" },
+      ...{ merchants: [], payers: [], facilitators: [] },
+    });
+  });
+
+  it.each(["/analytics/commerce", "/totals", "/analytics/volumes"])(
     "of %s are available back to the finalized block only",
     async (path) => {
       const { finalized_block } = await stage.first("select finalized_block from checkpoint");

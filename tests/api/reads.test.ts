@@ -232,6 +232,14 @@ describe("errors", () => {
     ...["/trust-signals?subject_type=4", "/trust-signals?subject_type=merchant", "/trust-signals?kind=9"],
     ...["/trust-signals?subject_id=x", "/trust-signals?reporter=x", "/analytics/commerce?block=99999999"],
     ...["/totals?interval=week", "/totals?interval=", "/totals?block=99999999"],
+    ...[
+      "/analytics/volumes?interval=week",
+      "/analytics/volumes?token=x",
+      "/analytics/volumes?payment_rail=4",
+    ],
+    ...["/analytics/volumes?merchant_id=1&payment_rail=1", "/analytics/volumes?from=-1"],
+    ...["/analytics/volumes?from=172800&to=86399", "/analytics/volumes?from=0&to=34560000"],
+    ...["/analytics/flows", "/analytics/flows?token=1"],
   ];
   it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(
     "%i: %s",
@@ -254,6 +262,7 @@ describe("validators", () => {
       ...Object.keys(LIST_SHAPES),
       "/analytics/commerce",
       "/totals",
+      "/analytics/volumes",
       "/merchants/1/reputation",
     ]) {
       const got = await stage.get(path);

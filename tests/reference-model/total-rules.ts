@@ -1,4 +1,5 @@
 // The model's totals: every count and sum that follows from the events alone, made anew for each block.
+import { zeroAddress } from "viem";
 import type { ModelEvent } from "./model-events.ts";
 import { eventArgument, type ReadModel } from "./read-model.ts";
 
@@ -36,6 +37,7 @@ const LAST_HOUR = BigInt(Date.UTC(2100, 0, 1) / 3_600_000);
 
 export function countTotals(model: ReadModel, events: readonly ModelEvent[]): void {
   countActivity(model, events);
+  sumReceipts(model, events);
   for (const { deadline, status } of model.rows("intents")) {
     const later = BigInt(String(deadline)) / HOUR;
     const hour = later > LAST_HOUR ? LAST_HOUR : later;
@@ -43,6 +45,39 @@ export function countTotals(model: ReadModel, events: readonly ModelEvent[]): vo
   }
   for (const { account } of model.rows("policies")) {
     model.count("policy_accounts", account, { account, policies: 0n }, { policies: 1n });
+  }
+}
+
+const VOLUME = { receipts: 0n, settled_volume: 0n, protocol_fees: 0n };
+
+/** Sums of receipts by time and by party, from the events alone. */
+function sumReceipts(model: ReadModel, events: readonly ModelEvent[]): void {
+  for (const event of events.filter(({ event: name }) => name === "ReceiptRecorded")) {
+    const [token, merchant_id] = [eventArgument<string>(event, "token"), eventArgument(event, "merchantId")];
+    const [agent, facilitator] = [
+      eventArgument<string>(event, "agent"),
+      eventArgument<string>(event, "facilitator").toLowerCase(),
+    ];
+    const paid = {
+      receipts: 1n,
+      settled_volume: eventArgument(event, "amount"),
+      protocol_fees: eventArgument(event, "protocolFeeAmount"),
+    };
+    const sum = (table: string, key: Readonly<Record<string, unknown>>) =>
+      model.count(table, Object.values(key), { ...key, ...VOLUME }, paid);
+    sum("merchant_flows", { token, merchant_id });
+    sum("payer_flows", { token, merchant_id, agent });
+    sum("facilitator_flows", { token, merchant_id, facilitator });
+    const subjects = {
+      rail: String(eventArgument<number>(event, "paymentRail")),
+      merchant: String(merchant_id),
+      ...(facilitator !== zeroAddress && { facilitator }),
+    };
+    for (const hours of [1, 24]) {
+      const start = event.timestamp - (event.timestamp % (BigInt(hours) * HOUR));
+      for (const [dimension, subject] of Object.entries(subjects))
+        sum("volume_series", { hours, dimension, subject, token, start });
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -533,6 +533,44 @@ export interface IndexedActions {
    * ```
    */
   getCommerceAnalytics(options?: ReadOptions): Promise<CommerceAnalytics>;
+
+  /**
+   * Settled volumes over time. Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the 5 with the largest volume. Available from the finalized block on. (GET /analytics/volumes)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getVolumes();
+   * ```
+   */
+  getVolumes(parameters?: {
+    /** Length of the intervals, in UTC: hour, or day (default). */
+    interval?: "hour" | "day";
+    /** Only this token. */
+    token?: string;
+    /** Only receipts of this merchant. */
+    merchant_id?: bigint | string;
+    /** Only receipts of this payment rail. */
+    payment_rail?: 0 | 1 | 2 | 3;
+    /** Only receipts through this facilitator. */
+    facilitator?: string;
+    /** Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most 400 intervals. */
+    from?: bigint | string;
+    /** Unix seconds within the last interval; by default the time of the block. */
+    to?: bigint | string;
+  }, options?: ReadOptions): Promise<Volumes>;
+
+  /**
+   * Payment flows in a token. The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, where the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on. (GET /analytics/flows)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getPaymentFlows({ });
+   * ```
+   */
+  getPaymentFlows(parameters: {
+    /** Token address. */
+    token: string;
+  }, options?: ReadOptions): Promise<PaymentFlows>;
 
   /**
    * Totals. How many agents, intents, bids, receipts and other records there are, and how many came in each of the last 48 hours or 30 days; the running one is the last. Available from the finalized block on. (GET /totals)

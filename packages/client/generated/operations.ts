@@ -32,6 +32,8 @@ export const OPERATIONS = {
   getDispute: {"service":"api","method":"GET","path":"/disputes/{id}","kind":"read","query":["include"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   listDisputes: {"service":"api","method":"GET","path":"/disputes","kind":"list","query":["receipt_id","merchant_id","opener","status","limit","cursor","include"],"list":"disputes","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getCommerceAnalytics: {"service":"api","method":"GET","path":"/analytics/commerce","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
+  getVolumes: {"service":"api","method":"GET","path":"/analytics/volumes","kind":"read","query":["interval","token","merchant_id","payment_rail","facilitator","from","to"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
+  getPaymentFlows: {"service":"api","method":"GET","path":"/analytics/flows","kind":"read","query":["token"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getTotals: {"service":"api","method":"GET","path":"/totals","kind":"read","query":["interval"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   explainTransaction: {"service":"api","method":"GET","path":"/tx/{hash}/explain","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getHead: {"service":"api","method":"GET","path":"/head","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":true,"takesMinBlock":true},

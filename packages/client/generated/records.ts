@@ -711,6 +711,33 @@ export type PAYMENT_POLICY = {
   block_timestamp?: string;
 };
 
+export type PaymentFlows = {
+  token: string;
+  receipts: string;
+  settled_volume: string;
+  protocol_fees: string;
+  merchants: ({
+    merchant_id: string | null;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  })[];
+  payers: ({
+    agent: string | null;
+    merchant_id: string | null;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  })[];
+  facilitators: ({
+    facilitator: string | null;
+    merchant_id: string | null;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  })[];
+};
+
 export type PaymentWindowsRow = {
   account: string;
   merchant: string;
@@ -1599,6 +1626,19 @@ export type TrustSignalsRow = {
   block_number: string;
   tx_hash: string;
   log_index: number;
+};
+
+export type Volumes = {
+  interval: "hour" | "day";
+  from: string | null;
+  to: string | null;
+  volumes: {
+    start: string;
+    token: string;
+    receipts: string;
+    settled_volume: string;
+    protocol_fees: string;
+  }[];
 };
 
 export type Webhook = {

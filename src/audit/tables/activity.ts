@@ -1,7 +1,15 @@
-// Audits of what counts everything: totals, activity by hour, open intents by deadline and accounts with policies.
+// Audits of rollups: totals, activity by hour, open intents by deadline, accounts with policies, volumes of receipts.
 import { activityHours, openIntents, protocolTotals } from "../../protocol/domains/activity.ts";
 import { intents } from "../../protocol/domains/intents.ts";
 import { policies, policyAccounts } from "../../protocol/domains/policies.ts";
+import {
+  facilitatorFlows,
+  merchantFlows,
+  payerFlows,
+  volumeSeries,
+} from "../../protocol/domains/receipt-volumes.ts";
+import { receipts } from "../../protocol/domains/receipts.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { recountAudit, type TableAudit } from "./define-audit.ts";
 
 /** Each row of these tables counts once, at the block of its first version. */
@@ -71,9 +79,28 @@ const policyAccountsAudit = recountAudit(
   "select account, count(*) as policies from policies group by account",
 );
 
+const VOLUME =
+  "count(*) as receipts, sum(amount) as settled_volume, sum(protocol_fee_amount) as protocol_fees";
+
+const sumsOf = (keys: string) => `select ${keys}, ${VOLUME} from receipts group by ${keys}`;
+
+const volumeSeriesAudit = recountAudit(
+  volumeSeries,
+  [receipts],
+  `select hours, dimension, subject, token, timestamp / (hours * 3600) * (hours * 3600) as start, ${VOLUME}
+   from receipts join blocks on blocks.number = receipts.block_number cross join (values (1), (24)) length(hours)
+     cross join lateral (values ('rail', payment_rail::text), ('merchant', merchant_id::text), ('facilitator', facilitator))
+       by_subject(dimension, subject)
+   where not (dimension = 'facilitator' and subject = '${ZERO_ADDRESS}') group by 1, 2, 3, 4, 5`,
+);
+
 export const activityAudits: readonly TableAudit[] = [
   protocolTotalsAudit,
   activityHoursAudit,
   openIntentsAudit,
   policyAccountsAudit,
+  volumeSeriesAudit,
+  recountAudit(merchantFlows, [receipts], sumsOf("token, merchant_id")),
+  recountAudit(payerFlows, [receipts], sumsOf("token, merchant_id, agent")),
+  recountAudit(facilitatorFlows, [receipts], sumsOf("token, merchant_id, facilitator")),
 ];

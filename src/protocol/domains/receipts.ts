@@ -1,4 +1,4 @@
-// Receipts of paid quotes, and their fulfilment. CommerceRegistry → receipts.
+// Receipts of paid quotes, and their fulfilment. CommerceRegistry → receipts, and their volumes over time and by party.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
 import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
@@ -7,6 +7,13 @@ import { defineTable, ZERO_HASH } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals, addSettledReceipt, countDelta, merchantRecords } from "./commerce-totals.ts";
 import { quotes } from "./quotes.ts";
+import {
+  addReceiptVolumes,
+  facilitatorFlows,
+  merchantFlows,
+  payerFlows,
+  volumeSeries,
+} from "./receipt-volumes.ts";
 
 export const receipts = defineTable(
   "receipts",
@@ -45,7 +52,7 @@ const fulfilment = (hash: string): string | null => (hash === ZERO_HASH ? null :
 export const receiptsDomain = defineDomain({
   contract: "CommerceRegistry",
   abi,
-  tables: [receipts],
+  tables: [receipts, volumeSeries, merchantFlows, payerFlows, facilitatorFlows],
   events: {
     ReceiptRecorded: {
       fold: ({ args, timestamp }) => {
@@ -71,6 +78,7 @@ export const receiptsDomain = defineDomain({
           update(quotes, { quote_hash: args.quoteHash }, { settled: true }),
           addCommerceTotals({ settled_quotes: 1n }),
           ...addSettledReceipt(receipt),
+          ...addReceiptVolumes(receipt, timestamp),
           countHour(timestamp, { receipts: 1n }),
           addAmounts(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
         ];

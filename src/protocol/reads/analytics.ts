@@ -1,4 +1,4 @@
-// Reads: GET /analytics/commerce, from the rollups that the folds maintain.
+// Reads: GET /analytics/commerce, from the rollups that the folds maintain; and the list of all analytics.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject } from "../../schema/parameter.ts";
 import {
@@ -12,7 +12,10 @@ import { isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
+import { flows } from "./flows.ts";
+import { selectLargest } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
+import { volumes as volumesOverTime } from "./volumes.ts";
 
 // A bounded response (D64).
 const ROWS_MAX = 20;
@@ -83,26 +86,12 @@ const RANKINGS: Readonly<Record<string, Ranking>> = {
 
 const INTEGERS = ["payment_rail", "kind"];
 
-/**
- * The largest rows. Indexes are over the current rows; at an earlier block the largest are either among the largest
- * current ones that are older than it, or have changed since, which few have.
- */
-function largest({ table, key, by }: Ranking, asOf: AsOf): SqlText {
-  const order = rawSql(`order by ${by} desc, ${key} desc limit ${ROWS_MAX}`);
-  if (asOf === null) return sql`select * from ${rawSql(table)} where valid_to is null ${order}`;
-  const block = asOf.toString();
-  const unchanged = sql`select * from ${rawSql(table)} where valid_to is null and valid_from <= ${block} ${order}`;
-  const changed = sql`select o.* from ${rawSql(table)} o where o.${rawSql(key)} in (select n.${rawSql(key)} from ${rawSql(table)} n where n.valid_from > ${block})
-    and o.valid_from <= ${block} and o.valid_to > ${block}`;
-  return sql`select * from ((${unchanged}) union all (${changed})) held ${order}`;
-}
-
 function ranked(ranking: Ranking, asOf: AsOf): SqlText {
-  const { key, by, join, keys } = ranking;
+  const { table, key, by, join, keys } = ranking;
   const joining = join
     ? sql` left join ${rawSql(join.table)} j on ${rawSql(join.on)} and ${isValidAt("j", asOf)}`
     : sql``;
-  const from = sql`from (${largest(ranking, asOf)}) v${joining}`;
+  const from = sql`from (${selectLargest({ table, key: [key], by, limit: ROWS_MAX }, asOf)}) v${joining}`;
   return packRows(Object.values(keys), from, `v.${by} desc, v.${key} desc`);
 }
 
@@ -168,4 +157,4 @@ const commerce: Read = {
   plan: ({ asOf }) => ({ sql: statement(asOf), cost: asOf === null ? "quick" : "slow", assemble }),
 };
 
-export const analyticsReads = [commerce];
+export const analyticsReads = [commerce, volumesOverTime, flows];

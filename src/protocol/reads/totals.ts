@@ -4,6 +4,7 @@ import { closedObject, enumParameter, type Parameter } from "../../schema/parame
 import {
   type AsOf,
   type Read,
+  type ReadInput,
   type ReadPlan,
   type ResultRows,
   readHiddenColumn,
@@ -17,8 +18,8 @@ import { packRows, unpackRows } from "./packed-rows.ts";
 const HOUR_SECONDS = 3_600;
 
 /** Interval in hours, and how many of them the series has: two days, or a month. */
-const INTERVALS = { hour: { hours: 1, count: 48 }, day: { hours: 24, count: 30 } } as const;
-type Interval = keyof typeof INTERVALS;
+export const INTERVALS = { hour: { hours: 1, count: 48 }, day: { hours: 24, count: 30 } } as const;
+export type Interval = keyof typeof INTERVALS;
 
 export const intervalParameter: Parameter = {
   name: "interval",
@@ -28,6 +29,11 @@ export const intervalParameter: Parameter = {
   description: "Length of the intervals, in UTC: hour, or day (default).",
   example: "day",
 };
+
+/** The chosen interval, or days. */
+export function readInterval(values: ReadInput["values"]): Interval {
+  return (values.interval as Interval | undefined) ?? "day";
+}
 
 /** The keys of the totals in order, each from the totals of the protocol, of commerce, or from the open intents. */
 const TOTALS: Readonly<Record<string, string>> = {
@@ -57,21 +63,17 @@ const COUNTED = Object.keys(activityHours.columns).filter((column) => column !==
 
 /**
  * Open intents by the hour of their deadline, after this hour; those of this hour one by one, because some of them are
- * expired. At an earlier block the latter are current rows that are older than it, or have changed since, which few have.
+ * expired. Deadlines never change, so that the index of current rows finds the latter at an earlier block too.
  */
 function openIntentsAt(asOf: AsOf): SqlText {
   const later = sql`select coalesce(sum(o.intents), 0) from open_intents o where o.hour > now.time / ${rawSql(String(HOUR_SECONDS))} and ${isValidAt("o", asOf)}`;
-  const soon = rawSql(
-    `status = 'OPEN' and deadline > now.time and deadline < (now.time / ${HOUR_SECONDS} + 1) * ${HOUR_SECONDS}`,
-  );
-  const current = sql`select count(*) from intents where valid_to is null and ${soon}`;
-  if (asOf === null) return sql`select (${later}) + (${current}) as intents`;
-  const block = asOf.toString();
+  const statuses = asOf === null ? "'OPEN'" : "'OPEN', 'FILLED', 'CANCELLED'";
+  const soon = sql`from intents c where c.valid_to is null and c.status in (${rawSql(statuses)}) and c.deadline > now.time
+    and c.deadline < (now.time / ${rawSql(String(HOUR_SECONDS))} + 1) * ${rawSql(String(HOUR_SECONDS))}`;
+  if (asOf === null) return sql`select (${later}) + (select count(*) ${soon}) as intents`;
   // The limit keeps the planner from joining by reading all intents.
-  const changed = sql`select count(*) from (select distinct n.intent_id from intents n where n.valid_from > ${block}) n
-    cross join lateral (select o.* from intents o where o.intent_id = n.intent_id and o.valid_from <= ${block} order by o.valid_from desc limit 1) before
-    where ${soon}`;
-  return sql`select (${later}) + (${current} and valid_from <= ${block}) + (${changed}) as intents`;
+  const then = sql`select o.status from intents o where o.intent_id = c.intent_id and ${isValidAt("o", asOf)} limit 1`;
+  return sql`select (${later}) + (select count(*) from (select c.intent_id ${soon}) c cross join lateral (${then}) o where o.status = 'OPEN') as intents`;
 }
 
 function seriesAt(asOf: AsOf, { hours, count }: { hours: number; count: number }): SqlText {
@@ -97,7 +99,7 @@ function statement(asOf: AsOf, interval: Interval): SqlText {
 }
 
 /** The starts of the last intervals, oldest first; the last one contains the time. */
-export function listStarts(time: unknown, hours: number, count: number): string[] {
+function listStarts(time: unknown, hours: number, count: number): string[] {
   if (time === null || time === undefined) return [];
   const seconds = BigInt(HOUR_SECONDS * hours);
   const last = BigInt(String(time)) / seconds;
@@ -143,8 +145,8 @@ const totals: Read = {
   },
   notFoundMessage: null,
   plan: ({ asOf, values }): ReadPlan => {
-    const interval = (values.interval as Interval | undefined) ?? "day";
-    // At an earlier block, the statement reads every intent that has changed since.
+    const interval = readInterval(values);
+    // Rows of earlier blocks have no index of their own.
     return {
       sql: statement(asOf, interval),
       cost: asOf === null ? "quick" : "slow",

@@ -1,0 +1,160 @@
+// Reads: GET /analytics/flows, who pays whom through which facilitator in one token.
+import type { JsonSchema } from "../../schema/column.ts";
+import { addressParameter, closedObject, nullable } from "../../schema/parameter.ts";
+import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
+import { isValidAt } from "../../schema/reads/record.ts";
+import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { orderRows, type Ranked, selectChanged, selectLargest, selectUnchanged } from "./largest-rows.ts";
+import { packRows, unpackRows } from "./packed-rows.ts";
+
+// A bounded response (D352).
+const ROWS_MAX = 20;
+const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+
+const merchantsOf = (token: SqlValue): Ranked => ({
+  table: "merchant_flows",
+  key: ["merchant_id"],
+  by: "settled_volume",
+  limit: ROWS_MAX,
+  where: sql`token = ${token}`,
+});
+
+/** The largest links of the shown merchants `m`: each of them is among the largest of its merchant. */
+function selectLinks(table: string, party: string, token: SqlValue, asOf: AsOf): SqlText {
+  const key = ["merchant_id", party];
+  const links: Ranked = { table, key, by: "settled_volume", limit: ROWS_MAX };
+  const ofMerchant = { ...links, where: sql`token = ${token} and merchant_id = m.merchant_id` };
+  const each = sql`select l.* from m cross join lateral (${selectUnchanged(ofMerchant, asOf)}) l`;
+  if (asOf === null) return sql`select * from (${each}) links ${orderRows(links)}`;
+  const ofAll = {
+    ...links,
+    key: ["token", ...key],
+    where: sql`o.token = ${token} and o.merchant_id in (select m.merchant_id from m)`,
+  };
+  return sql`select * from (${each} union all ${selectChanged(ofAll, asOf)}) links ${orderRows(links)}`;
+}
+
+function statement(token: SqlValue, asOf: AsOf): SqlText {
+  const pack = (keys: readonly string[], rows: SqlText) =>
+    packRows(
+      [...keys, ...VOLUME].map((column) => `v.${column}`),
+      sql`from (${rows}) v`,
+      ["settled_volume", ...keys].map((column) => `v.${column} desc`).join(", "),
+    );
+  const total = packRows(
+    VOLUME.map((column) => `v.${column}`),
+    sql`from token_volumes v where v.token = ${token} and ${isValidAt("v", asOf)}`,
+    "v.token",
+  );
+  return sql`with m as materialized (${selectLargest(merchantsOf(token), asOf)})
+    select ${total} as total, ${pack(["merchant_id"], sql`select * from m`)} as merchants,
+      ${pack(["merchant_id", "agent"], selectLinks("payer_flows", "agent", token, asOf))} as payers,
+      ${pack(["merchant_id", "facilitator"], selectLinks("facilitator_flows", "facilitator", token, asOf))} as facilitators`;
+}
+
+type Volume = readonly [receipts: bigint, settledVolume: bigint, protocolFees: bigint];
+type Link = { readonly merchant: string; readonly party: string | null; readonly volume: Volume };
+
+const NOTHING: Volume = [0n, 0n, 0n];
+
+function toVolume(cells: readonly (string | null)[]): Volume {
+  const [receipts, settled, fees] = cells.map((cell) => BigInt(cell ?? 0));
+  return [receipts ?? 0n, settled ?? 0n, fees ?? 0n];
+}
+
+const subtract = (a: Volume, b: Volume): Volume => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+const sumOf = (links: readonly { readonly volume: Volume }[]): Volume =>
+  links.reduce<Volume>((sum, { volume: [a, b, c] }) => [sum[0] + a, sum[1] + b, sum[2] + c], NOTHING);
+const show = ([receipts, settled, fees]: Volume) => ({
+  receipts: String(receipts),
+  settled_volume: String(settled),
+  protocol_fees: String(fees),
+});
+
+function unpackLinks(packed: unknown): Link[] {
+  return unpackRows(packed).map(([merchant, party, ...cells]) => ({
+    merchant: merchant ?? "",
+    party: party ?? null,
+    volume: toVolume(cells),
+  }));
+}
+
+/** The rest of each merchant goes to or comes from no named party, so that every list sums up to the token's total. */
+function addRests(links: readonly Link[], merchants: readonly Link[]): Link[] {
+  const rests = merchants.map(({ merchant, volume }) => ({
+    merchant,
+    party: null,
+    volume: subtract(volume, sumOf(links.filter((link) => link.merchant === merchant))),
+  }));
+  return [...links, ...rests.filter(({ volume: [receipts] }) => receipts > 0n)];
+}
+
+function assemble(rows: ResultRows, token: SqlValue): unknown {
+  const record = toFirstRecord(rows);
+  if (!record) return null;
+  const total = toVolume(unpackRows(record.total)[0] ?? []);
+  const merchants = unpackRows(record.merchants).map(
+    ([merchant, ...cells]): Link => ({ merchant: merchant ?? "", party: null, volume: toVolume(cells) }),
+  );
+  const others = subtract(total, sumOf(merchants));
+  const rest = others[0] > 0n ? [show(others)] : [];
+  const list = (packed: unknown, party: string) => [
+    ...addRests(unpackLinks(packed), merchants).map((link) => ({
+      [party]: link.party,
+      merchant_id: link.merchant,
+      ...show(link.volume),
+    })),
+    ...rest.map((volume) => ({ [party]: null, merchant_id: null, ...volume })),
+  ];
+  return {
+    token,
+    ...show(total),
+    merchants: [
+      ...merchants.map(({ merchant, volume }) => ({ merchant_id: merchant, ...show(volume) })),
+      ...rest.map((volume) => ({ merchant_id: null, ...volume })),
+    ],
+    payers: list(record.payers, "agent"),
+    facilitators: list(record.facilitators, "facilitator"),
+  };
+}
+
+const AMOUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
+const VOLUME_SCHEMAS = Object.fromEntries(VOLUME.map((column) => [column, AMOUNT]));
+
+function listSchema(keys: Readonly<Record<string, JsonSchema>>, maxItems: number): JsonSchema {
+  const properties = Object.fromEntries(Object.entries(keys).map(([key, json]) => [key, nullable(json)]));
+  return { type: "array", maxItems, items: closedObject({ ...properties, ...VOLUME_SCHEMAS }) };
+}
+
+const ADDRESS: JsonSchema = { type: "string", pattern: "^0x[0-9a-f]{40}$" };
+
+export const flows: Read = {
+  path: "/analytics/flows",
+  operationId: "getPaymentFlows",
+  summary: "Payment flows in a token",
+  description:
+    "The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, where the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on.",
+  tag: "Commerce",
+  parameters: [
+    { name: "token", in: "query", required: true, kind: addressParameter, description: "Token address." },
+  ],
+  provenance: false,
+  recentOnly: true,
+  responseSchema: {
+    title: "PaymentFlows",
+    ...closedObject({
+      token: ADDRESS,
+      ...VOLUME_SCHEMAS,
+      merchants: listSchema({ merchant_id: AMOUNT }, ROWS_MAX + 1),
+      payers: listSchema({ agent: ADDRESS, merchant_id: AMOUNT }, 2 * ROWS_MAX + 1),
+      facilitators: listSchema({ facilitator: ADDRESS, merchant_id: AMOUNT }, 2 * ROWS_MAX + 1),
+    }),
+  },
+  notFoundMessage: null,
+  // At an earlier block, the statement reads every row that has changed since.
+  plan: ({ asOf, values: { token = null } }) => ({
+    sql: statement(token, asOf),
+    cost: asOf === null ? "quick" : "slow",
+    assemble: (rows) => assemble(rows, token),
+  }),
+};

@@ -1,0 +1,191 @@
+// Reads: GET /analytics/volumes, settled volume, fees and receipts of each token by hour or day.
+import { Fault } from "../../lib/fault.ts";
+import type { JsonSchema } from "../../schema/column.ts";
+import {
+  addressParameter,
+  closedObject,
+  integerEnumParameter,
+  nullable,
+  type Parameter,
+  type ParameterKind,
+  uintParameter,
+} from "../../schema/parameter.ts";
+import {
+  type AsOf,
+  type Read,
+  type ReadInput,
+  type ResultRows,
+  readHiddenColumn,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
+import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { selectLargest } from "./largest-rows.ts";
+import { packRows, unpackRows } from "./packed-rows.ts";
+import { INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
+
+// Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the largest tokens.
+const INTERVALS_MAX = 400;
+const TOKENS_MAX = 5;
+// Far beyond any block, and small enough for arithmetic of PostgreSQL's bigint.
+const TIME_MAX = 2n ** 40n;
+const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+
+/** The parameters that narrow the receipts, and the dimension of their rows. */
+const DIMENSIONS: Readonly<Record<string, string>> = {
+  merchant_id: "merchant",
+  payment_rail: "rail",
+  facilitator: "facilitator",
+};
+
+type Subject = { readonly dimension: string; readonly value: string };
+
+function readSubject(values: ReadInput["values"]): Subject | null {
+  const given = Object.entries(DIMENSIONS).flatMap(([name, dimension]) => {
+    const value = values[name];
+    return value === undefined ? [] : [{ dimension, value: String(value) }];
+  });
+  if (given.length > 1) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `Only one of ${Object.keys(DIMENSIONS).join(", ")} can be given at a time.`,
+    );
+  }
+  return given[0] ?? null;
+}
+
+/** The first and last interval, as expressions over the time of the block `now.time`. */
+function readRange(values: ReadInput["values"], interval: Interval): { first: SqlText; last: SqlText } {
+  const { hours, count } = INTERVALS[interval];
+  const seconds = BigInt(hours) * 3_600n;
+  const startOf = (value: SqlValue | undefined) =>
+    value === undefined ? null : (BigInt(String(value)) / seconds) * seconds;
+  const [from, to] = [startOf(values.from), startOf(values.to)];
+  if (from !== null && to !== null) checkRange(from, to, seconds);
+  const time = (value: bigint) => sql`${rawSql(String(value))}::bigint`;
+  const now = sql`now.time / ${time(seconds)} * ${time(seconds)}`;
+  const last =
+    to !== null
+      ? time(to)
+      : from === null
+        ? now
+        : sql`least(${now}, ${time(from + BigInt(INTERVALS_MAX - 1) * seconds)})`;
+  const first = from !== null ? time(from) : sql`${last} - ${time(BigInt(count - 1) * seconds)}`;
+  return { first, last };
+}
+
+function checkRange(from: bigint, to: bigint, seconds: bigint): void {
+  if (from > to) throw new Fault("INPUT_INVALID", "from must not be later than to.");
+  if ((to - from) / seconds >= BigInt(INTERVALS_MAX))
+    throw new Fault("INPUT_INVALID", `from and to may be at most ${INTERVALS_MAX} intervals apart.`);
+}
+
+/** The given token, or those with the largest volume: of the merchant, or else of all. */
+function selectTokens(token: SqlValue | undefined, subject: Subject | null, asOf: AsOf): SqlText {
+  if (token !== undefined) return sql`select ${token}::text as token`;
+  const ranked = { by: "settled_volume", key: ["token"], limit: TOKENS_MAX };
+  if (subject?.dimension !== "merchant") return selectLargest({ ...ranked, table: "token_volumes" }, asOf);
+  return selectLargest(
+    {
+      ...ranked,
+      table: "merchant_flows",
+      key: ["merchant_id", "token"],
+      where: sql`merchant_id = ${subject.value}::numeric`,
+    },
+    asOf,
+  );
+}
+
+function statement({ asOf, values }: ReadInput, interval: Interval): SqlText {
+  const subject = readSubject(values);
+  const { first, last } = readRange(values, interval);
+  // Volumes of all receipts are the sum over the payment rails.
+  const narrowed = subject
+    ? sql`v.dimension = ${subject.dimension} and v.subject = ${subject.value}`
+    : sql`v.dimension = 'rail' and v.subject = any(array(select c.payment_rail::text from rail_volumes c where c.valid_to is null))`;
+  const sums = VOLUME.map((column) => `sum(v.${column}) as ${column}`).join(", ");
+  const series = sql`select v.start, ${rawSql(sums)} from volume_series v where v.hours = ${rawSql(String(INTERVALS[interval].hours))} and ${narrowed}
+    and v.token = t.token and v.start >= range.first and v.start <= range.last and ${isValidAt("v", asOf)} group by v.start`;
+  const packed = packRows(
+    ["s.start", "t.token", ...VOLUME.map((column) => `s.${column}`)],
+    sql`from (${selectTokens(values.token, subject, asOf)}) t cross join lateral (${series}) s`,
+    "s.start, t.token",
+  );
+  return sql`select range.first as _first, range.last as _last, ${packed} as volumes
+    from (select ${joinSql([sql`${first} as first`, sql`${last} as last`], ", ")} from (select ${blockTimeAt(asOf)} as time) now) range`;
+}
+
+function assemble(rows: ResultRows, interval: Interval): unknown {
+  const record = toFirstRecord(rows);
+  if (!record) return null;
+  const volumes = unpackRows(record.volumes).map(([start, token, ...cells]) => ({
+    start,
+    token,
+    ...Object.fromEntries(VOLUME.map((column, index) => [column, cells[index]])),
+  }));
+  const [from, to] = ["_first", "_last"].map((name) => readHiddenColumn(rows, 0, name) ?? null);
+  return { interval, from, to, volumes };
+}
+
+function optional(name: string, kind: ParameterKind<SqlValue>, description: string): Parameter {
+  return { name, in: "query", required: false, kind, description };
+}
+
+const AMOUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
+
+export const volumes: Read = {
+  path: "/analytics/volumes",
+  operationId: "getVolumes",
+  summary: "Settled volumes over time",
+  description: `Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the ${TOKENS_MAX} with the largest volume. Available from the finalized block on.`,
+  tag: "Commerce",
+  parameters: [
+    intervalParameter,
+    optional("token", addressParameter, "Only this token."),
+    optional("merchant_id", uintParameter(), "Only receipts of this merchant."),
+    optional("payment_rail", integerEnumParameter([0, 1, 2, 3]), "Only receipts of this payment rail."),
+    optional("facilitator", addressParameter, "Only receipts through this facilitator."),
+    {
+      ...optional("from", uintParameter(TIME_MAX), "Unix seconds within the first interval."),
+      description: `Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most ${INTERVALS_MAX} intervals.`,
+      example: "1767225600",
+    },
+    {
+      ...optional(
+        "to",
+        uintParameter(TIME_MAX),
+        "Unix seconds within the last interval; by default the time of the block.",
+      ),
+      example: "1767312000",
+    },
+  ],
+  provenance: false,
+  recentOnly: true,
+  responseSchema: {
+    title: "Volumes",
+    ...closedObject({
+      interval: { type: "string", enum: Object.keys(INTERVALS) },
+      from: nullable({ type: "string", description: "Start of the first interval, in unix seconds." }),
+      to: nullable({ type: "string", description: "Start of the last interval, in unix seconds." }),
+      volumes: {
+        type: "array",
+        maxItems: INTERVALS_MAX * TOKENS_MAX,
+        items: closedObject({
+          start: AMOUNT,
+          token: { type: "string", pattern: "^0x[0-9a-f]{40}$" },
+          ...Object.fromEntries(VOLUME.map((column) => [column, AMOUNT])),
+        }),
+      },
+    }),
+  },
+  notFoundMessage: null,
+  plan: (input) => {
+    const interval = readInterval(input.values);
+    return {
+      sql: statement(input, interval),
+      // At an earlier block, the statement reads every row that has changed since.
+      cost: input.asOf === null ? "quick" : "slow",
+      assemble: (rows) => assemble(rows, interval),
+    };
+  },
+};
