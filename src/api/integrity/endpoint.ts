@@ -6,7 +6,13 @@ import { rowDeclaration } from "../../protocol/domains.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
-import { formatHeadHeaders, type ResultRow, type RunRead, toFirstRecord } from "../../schema/reads/read.ts";
+import {
+  assertBlockReached,
+  formatHeadHeaders,
+  type ResultRow,
+  type RunRead,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
 import { selectIntegrity } from "../../store/index/integrity.ts";
 import { isMadeFrom } from "../../store/index/row-tables.ts";
 
@@ -86,6 +92,11 @@ const RESPONSE: JsonSchema = {
   }),
 };
 
+const HEAD_HEADERS = {
+  "x-indexed-block": "Number of the latest indexed block.",
+  "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
+};
+
 export function createIntegrityEndpoint({ run }: { readonly run: RunRead }): Endpoint {
   return {
     method: "GET",
@@ -98,15 +109,12 @@ export function createIntegrityEndpoint({ run }: { readonly run: RunRead }): End
     parameters: [],
     body: null,
     responses: { 200: RESPONSE },
-    responseHeaders: {
-      200: {
-        "x-indexed-block": "Number of the latest indexed block.",
-        "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
-      },
-    },
+    readsIndex: true,
+    responseHeaders: { 200: HEAD_HEADERS, 304: HEAD_HEADERS },
     hasEtag: true,
-    handle: ({ client }) =>
+    handle: ({ client, minBlock }) =>
       run({ sql: selectIntegrity(), cost: "quick", client }, (head, rows) => {
+        assertBlockReached(minBlock, head.number);
         const body = describeIntegrity(toFirstRecord(rows) ?? {});
         const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;
         const headers = { ...formatHeadHeaders(head), "cache-control": "no-cache", etag };

@@ -106,6 +106,32 @@ describe("an audit of a correct index", () => {
   });
 });
 
+describe("a run of the command", () => {
+  const lastRecord = async () => {
+    const { rows } = await index.database.query<Record<string, string | null>>(
+      "select * from audits where source = 'command' order by sequence desc limit 1",
+    );
+    return rows[0];
+  };
+
+  it("is recorded with what it compared and found", async () => {
+    const block = index.head - 1;
+    await run({ block: String(block), sample: "3" });
+    const before = await lastRecord();
+    expect(before).toMatchObject({ kind: "tables", block_number: String(block), first_difference: null });
+    expect([Number(before?.checked) > 20, Number(before?.differences)]).toEqual([true, 0]);
+    const agents = findTable("agents");
+    const row = await pickRow(index.database, agents, "agent_id = 1");
+    await withCorruptRow(index.database, agents, row, ["metadata_uri"], async () => {
+      await run({ block: String(block), sample: "1000" });
+    });
+    const after = await lastRecord();
+    expect(Number(after?.differences)).toBeGreaterThan(0);
+    expect(after?.first_difference).toMatch(/^agents .*metadata_uri is /);
+    expect(Number(after?.checked_total)).toBe(Number(before?.checked_total) + Number(after?.checked));
+  }, 60_000);
+});
+
 describe("contracts that pretend to be accounts", () => {
   it("make rows unverifiable, not wrong", async () => {
     const { results } = await index.audit({

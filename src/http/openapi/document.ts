@@ -285,7 +285,15 @@ function describeResponses(
     },
   ]);
   const notModified: [string, OpenApiResponse][] = hasEtag
-    ? [["304", { description: "Not modified.", headers: { ...shared, ...etag } }]]
+    ? [
+        [
+          "304",
+          {
+            description: "Not modified.",
+            headers: { ...shared, ...etag, ...describeHeaders(responseHeaders[304] ?? {}) },
+          },
+        ],
+      ]
     : [];
   return Object.fromEntries([...declared, ...notModified]);
 }
