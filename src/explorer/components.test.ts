@@ -52,6 +52,17 @@ it("a sentence has its addresses and hashes by their ends, and the rest as a str
   expect(text).toContain(", 0xabc");
 });
 
+it("a sentence has amounts of known tokens as people read them", () => {
+  const textOf = (value: string) => renderHtml(sentence(page, value)).replace(/<[^>]*>/g, "");
+  expect(textOf(`${OTHER} paid 1500000 of ${TOKEN}; more`)).toBe("0xababab…ababab paid 1.5 USDC; more");
+  expect(textOf(`limited its spending of ${TOKEN} to 5`)).toBe("limited its spending of USDC to 5");
+  expect(textOf(`limited its spending of 0x${"0".repeat(40)} to 5`)).toBe(
+    "limited its spending of the native coin to 5",
+  );
+  expect(textOf(`spent 7 of 0x${"0".repeat(40)}`)).toBe("spent 7 of the native coin");
+  expect(textOf(`spent 7 of ${OTHER}`)).toBe("spent 7 of 0xababab…ababab");
+});
+
 it("what is absent or beyond the calendar is said, not guessed", () => {
   expect(renderHtml(name(""))).toBe(renderHtml(unknown()));
   expect(renderHtml(time(null))).toBe(renderHtml(unknown()));

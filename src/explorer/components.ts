@@ -205,11 +205,21 @@ export function block(page: PageContext, value: unknown): Html {
   return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
 }
 
-/** A sentence of the API about an event: its addresses and hashes by their ends. */
+const IN_SENTENCES = /((?:(?:[0-9]+|spending) of )?0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/;
+
+/** A sentence of the API about an event: addresses and hashes by their ends, amounts of known tokens as people read them. */
 export function sentence(page: PageContext, value: string): Html {
-  const parts = value.split(/(0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/);
+  const parts = value.split(IN_SENTENCES);
   // The captured groups are every second part.
-  return html`<span class="sentence">${parts.map((part, index) => (index % 2 === 0 ? part && foreignText(part) : part.length === 42 ? address(page, part) : identifier(part)))}</span>`;
+  return html`<span class="sentence">${parts.map((part, index) => (index % 2 === 0 ? part && foreignText(part) : inSentence(page, part)))}</span>`;
+}
+
+function inSentence(page: PageContext, part: string): Html {
+  const [id = "", before] = part.split(" of ").reverse();
+  const isAmount = before !== undefined && before !== "spending";
+  if (isAmount && findToken(page, id) !== null) return amount(page, before, id);
+  const shown = id.length > 42 ? identifier(id) : token(page, id);
+  return before === undefined ? shown : html`${before} of ${id === ZERO_ADDRESS ? "the native coin" : shown}`;
 }
 
 /** Text of a stranger, such as a name. */
