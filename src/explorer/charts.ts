@@ -38,9 +38,9 @@ export function countByPart(
 
 type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
 
-/** Bars beside their values, largest as wide as it gets. */
-export function bars(items: readonly Bar[]): Html {
-  const most = items.reduce((largest, { value }) => (value > largest ? value : largest), 0n);
+/** Bars beside their values: as parts of a whole, or the largest as wide as it gets. */
+export function bars(items: readonly Bar[], whole?: bigint): Html {
+  const most = whole ?? items.reduce((largest, { value }) => (value > largest ? value : largest), 0n);
   return html`<ul class="bars">${items.map(({ label, value, text }) => html`<li><span class="bar-label">${label}</span><span class="bar-value">${text}</span>${track(shareOf(value, most))}</li>`)}</ul>`;
 }
 

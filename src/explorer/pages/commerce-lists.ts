@@ -125,7 +125,7 @@ export const signalList: List = {
     { label: "Kind", cell: (each) => kindBadge(each.kind) },
     { label: "About", cell: subjectLink },
     { label: "Reporter", cell: (each, page) => address(page, each.reporter) },
-    { label: "Hash of the signal", cell: (each, page) => hash(page, each.signal_hash) },
+    { label: "Hash", cell: (each, page) => hash(page, each.signal_hash) },
     blockColumn,
   ],
   empty: "There is no such signal at this block.",

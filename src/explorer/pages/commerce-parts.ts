@@ -70,7 +70,7 @@ type RelatedOptions = {
 /** A list of what belongs to the record of the page, with the way to all of it. */
 export function relatedCard(data: ListData, page: PageContext, options: RelatedOptions): Html {
   const { title, path, query, hidden } = options;
-  const list: List = withoutColumns(data.list, hidden);
+  const list: List = { ...withoutColumns(data.list, hidden), empty: "None at this block." };
   const more = data.next === null ? {} : { more: { path, query, label: "All of them" } };
   return listCard(title, { ...data, list }, page, more);
 }

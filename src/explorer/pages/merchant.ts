@@ -99,14 +99,21 @@ function reputationBars({ commerce, disputes, trust_signals_by_kind: signals }: 
     of("Resolved", disputes.resolved_disputes, disputes.disputes),
     of("Rejected", disputes.rejected_disputes, disputes.disputes),
   ];
-  const all = signals.reduce((sum, each) => sum + BigInt(each.signals), 0n).toString();
+  const all = signals.reduce((sum, each) => sum + BigInt(each.signals), 0n);
   const receipts = [
     { label: "Receipts", value: BigInt(commerce.receipts), text: number(commerce.receipts) },
     of("Fulfilled", commerce.fulfilled_receipts, commerce.receipts),
   ];
   return html`<div class="bar-groups"><div><h3>Delivery</h3>${bars(receipts)}</div>
-<div><h3>Disputes</h3>${disputes.disputes === "0" ? html`<p class="soft">No receipt was disputed.</p>` : bars(contested)}</div>
-<div><h3>Trust signals</h3>${signals.length === 0 ? html`<p class="soft">No signal yet.</p>` : bars(signals.map(({ kind, signals: count }) => of(kindName(kind), count, all)))}</div></div>`;
+<div><h3>Disputes</h3>${disputes.disputes === "0" ? html`<p class="soft">No receipt was disputed.</p>` : bars(contested, BigInt(disputes.disputes))}</div>
+<div><h3>Trust signals</h3>${
+    signals.length === 0
+      ? html`<p class="soft">No signal yet.</p>`
+      : bars(
+          signals.map(({ kind, signals: count }) => of(kindName(kind), count, all.toString())),
+          all,
+        )
+  }</div></div>`;
 }
 
 function overview({ commerce, disputes, trust_signals_by_kind: signals }: Reputation): Html {
