@@ -83,6 +83,35 @@ describe("a merchant", () => {
     }
   });
 
+  it("charts the sums of its receipts by token, to the unit", async () => {
+    const [newest] = await listOf("/receipts?limit=1", "receipts");
+    const own = `merchant_id=${newest?.merchant_id}`;
+    const receipts = await listOf(`/receipts?${own}&limit=100&include=provenance`, "receipts");
+    const { from, to } = await read<{ from: string; to: string }>(`/analytics/volumes?${own}`);
+    const counted = receipts.filter(
+      ({ block_timestamp = "0" }) =>
+        Number(block_timestamp) >= Number(from) && Number(block_timestamp) < Number(to) + 86_400,
+    );
+    expect(counted.length).toBeGreaterThan(1);
+    const sums = new Map<string, bigint>();
+    for (const { token = "", amount = "0" } of counted) {
+      sums.set(token, (sums.get(token) ?? 0n) + BigInt(amount));
+    }
+    const volumes = cardOf(await open(`/merchants/${newest?.merchant_id}`), "volumes");
+    expect(volumes.match(/<figure/g)).toHaveLength(sums.size);
+    // Without decimals of its token an amount is the number of units itself.
+    const shows = (sum: bigint) =>
+      volumes.includes(`title="${sum} units"`) || volumes.includes(`>${formatNumber(String(sum)).text}<`);
+    expect([...sums.values()].filter((sum) => !shows(sum))).toEqual([]);
+    // The receipts of all rows of each table are those of the merchant.
+    const cells = [
+      ...volumes.matchAll(/<th scope="row">.*?<td class="number"><span class="number">([0-9,]+)</g),
+    ];
+    expect(cells.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(counted.length);
+    const hours = await open(`/merchants/${newest?.merchant_id}?interval=hour`);
+    expect(cardOf(hours, "volumes")).toContain("Hour from");
+  });
+
   it("lists what belongs to it", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const id = receipt?.merchant_id;

@@ -9,6 +9,7 @@ import { html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { readVolumes, VOLUME_KEYS, type VolumesResult, volumeCard } from "../volume-charts.ts";
 import { receiptList, signalList } from "./commerce-lists.ts";
 import {
   activeStatus,
@@ -37,6 +38,7 @@ type FacilitatorData = {
   readonly signals: ListData;
   readonly events: EventsData;
   readonly published: ReadonlySet<string>;
+  readonly volumes: VolumesResult;
 };
 
 // Of its own record. What it settles are events of its receipts, which the page lists.
@@ -51,13 +53,14 @@ async function load(api: ApiReader, request: PageRequest): Promise<FacilitatorDa
   const { facilitator: account, metadata_hash } = facilitator.body;
   // A registration can be repeated, and its record has the place of the last one.
   const { start_block } = await api.head();
-  const [receipts, signals, events, published] = await Promise.all([
+  const [receipts, signals, events, published, volumes] = await Promise.all([
     api.list(receiptList, { query: { facilitator: account, limit: RELATED_ROWS } }),
     api.list(signalList, { query: { subject_type: "2", subject_id: id, limit: RELATED_ROWS } }),
     readEvents(api, start_block, { account, type: OWN_EVENTS }),
     findPublished(api, [metadata_hash]),
+    readVolumes(api, request, { facilitator: account }),
   ]);
-  return { facilitator, receipts, signals, events, published };
+  return { facilitator, receipts, signals, events, published, volumes };
 }
 
 function render(data: FacilitatorData, page: PageContext): PageView {
@@ -77,6 +80,7 @@ function render(data: FacilitatorData, page: PageContext): PageView {
   const own = { facilitator: facilitator.facilitator };
   const about = { subject_type: "2", subject_id: id };
   const main = html`${card("Record", html`${record}${sourceLinks(page, found.call)}`)}
+${volumeCard(data.volumes, page)}
 ${relatedCard(receipts, page, { title: "Newest receipts", path: "/receipts", query: own, hidden: [] })}
 ${signalsCard(signals, page, about)}
 ${historyCard(events, page)}`;
@@ -92,6 +96,7 @@ ${historyCard(events, page)}`;
 
 export const facilitatorPage = definePage({
   path: "/facilitators/:id",
+  query: VOLUME_KEYS,
   findExample: async (get) => {
     const facilitator = await findFirst(get, "/facilitators?limit=1", "facilitators");
     return { params: { id: String(facilitator.facilitator_id) } };

@@ -11,6 +11,7 @@ import { type Html, html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { readVolumes, VOLUME_KEYS, type VolumesResult, volumeCard } from "../volume-charts.ts";
 import { disputeList, receiptList, serviceList, signalList } from "./commerce-lists.ts";
 import {
   activeStatus,
@@ -52,6 +53,7 @@ type MerchantData = {
   readonly signals: ListData;
   readonly events: EventsData;
   readonly published: ReadonlySet<string>;
+  readonly volumes: VolumesResult;
 };
 
 async function load(api: ApiReader, request: PageRequest): Promise<MerchantData> {
@@ -59,7 +61,7 @@ async function load(api: ApiReader, request: PageRequest): Promise<MerchantData>
   const params = { id };
   const own = { merchant_id: id, limit: RELATED_ROWS };
   const merchant = await api.get<Merchant>("/merchants/:id", { params, query: { include: "provenance" } });
-  const [reputation, services, receipts, disputes, signals, events, published] = await Promise.all([
+  const [reputation, services, receipts, disputes, signals, events, published, volumes] = await Promise.all([
     api.get<Reputation>("/merchants/:id/reputation", { params }),
     api.list(serviceList, { query: own }),
     api.list(receiptList, { query: own }),
@@ -67,8 +69,9 @@ async function load(api: ApiReader, request: PageRequest): Promise<MerchantData>
     api.list(signalList, { query: { subject_type: "0", subject_id: id, limit: RELATED_ROWS } }),
     readEvents(api, merchant.body.block_number, { merchant: id }),
     findPublished(api, [merchant.body.metadata_hash]),
+    readVolumes(api, request, { merchant_id: id }),
   ]);
-  return { merchant, reputation, services, receipts, disputes, signals, events, published };
+  return { merchant, reputation, services, receipts, disputes, signals, events, published, volumes };
 }
 
 function recordFacts({ merchant: { body: merchant }, published }: MerchantData, page: PageContext): Fact[] {
@@ -141,6 +144,7 @@ function render(data: MerchantData, page: PageContext): PageView {
   const own = { merchant_id: id };
   const main = html`${overview(reputation.body)}
 <div class="columns"><div>${card("Record", html`${facts(recordFacts(data, page))}${sourceLinks(page, found.call)}`)}</div><div>${card("Reputation", html`${reputationBars(reputation.body)}${sourceLinks(page, reputation.call)}`)}</div></div>
+${volumeCard(data.volumes, page)}
 ${relatedCard(services, page, { title: "Services", path: "/services", query: own, hidden: ["Merchant"] })}
 ${relatedCard(receipts, page, { title: "Newest receipts", path: "/receipts", query: own, hidden: ["Merchant"] })}
 ${relatedCard(disputes, page, { title: "Newest disputes", path: "/disputes", query: own, hidden: [] })}
@@ -158,6 +162,7 @@ ${historyCard(events, page)}`;
 
 export const merchantPage = definePage({
   path: "/merchants/:id",
+  query: VOLUME_KEYS,
   findExample: async (get) => {
     const receipt = await findFirst(get, "/receipts?limit=1", "receipts");
     return { params: { id: String(receipt.merchant_id) } };
