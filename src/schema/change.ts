@@ -67,6 +67,41 @@ export function addAmounts<C extends Columns, K extends keyof C & string>(
   return change(table, key, amounts as Row, "needed", applyAdd);
 }
 
+/** Additions to one row, summed before the row is known. */
+export class AmountSum {
+  readonly #first: Change;
+  readonly #amounts: Record<string, bigint> = {};
+  /** The block of the last addition that is not zero, or of the first addition if all are. */
+  block: number;
+  #isZero = true;
+
+  constructor(first: Change, block: number) {
+    this.#first = first;
+    this.block = block;
+  }
+
+  /** Whether a change adds to counters, so that it may come before or after other additions. */
+  static accepts({ apply }: Change): boolean {
+    return apply === applyAdd;
+  }
+
+  add({ values }: Change, block: number): void {
+    for (const name in values) {
+      const amount = values[name] as bigint;
+      if (amount === 0n) continue;
+      this.#amounts[name] = (this.#amounts[name] ?? 0n) + amount;
+      this.block = block;
+      this.#isZero = false;
+    }
+  }
+
+  /** The row after all additions; the same row if none of them added anything. */
+  applyTo(before: Row | null): Row {
+    if (before && this.#isZero) return before;
+    return addTo(before ? { ...before } : zeroRow(this.#first.table, this.#first.key), this.#amounts);
+  }
+}
+
 function change<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: Row,

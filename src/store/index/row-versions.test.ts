@@ -1,4 +1,5 @@
 // Rows of a batch: loaded once and only if needed, changed in order, and turned into versions.
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addAmounts, type EventOrigin, insert, update, upsert } from "../../schema/change.ts";
 import { address, uint63, uint256, unboundedText } from "../../schema/column.ts";
@@ -96,6 +97,54 @@ describe("loading", () => {
         ],
       },
     ]);
+  });
+});
+
+describe("additions in final blocks", () => {
+  const amounts = fc.record({
+    who: fc.constantFrom("0xa", "0xb", "0xc"),
+    times: fc.bigInt({ min: -2n, max: 2n }),
+    blocks: fc.nat({ max: 2 }),
+  });
+
+  it("leave the last rows that all versions would leave", async () => {
+    const stored = [{ table: counts, row: { who: "0xa", times: 4n } }];
+    const run = fc.asyncProperty(fc.array(amounts), async (additions) => {
+      const batches = [true, false].map((final) => new RowVersions(createLoader(stored).load, { final }));
+      const lasts: unknown[] = [];
+      for (const rows of batches) {
+        let block = 1;
+        for (const { who, times, blocks } of additions) {
+          block += blocks;
+          rows.change(addAmounts(counts, { who }, { times }), origin(block));
+        }
+        const [versions] = await rows.finish();
+        const ended = versions?.endedVersions.map(({ keyText }) => keyText) ?? [];
+        lasts.push({ ended, last: versions?.newVersions.filter(({ to }) => to === null) ?? [] });
+        for (const { row } of versions?.newVersions.filter(({ to }) => to === null) ?? [])
+          expect(rows.latest(counts as unknown as Table, String(row.who))).toEqual(row);
+      }
+      expect(lasts[0]).toEqual(lasts[1]);
+    });
+    await fc.assert(run);
+  });
+
+  it("are summed into one version, and change the rows of full tables one by one", async () => {
+    const kept = defineRollup("kept", { who: address, times: uint63 }, { key: ["who"], history: "full" });
+    const rows = new RowVersions(createLoader([]).load, { final: true });
+    for (const block of [1, 2, 3])
+      for (const table of [counts, kept])
+        rows.change(addAmounts(table, { who: "0xa" }, { times: 1n }), origin(block));
+    expect(() => rows.find(counts as unknown as Table, "0xa")).toThrow("without declaring it");
+    const versions = await rows.finish();
+    expect(versions.map(({ newVersions }) => newVersions.map(({ from }) => from))).toEqual([[3], [1, 2, 3]]);
+  });
+
+  it("follow a row that the fold has loaded at once", async () => {
+    const rows = new RowVersions(createLoader([]).load, { final: true });
+    await rows.load([requireRow(counts, { who: "0xa" })]);
+    rows.change(addAmounts(counts, { who: "0xa" }, { times: 2n }), origin(1));
+    expect(rows.find(counts as unknown as Table, "0xa")).toEqual({ who: "0xa", times: 2n });
   });
 });
 

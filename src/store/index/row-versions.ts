@@ -1,5 +1,5 @@
 // Rows that a batch of blocks touches: loaded once, changed in memory in order, written as versions at the end.
-import type { Change, EventOrigin } from "../../schema/change.ts";
+import { AmountSum, type Change, type EventOrigin } from "../../schema/change.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
 import type { Row, Table } from "../../schema/table.ts";
 
@@ -27,16 +27,21 @@ type Entry = {
   readonly versions: Version[];
   /** Changes that wait until `before` is loaded. */
   readonly waiting: { readonly change: Change; readonly origin: EventOrigin }[];
+  /** Additions in place of versions and waiting changes, where only the last row of the batch is stored. */
+  sum: AmountSum | null;
 };
 
 type TableEntries = { readonly table: Table; readonly entries: Map<string, Entry> };
 
 export class RowVersions {
   readonly #loadRows: RowLoader;
+  readonly #final: boolean;
   readonly #tables = new Map<string, TableEntries>();
 
-  constructor(loadRows: RowLoader) {
+  /** `final`: no reorg can undo the blocks, so that tables with `recent` history need only their last rows. */
+  constructor(loadRows: RowLoader, { final = false }: { readonly final?: boolean } = {}) {
     this.#loadRows = loadRows;
+    this.#final = final;
   }
 
   /** Makes rows available to `find`, with one query per table. */
@@ -55,12 +60,20 @@ export class RowVersions {
   /** As `find`, but undefined if the batch does not know the row. */
   latest(table: Table, keyText: string): Row | null | undefined {
     const entry = this.#tables.get(table.name)?.entries.get(keyText);
+    if (entry?.sum) return undefined;
     const version = entry?.versions.at(-1);
     return version ? version.row : entry?.before;
   }
 
   change(change: Change, origin: EventOrigin): void {
     const entry = this.#entry(change.table, change.keyText, change.key);
+    if (this.#final && canSum(entry, change)) {
+      const block = Number(origin.block_number);
+      entry.isNeeded = true;
+      entry.sum ??= new AmountSum(change, block);
+      entry.sum.add(change, block);
+      return;
+    }
     // A change may claim that its row is new: the unique index on current rows rejects a wrong claim.
     if (change.priorRow === "absent" && entry.before === undefined) entry.before = null;
     const isReady = entry.versions.length > 0 || entry.before !== undefined || change.priorRow === "ignored";
@@ -78,6 +91,7 @@ export class RowVersions {
     for (const { entries } of this.#tables.values()) {
       for (const entry of entries.values()) {
         for (const { change, origin } of entry.waiting.splice(0)) applyChange(entry, change, origin);
+        if (entry.sum) applySum(entry, entry.sum);
       }
     }
     return [...this.#tables.values()]
@@ -93,7 +107,7 @@ export class RowVersions {
     }
     let entry = rows.entries.get(keyText);
     if (!entry) {
-      entry = { key, before: undefined, isNeeded: false, versions: [], waiting: [] };
+      entry = { key, before: undefined, isNeeded: false, versions: [], waiting: [], sum: null };
       rows.entries.set(keyText, entry);
     }
     return entry;
@@ -128,6 +142,19 @@ export function createOverlayLoader(previous: Pick<RowVersions, "latest">, store
     if (unknown.length > 0) for (const [key, row] of await stored(table, unknown)) found.set(key, row);
     return found;
   };
+}
+
+/** A row that a fold may read is changed at once. */
+function canSum({ sum, before, versions }: Entry, change: Change): boolean {
+  if (change.table.history !== "recent" || !AmountSum.accepts(change)) return false;
+  return sum !== null || (before === undefined && versions.length === 0);
+}
+
+function applySum(entry: Entry, sum: AmountSum): void {
+  const before = entry.before ?? null;
+  const row = sum.applyTo(before);
+  if (row !== before) entry.versions.push({ from: sum.block, row });
+  entry.sum = null;
 }
 
 function applyChange(entry: Entry, change: Change, origin: EventOrigin): void {

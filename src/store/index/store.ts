@@ -73,8 +73,9 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       // rows, and those that the previous batch changed come from its memory.
       const stored = createRowLoader(database);
       let before = previous;
-      const rows = new RowVersions((table, keys) =>
-        before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys),
+      const rows = new RowVersions(
+        (table, keys) => (before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys)),
+        { final: isFinal(batch) },
       );
       await fold(batch.logs, rows);
       const steps = batchSteps(batch, await rows.finish());
@@ -114,7 +115,7 @@ export async function foldAndWrite(
   batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
   fold: Fold,
 ): Promise<void> {
-  const rows = new RowVersions(createRowLoader(session));
+  const rows = new RowVersions(createRowLoader(session), { final: isFinal(batch) });
   await fold(batch.logs, rows);
   await session.sendPipeline(versionSteps(batch, await rows.finish()));
 }
@@ -123,8 +124,11 @@ function versionSteps(
   batch: Pick<IndexBatch, "finalized" | "tip">,
   changed: readonly TableVersions[],
 ): PipelineStep[] {
-  const final = batch.tip.number <= batch.finalized;
-  return changed.flatMap((versions) => buildVersionSteps(versions, { final }));
+  return changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) }));
+}
+
+function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boolean {
+  return tip.number <= finalized;
 }
 
 // A batch written twice, or one that does not follow the last, would count events twice. This guard divides by zero,
