@@ -7,7 +7,7 @@ import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { List } from "../list.ts";
 
-const NATIVE = `0x${"0".repeat(40)}`;
+export const NATIVE = `0x${"0".repeat(40)}`;
 
 /** The zero address stands for the coin of the chain. */
 export function tokenName(page: PageContext, value: unknown): Html {
@@ -16,10 +16,14 @@ export function tokenName(page: PageContext, value: unknown): Html {
 
 // Of every EVM chain.
 const NATIVE_DECIMALS = 18;
+// Below a millionth of a coin only zeros would be seen of it.
+const WEI_MAX = 10n ** 12n;
 
 /** An amount of a token, or of the native coin, whose symbol is not known here. */
 export function amountOf(page: PageContext, units: unknown, of: unknown): Html {
   if (of !== NATIVE || typeof units !== "string") return amount(page, units, of);
+  if (BigInt(units) < WEI_MAX)
+    return html`<span class="amount">${number(units)} <span class="symbol">wei</span></span>`;
   const coins = formatAmount(BigInt(units), NATIVE_DECIMALS);
   return html`<span class="amount" title="${units} wei">${number(coins)} <span class="symbol">native</span></span>`;
 }

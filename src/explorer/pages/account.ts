@@ -171,7 +171,7 @@ const MORE = "More than this page shows are in the CSV and in the API.";
 function shortList(title: string, data: ListData, page: PageContext, id: string, note?: Html): Html {
   return listCard(title, data, page, {
     id,
-    note: html`${note}${data.next !== null && html`<p class="note soft">${MORE}</p>`}`,
+    note: html`${data.records.length > 0 && note}${data.next !== null && html`<p class="note soft">${MORE}</p>`}`,
   });
 }
 

@@ -9,7 +9,7 @@ import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { type Account, findActiveAccount } from "./account.ts";
-import { amountOf, policyList, sessionKeyList, tokenName } from "./account-rules.ts";
+import { amountOf, NATIVE, policyList, sessionKeyList, tokenName } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
 
 type SpendCheck = {
@@ -77,11 +77,11 @@ function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: 
   if (max_per_day === null)
     return html`<p>Spends ${amountOf(page, attempted, token)} of ${of}, which has no limit.</p>`;
   return html`<div class="spend">${gauge({
-    label: "Spent after it",
+    label: token === NATIVE ? "Native coin, after it" : "Token, after it",
     used: BigInt(spent) + BigInt(attempted),
     limit: BigInt(max_per_day),
     text: html`${amountOf(page, (BigInt(spent) + BigInt(attempted)).toString(), token)} of ${amountOf(page, max_per_day, token)}`,
-  })}<p class="under">${amountOf(page, spent, token)} of ${of} are spent in the current window, this would add ${amountOf(page, attempted, token)}.</p></div>`;
+  })}<p class="under">Already spent in the current window: ${amountOf(page, spent, token)}. This adds ${amountOf(page, attempted, token)}.</p></div>`;
 }
 
 /** What the call changes, in words. */
@@ -117,24 +117,26 @@ function copyable(label: string, text: string): Html {
 function updateItem(update: PolicyUpdate, account: string, page: PageContext): Html {
   const by = update.policy_type === "ACCOUNT_FROZEN" ? "the account or its guardian" : "the account";
   return html`<li><h3>${updateTitle(update, page)}</h3>
-${copyable(`From (${by})`, account)}${copyable("To (the policy module)", update.to)}${copyable("Data", update.data)}${copyable("With cast; add the option of your wallet, such as --ledger", formatCast(update, account, page))}</li>`;
+${facts([
+  [`From: ${by}`, address(page, account)],
+  ["To: the policy module", address(page, update.to)],
+])}${copyable("Data", update.data)}${copyable("With cast; add the option of your wallet, such as --ledger", formatCast(update, account, page))}</li>`;
 }
 
-function updatesCard(
-  { allowed, required_policy_updates: updates }: Verdict,
-  account: string,
-  page: PageContext,
-): Html | null {
+function updatesCard(verdict: Verdict, account: string, page: PageContext): Html | null {
+  const { allowed, reasons, required_policy_updates: updates } = verdict;
   if (allowed) return null;
   if (updates.length === 0)
     return card(
-      "What would make it pass",
+      "Fixing calls",
       html`<p class="empty">No policy can change this: use another key, target or call data.</p>`,
       { id: "fix" },
     );
+  const them = updates.length === 1 ? "it" : "them";
+  const isPartial = reasons.length > updates.length;
   return card(
-    updates.length === 1 ? "The call that makes it pass" : "The calls that make it pass",
-    html`<p class="note soft">Ready to sign. The account itself must send ${updates.length === 1 ? "it" : "them"}; the owner of a PolicyAccount calls the function of the same name on the account instead.</p><ol class="updates">${updates.map((each) => updateItem(each, account, page))}</ol>`,
+    updates.length === 1 ? "Fixing call" : "Fixing calls",
+    html`${isPartial && notice("warn", "There are more reasons than calls: one call may remove several, but no policy makes a session key valid or its forbidden target allowed.")}<p class="note soft">Ready to sign. The account itself must send ${them}; the owner of a PolicyAccount calls the function of the same name on the account instead.</p><ol class="updates">${updates.map((each) => updateItem(each, account, page))}</ol>`,
     { id: "fix" },
   );
 }
@@ -189,7 +191,10 @@ function render({ account, policies, sessionKeys, result }: PreflightData, page:
     lead: "Whether the policies of the account let a planned transaction pass, every rule that it breaks, and the calls that would change that.",
     main: html`<div class="columns"><div>${card("Planned transaction", form, { id: "transaction" })}</div><div>${
       verdict === null
-        ? notice("info", "Enter a transaction; the verdict appears here.")
+        ? notice(
+            "info",
+            `${result === null ? "Enter a transaction" : "Correct the marked field"}; the verdict appears here.`,
+          )
         : verdictCard(verdict, page)
     }</div></div>
 ${verdict !== null && updatesCard(verdict.body, account.account, page)}`,
