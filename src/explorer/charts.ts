@@ -86,8 +86,9 @@ type ChartParts = {
 const PLOT_HEIGHT = 168;
 // The part of its place that a bar fills.
 const BAR_SHARE = 0.72;
-// As many labels as fit below the bars on a wide screen; a phone shows every second.
+// As many labels as fit below the bars on a wide screen; a phone shows every third.
 const TICKS_MAX = 7;
+const TICKS_STEP_NARROW = 3;
 
 /** Bars over time or over groups, with both axes, and the same as a table. */
 export function barChart(parts: ChartParts): Html {
@@ -130,16 +131,17 @@ function drawBars(shown: readonly ChartBar[], top: bigint): Html[] {
   });
 }
 
-/** Some of the labels, evenly: those at the ends stay inside the chart. */
+/** Some of the labels, evenly from the newest on: those at the ends stay inside the chart. */
 function drawTicks(shown: readonly ChartBar[]): Html[] {
   const step = Math.max(1, Math.ceil(shown.length / TICKS_MAX));
   const place = 100 / shown.length;
   return shown.flatMap(({ tick }, index) => {
-    if (index % step !== 0) return [];
+    const fromEnd = shown.length - 1 - index;
+    if (fromEnd % step !== 0) return [];
     const at = (index + 0.5) * place;
-    const anchor = at < 6 ? "start" : at > 94 ? "end" : "middle";
+    const anchor = at < 8 ? "start" : at > 92 ? "end" : "middle";
     const x = anchor === "start" ? index * place : anchor === "end" ? (index + 1) * place : at;
-    const isExtra = (index / step) % 2 === 1 && shown.length > 3;
+    const isExtra = (fromEnd / step) % TICKS_STEP_NARROW !== 0 && shown.length > TICKS_STEP_NARROW;
     return [
       html`<text class="chart-tick${isExtra && " extra"}" x="${x.toFixed(2)}%" y="${PLOT_HEIGHT + 18}" text-anchor="${anchor}">${tick}</text>`,
     ];

@@ -58,7 +58,7 @@ function startsOf({ interval, from, to }: Volumes): readonly number[] {
 /** In UTC, as the intervals are: a day in the time of a visitor would be another one. */
 function formatStart(seconds: number, interval: Interval): string {
   const iso = new Date(seconds * 1_000).toISOString();
-  return interval === "day" ? iso.slice(0, 10) : `${iso.slice(0, 16).replace("T", " ")} UTC`;
+  return interval === "day" ? iso.slice(0, 10) : iso.slice(0, 16).replace("T", " ");
 }
 
 const NOTHING = { receipts: "0", settled_volume: "0", protocol_fees: "0" };
@@ -91,7 +91,7 @@ function tokenChart(data: Volumes, of: string, page: PageContext): Html {
   const name = known?.symbol ?? shorten(of);
   const chart = barChart({
     sentence: `Settled volume in ${name} by ${interval}: ${formatUnits(sum("settled_volume"), known?.decimals ?? null).text} ${symbol} in ${sum("receipts")} receipts`,
-    columns: [interval === "day" ? "Day (UTC)" : "Hour from", "Receipts", "Settled", "Protocol fees"],
+    columns: [interval === "day" ? "Day (UTC)" : "Hour (UTC)", "Receipts", "Settled", "Protocol fees"],
     bars,
     formatValue: (value) => formatCompact(known ? formatAmount(value, known.decimals) : value.toString()),
     empty: "There is no such interval.",

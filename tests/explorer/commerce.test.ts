@@ -109,7 +109,7 @@ describe("a merchant", () => {
     ];
     expect(cells.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(counted.length);
     const hours = await open(`/merchants/${newest?.merchant_id}?interval=hour`);
-    expect(cardOf(hours, "volumes")).toContain("Hour from");
+    expect(cardOf(hours, "volumes")).toContain("Hour (UTC)");
   });
 
   it("lists what belongs to it", async () => {
@@ -203,7 +203,10 @@ describe("a quote", () => {
     });
     // The index is not notified of a row written directly; another URL is not in the cache.
     const text = await open(`${path}?block=${stage.head}`);
-    expect(factOf(cardOf(text, "commitments"), "Terms")).toContain("published");
+    const commitments = cardOf(text, "commitments");
+    expect(factOf(commitments, "Terms")).toContain("published");
+    const link = /href="([^"]+\/documents\/[^"]+)"/.exec(commitments)?.[1];
+    expect((await stage.get(link ?? "")).status).toBe(200);
   });
 
   async function publish(): Promise<string> {
