@@ -261,6 +261,6 @@ describe("integrity", () => {
     );
     const markup = await open("/explorer/integrity");
     expect(markup).toContain("block 3 &lt;b&gt;lacks&lt;/b&gt; a log");
-    expect(textOf(markup)).toContain("The last audit found 1 differences");
+    expect(textOf(markup)).toContain("The last audit found 1 difference between");
   });
 });

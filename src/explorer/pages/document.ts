@@ -109,7 +109,7 @@ async function findUses(api: ApiReader, given: string, labels: Labels): Promise<
 }
 
 /** How deeply a text is nested, by its brackets outside of strings. */
-export function measureDepth(text: string): number {
+function measureDepth(text: string): number {
   let [depth, most, isText] = [0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];

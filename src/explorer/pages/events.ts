@@ -12,7 +12,7 @@ import {
   type PageRequest,
   requireParam,
 } from "../context.ts";
-import type { EventRecord } from "../events.ts";
+import { changesOf, type EventRecord } from "../events.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { table } from "../list.ts";
@@ -136,10 +136,13 @@ function eventFilters(page: PageContext): Html {
 }
 
 function pageLinks({ found, before, isNewestFirst }: EventsData, page: PageContext): Html | null {
-  const { has_more, progress } = found.body;
+  const { events, has_more, progress } = found.body;
+  const isBeyond = BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
   const next = isNewestFirst
     ? before !== null && html`<a rel="next" href="${linkHere(page, { before })}">Older →</a>`
-    : has_more && html`<a rel="next" href="${linkHere(page, { from: progress.cursor })}">Next →</a>`;
+    : has_more &&
+      !isBeyond &&
+      html`<a rel="next" href="${linkHere(page, { from: progress.cursor })}">Next →</a>`;
   if (next === false) return null;
   return html`<nav class="pagination" aria-label="Pages">${next}</nav>`;
 }
@@ -216,7 +219,10 @@ function renderBlock({ number: given, head, found }: BlockData, page: PageContex
       ]),
       { id: "record" },
     )}${card("Events", html`${rows}${sourceLinks(page, found.call)}`)}`,
-    changes: { previous: head.previous_event_block, next: head.next_event_block },
+    changes: changesOf(
+      found.body.events.filter(({ block_number }) => block_number === given),
+      page,
+    ),
   };
 }
 

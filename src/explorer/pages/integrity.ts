@@ -82,6 +82,9 @@ type Integrity = {
   };
 };
 
+const countOf = ({ differences }: Pick<Audit, "differences">) =>
+  `${differences} difference${differences === "1" ? "" : "s"}`;
+
 /** What to look at first: whether anything is wrong. */
 function verdict({ indexer, rows, audits }: Integrity): Html {
   const wrong = audits.latest.filter(({ differences }) => differences !== "0");
@@ -89,7 +92,7 @@ function verdict({ indexer, rows, audits }: Integrity): Html {
   if (first)
     return notice(
       "warn",
-      html`The last audit found ${number(first.differences)} differences between the index and the chain: ${foreignText(first.first_difference ?? "see its report")}.`,
+      html`The last audit found ${countOf(first)} between the index and the chain: ${foreignText(first.first_difference ?? "see its report")}.`,
     );
   if (indexer === null)
     return notice("warn", "No indexer has reported yet, so that the head of the chain is not known here.");
@@ -97,7 +100,7 @@ function verdict({ indexer, rows, audits }: Integrity): Html {
   if (!rows.is_current)
     return notice("warn", "The rows were made by another version; the indexer makes them again.");
   if (audits.latest.length === 0) return notice("info", "The index was not compared with the chain yet.");
-  return notice("info", "No comparison with the chain found a difference.");
+  return notice("info", "The last comparisons with the chain found no difference.");
 }
 
 function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Integrity, page: PageContext) {
@@ -149,7 +152,7 @@ const AUDIT_SOURCES: Readonly<Record<string, string>> = {
 const resultOf = ({ differences, first_difference }: Audit) =>
   differences === "0"
     ? badge("no difference", "good")
-    : html`${badge(`${differences} differences`, "bad")} ${first_difference !== null && html`<span class="under">${foreignText(first_difference)}</span>`}`;
+    : html`${badge(countOf({ differences }), "bad")} ${first_difference !== null && html`<span class="under">${foreignText(first_difference)}</span>`}`;
 
 const AUDIT_COLUMNS: Parameters<typeof table<Audit>>[0] = [
   { label: "Time", cell: ({ at }) => isoTime(at) },
