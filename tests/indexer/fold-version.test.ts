@@ -11,13 +11,21 @@ beforeAll(async () => {
 afterAll(() => opened?.drop());
 
 const { tables } = rowDeclaration;
+// Numbers are versions of the releases before the hash.
+const declaration = { ...rowDeclaration, equivalentFoldVersions: [1, "equal"] };
 
 it.each([
   ["current", rowDeclaration.foldVersion],
-  // The number of the releases before the hash, whose rows are the same.
   ["current", 1],
+  ["current", "equal"],
+  ["stale", 2],
   ["stale", "another"],
 ] as const)("are %s after version %s", async (state, foldVersion) => {
   await opened.database.transaction((session) => recordRowTables(session, { tables, foldVersion }));
-  expect(await readRowTablesState(opened.database, rowDeclaration)).toBe(state);
+  expect(await readRowTablesState(opened.database, declaration)).toBe(state);
+});
+
+it("are stale after the first version, whose rows have fewer columns", async () => {
+  await opened.database.transaction((session) => recordRowTables(session, { tables, foldVersion: 1 }));
+  expect(await readRowTablesState(opened.database, rowDeclaration)).toBe("stale");
 });

@@ -24,6 +24,8 @@ function set(model: ReadModel, event: ModelEvent, type: string, subject: string,
   const account = eventArgument(event, "account");
   const nothing = Object.fromEntries(COLUMNS.map((name) => [name, null]));
   const row = { account, policy_type: type, policy_subject: subject, ...nothing, ...fields };
+  if (!model.has("policies", [account, type, subject]))
+    model.count("policy_accounts", account, { account, policies: 0n }, { policies: 1n });
   model.put("policies", [account, type, subject], row, event);
 }
 

@@ -43,9 +43,6 @@ export function countTotals(model: ReadModel, events: readonly ModelEvent[]): vo
     const hour = later > LAST_HOUR ? LAST_HOUR : later;
     model.count("open_intents", hour, { hour, intents: 0n }, { intents: status === "OPEN" ? 1n : 0n });
   }
-  for (const { account } of model.rows("policies")) {
-    model.count("policy_accounts", account, { account, policies: 0n }, { policies: 1n });
-  }
 }
 
 const VOLUME = { receipts: 0n, settled_volume: 0n, protocol_fees: 0n };
