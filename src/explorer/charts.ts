@@ -19,23 +19,6 @@ export function sparkline(counts: readonly number[], sentence: string): Html {
   return html`<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${sentence}"><polygon class="area" points="${area}"/><polyline class="line" points="${points.join(" ")}" vector-effect="non-scaling-stroke"/></svg>`;
 }
 
-/** How many of the blocks fall into each of the equal parts between the first and the last. */
-export function countByPart(
-  blocks: readonly bigint[],
-  parts: number,
-  first: bigint,
-  last: bigint,
-): readonly number[] {
-  const counts = Array.from({ length: parts }, () => 0);
-  const span = last - first + 1n;
-  for (const block of blocks) {
-    if (block < first || block > last) continue;
-    const part = Number(((block - first) * BigInt(parts)) / span);
-    counts[part] = (counts[part] ?? 0) + 1;
-  }
-  return counts;
-}
-
 type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
 
 /** Bars beside their values: as parts of a whole, or the largest as wide as it gets. */

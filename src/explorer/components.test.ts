@@ -1,6 +1,6 @@
 // Components: what is unknown is shown as unknown, limits by their share, amounts by what is known of their token.
 import { expect, it } from "vitest";
-import { bars, countByPart, rangeLine, sparkline } from "./charts.ts";
+import { bars, rangeLine, sparkline } from "./charts.ts";
 import { address, amount, gauge, hash, name, sentence, time, transaction, unknown } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { renderHtml } from "./html.ts";
@@ -89,9 +89,4 @@ it("charts are made of attributes, and say in words what they show", () => {
     'x="50.00%" y="7" width="46.00%"',
   );
   expect(`${line}${renderHtml(bars(items))}`).not.toContain("style=");
-});
-
-it("blocks are counted by equal parts, the ends included", () => {
-  expect(countByPart([1n, 2n, 5n, 10n, 11n], 2, 1n, 10n)).toEqual([3, 1]);
-  expect(countByPart([7n], 3, 7n, 7n)).toEqual([1, 0, 0]);
 });

@@ -1,34 +1,33 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { countByPart, sparkline } from "../charts.ts";
-import { amount, card, notice, number, totals } from "../components.ts";
+import { sparkline } from "../charts.ts";
+import { card, notice, number, totals } from "../components.ts";
 import { EXPLORER_PATH, type PageContext } from "../context.ts";
 import { type EventsData, eventFeed, eventsUpTo, readEvents } from "../events.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { disputeList, receiptList } from "./commerce-lists.ts";
 import { intentList } from "./intents.ts";
 
-type Analytics = {
-  readonly summary: Readonly<Record<string, string>>;
-  readonly volume_by_token: readonly { readonly token: string; readonly settled_volume: string }[];
+/** As GET /totals has it. */
+type Totals = {
+  readonly totals: Readonly<Record<string, string>>;
+  /** What came in each of the last days, the running one last. */
+  readonly series: readonly Readonly<Record<string, string>>[];
 };
 
 type HomeData = {
-  readonly totals: ApiResult<Analytics> | { readonly problem: string };
+  readonly totals: ApiResult<Totals> | { readonly problem: string };
   readonly feed: EventsData;
   readonly intents: ListData;
   readonly receipts: ListData;
   readonly disputes: ListData;
 };
 
-// The largest page of the API: what the small charts count.
-const COUNTED = "100";
 const ROWS_SHOWN = 8;
 const FEED_SHOWN = 10;
-const CHART_PARTS = 24;
 
 async function load(api: ApiReader): Promise<HomeData> {
   const readFeed = async () => {
@@ -36,68 +35,65 @@ async function load(api: ApiReader): Promise<HomeData> {
     return readEvents(api, previous_event_block ?? block_number, {});
   };
   const [found, feed, intents, receipts, disputes] = await Promise.all([
-    api.attempt<Analytics>("/analytics/commerce"),
+    api.attempt<Totals>("/totals"),
     readFeed(),
-    api.list(intentList, { query: { limit: COUNTED } }),
-    api.list(receiptList, { query: { limit: COUNTED } }),
+    api.list(intentList, { query: { limit: String(ROWS_SHOWN) } }),
+    api.list(receiptList, { query: { limit: String(ROWS_SHOWN) } }),
     api.list(disputeList, { query: { limit: String(ROWS_SHOWN) } }),
   ]);
   return { totals: found, feed, intents, receipts, disputes };
 }
 
-/** The newest records by block, which shows whether anything happens. */
-function recentChart({ records }: ListData, what: string, { head }: PageContext): Html | null {
-  const blocks = records.map(({ block_number }) => BigInt(String(block_number)));
-  const first = blocks.at(-1);
-  if (first === undefined) return null;
-  const last = BigInt(head.block_number);
-  const sentence = `The newest ${blocks.length} ${what} by block, from ${first} to ${last}`;
-  return html`${sparkline(countByPart(blocks, CHART_PARTS, first, last), sentence)}<div class="chart-ends"><span>${number(first.toString())}</span><span>${number(last.toString())}</span></div>`;
-}
+type Item = {
+  readonly label: string;
+  /** Its key in the totals and in the series. */
+  readonly key: string;
+  readonly note: (totals: Totals["totals"]) => HtmlValue;
+};
 
-function firstTotal(
-  list: ListData,
-  label: string,
-  key: string,
-  page: PageContext,
-): Parameters<typeof totals>[0][number] {
-  const [newest] = list.records;
-  const chart = recentChart(list, label.toLowerCase(), page);
-  return { label, value: newest ? number(newest[key]) : "0", ...(chart === null ? {} : { chart }) };
-}
+const ITEMS: readonly Item[] = [
+  {
+    label: "Intents",
+    key: "intents",
+    note: (all) => html`${number(all.open_intents)} open, ${number(all.filled_intents)} filled`,
+  },
+  { label: "Bids", key: "bids", note: (all) => html`by ${number(all.solvers)} registered solvers` },
+  { label: "Receipts", key: "receipts", note: (all) => html`for ${number(all.quotes)} quotes` },
+  {
+    label: "Disputes",
+    key: "disputes",
+    note: (all) => html`${number(all.open_disputes)} open`,
+  },
+  { label: "Agents", key: "agents", note: (all) => html`${number(all.accounts)} accounts` },
+  { label: "Merchants", key: "merchants", note: (all) => html`${number(all.services)} services` },
+  {
+    label: "Attestations",
+    key: "attestations",
+    note: (all) => html`by ${number(all.attestors)} registered attestors`,
+  },
+  {
+    label: "Trust signals",
+    key: "trust_signals",
+    note: (all) => html`${number(all.facilitators)} facilitators`,
+  },
+];
 
-function renderTotals(data: HomeData, page: PageContext): Html {
-  const { totals: found } = data;
-  // Ids count from one.
-  const intents = firstTotal(data.intents, "Intents", "intent_id", page);
-  const receipts = firstTotal(data.receipts, "Receipts", "receipt_id", page);
+function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
   if ("problem" in found)
-    return html`${totals([intents, receipts])}${notice("info", html`Other totals are kept for recent blocks only. ${found.problem}`)}`;
-  const { summary, volume_by_token: volumes } = found.body;
-  const [largest] = volumes;
-  return html`${totals([
-    intents,
-    receipts,
-    {
-      label: "Settled",
-      value: largest ? amount(page, largest.settled_volume, largest.token) : "0",
-      note:
-        volumes.length > 1
-          ? html`and ${volumes.length - 1} more ${volumes.length === 2 ? "token" : "tokens"}`
-          : html`in one token`,
-    },
-    {
-      label: "Active merchants",
-      value: number(summary.active_merchants),
-      note: html`${number(summary.active_services)} active services`,
-    },
-    { label: "Quotes", value: number(summary.quotes), note: html`${number(summary.settled_quotes)} settled` },
-    {
-      label: "Open disputes",
-      value: number(summary.open_disputes),
-      note: html`of ${number(summary.disputes)}`,
-    },
-  ])}`;
+    return notice("info", html`Totals are kept for recent blocks only. ${found.problem}`);
+  const { totals: all, series } = found.body;
+  const chartOf = ({ label, key }: Item) =>
+    sparkline(
+      series.map((each) => Number(each[key])),
+      `New ${label.toLowerCase()} by day, over the last ${series.length} days`,
+    );
+  const items = ITEMS.map((item) => ({
+    label: item.label,
+    value: number(all[item.key]),
+    note: item.note(all),
+    ...(series.length > 1 ? { chart: chartOf(item) } : {}),
+  }));
+  return html`<div class="home-totals">${totals(items)}${sourceLinks(page, found.call)}</div>`;
 }
 
 function renderFeed({ feed }: HomeData, page: PageContext): Html {
