@@ -4,6 +4,7 @@ import type { Page, Section } from "./page.ts";
 import { accountPage } from "./pages/account.ts";
 import { agentPage } from "./pages/agent.ts";
 import { agentsPage } from "./pages/agents.ts";
+import { analyticsPage } from "./pages/analytics.ts";
 import { attestationPage } from "./pages/attestation.ts";
 import { attestationsPage } from "./pages/attestations.ts";
 import { attestorPage, attestorsPage } from "./pages/attestors.ts";
@@ -23,7 +24,7 @@ import { transactionPage } from "./pages/transaction.ts";
 
 const trade: Section = { label: "Trade", pages: [intentsPage, intentPage, solversPage, solverPage] };
 const accounts: Section = { label: "Accounts", pages: [accountPage, preflightPage, agentsPage, agentPage] };
-const commerce: Section = { label: "Commerce", pages: commercePages };
+const commerce: Section = { label: "Commerce", pages: [...commercePages, analyticsPage] };
 const trust: Section = {
   label: "Trust",
   pages: [attestationsPage, attestationPage, attestorsPage, attestorPage, schemasPage, schemaPage],

@@ -22,7 +22,7 @@ export function seconds(value: unknown): Html {
   return typeof value === "string" ? html`${number(value)} s` : unknown();
 }
 
-export const solverList: List = {
+const solverList: List = {
   route: "/solvers",
   key: "solvers",
   csv: "/solvers.csv",

@@ -1,0 +1,248 @@
+// Analytics: settled volumes over time and by token, merchant, rail and facilitator, and who pays whom.
+import type { ApiReader, ApiResult } from "../api-reader.ts";
+import { bars } from "../charts.ts";
+import {
+  address,
+  amount,
+  card,
+  findToken,
+  notice,
+  number,
+  recordLink,
+  token,
+  totals,
+} from "../components.ts";
+import { EXPLORER_PATH, type PageContext, type PageRequest } from "../context.ts";
+import { shorten } from "../format.ts";
+import { type Html, type HtmlValue, html } from "../html.ts";
+import { table } from "../list.ts";
+import { definePage, type PageView } from "../page.ts";
+import { sourceLinks } from "../source.ts";
+import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../volume-charts.ts";
+import { railName } from "./commerce-words.ts";
+import { type Flows, flowCard } from "./money-flow.ts";
+
+type Volume = { readonly receipts: string; readonly settled_volume: string; readonly protocol_fees: string };
+type TokenVolume = Volume & { readonly token: string };
+
+/** As GET /analytics/commerce has it. */
+type Commerce = {
+  readonly summary: Readonly<Record<string, string>>;
+  readonly volume_by_token: readonly TokenVolume[];
+};
+
+type OfToken = {
+  readonly token: string;
+  readonly volumes: VolumesResult;
+  readonly flows: ApiResult<Flows> | { readonly problem: string };
+  /** By the number of the rail. */
+  readonly rails: readonly VolumesResult[];
+};
+
+type AnalyticsData = {
+  readonly commerce: ApiResult<Commerce> | { readonly problem: string };
+  /** Null where nothing was settled yet. */
+  readonly chosen: OfToken | null;
+};
+
+// As the protocol numbers them.
+const RAILS = ["0", "1", "2", "3"];
+
+/** Amounts of different tokens do not compare; their receipts do. */
+function mostUsed({ volume_by_token: volumes }: Commerce): string | null {
+  const [first] = [...volumes].sort((a, b) => Number(BigInt(b.receipts) - BigInt(a.receipts)));
+  return first?.token ?? null;
+}
+
+async function load(api: ApiReader, request: PageRequest): Promise<AnalyticsData> {
+  const commerce = await api.attempt<Commerce>("/analytics/commerce");
+  const of = request.query.token ?? ("problem" in commerce ? null : mostUsed(commerce.body));
+  if (of === null) return { commerce, chosen: null };
+  const [volumes, flows, ...rails] = await Promise.all([
+    readVolumes(api, request, { token: of }),
+    api.attempt<Flows>("/analytics/flows", { query: { token: of } }),
+    ...RAILS.map((payment_rail) => readVolumes(api, request, { token: of, payment_rail })),
+  ]);
+  return { commerce, chosen: { token: of, volumes, flows, rails } };
+}
+
+/** Bars, and the same as a table. */
+function rankedCard<T extends Volume>(
+  title: string,
+  rows: readonly T[],
+  parts: {
+    readonly of: string | null;
+    readonly column: string;
+    readonly label: (row: T) => HtmlValue;
+    readonly value: (row: T) => bigint;
+    readonly text: (row: T) => HtmlValue;
+    readonly source: Html;
+    readonly note?: string;
+  },
+  page: PageContext,
+): Html {
+  const { of, column, label, value, text, source, note } = parts;
+  if (rows.length === 0)
+    return card(title, html`<p class="empty">Nothing was settled at this block.</p>${source}`);
+  const shown = bars(rows.map((row) => ({ label: label(row), value: value(row), text: text(row) })));
+  const units = (row: T, key: "settled_volume" | "protocol_fees") =>
+    amount(page, row[key], of ?? (row as { token?: string }).token);
+  const same = table<T>(
+    [
+      { label: column, cell: label },
+      { label: "Receipts", kind: "number", cell: (row) => number(row.receipts) },
+      { label: "Settled", kind: "number", cell: (row) => units(row, "settled_volume") },
+      { label: "Protocol fees", kind: "number", cell: (row) => units(row, "protocol_fees") },
+    ],
+    rows,
+    page,
+  );
+  return card(
+    title,
+    html`${note !== undefined && html`<p class="soft note">${note}</p>`}${shown}<details class="chart-table"><summary>Table: ${title.toLowerCase()}</summary>${same}</details>${source}`,
+  );
+}
+
+const settledOf = ({ settled_volume }: Volume) => BigInt(settled_volume);
+
+function tokenCard({ body, call }: ApiResult<Commerce>, page: PageContext): Html {
+  return rankedCard(
+    "By token",
+    body.volume_by_token,
+    {
+      of: null,
+      column: "Token",
+      label: (row) => token(page, row.token),
+      // The bars compare what can be compared.
+      value: (row) => BigInt(row.receipts),
+      text: (row) => html`${amount(page, row.settled_volume, row.token)} in ${number(row.receipts)} receipts`,
+      source: sourceLinks(page, call),
+      note: "Bars count receipts: amounts of different tokens cannot be compared.",
+    },
+    page,
+  );
+}
+
+type Summed = Volume & { readonly id: string | null };
+
+/** Rows of one token with the same party as one. */
+function sumBy<T extends Volume>(rows: readonly T[], idOf: (row: T) => string | null): readonly Summed[] {
+  const sums = new Map<string | null, { receipts: bigint; settled: bigint; fees: bigint }>();
+  for (const row of rows) {
+    const sum = sums.get(idOf(row)) ?? { receipts: 0n, settled: 0n, fees: 0n };
+    sums.set(idOf(row), {
+      receipts: sum.receipts + BigInt(row.receipts),
+      settled: sum.settled + BigInt(row.settled_volume),
+      fees: sum.fees + BigInt(row.protocol_fees),
+    });
+  }
+  return [...sums].map(([id, { receipts, settled, fees }]) => ({
+    id,
+    receipts: receipts.toString(),
+    settled_volume: settled.toString(),
+    protocol_fees: fees.toString(),
+  }));
+}
+
+/** The largest first; those without a name last. */
+function inOrder(rows: readonly Summed[]): readonly Summed[] {
+  const compare = (a: bigint, b: bigint) => (a === b ? 0 : a < b ? 1 : -1);
+  return [...rows].sort(
+    (a, b) => Number(a.id === null) - Number(b.id === null) || compare(settledOf(a), settledOf(b)),
+  );
+}
+
+const OTHERS = html`<span class="soft">all others</span>`;
+
+function partyCards({ token: of, flows }: OfToken, page: PageContext): Html {
+  if ("problem" in flows) return html``;
+  const source = sourceLinks(page, flows.call);
+  const parts = { of, value: settledOf, text: (row: Summed) => amount(page, row.settled_volume, of), source };
+  const merchants = inOrder(sumBy(flows.body.merchants, (row) => row.merchant_id));
+  const facilitators = inOrder(sumBy(flows.body.facilitators, (row) => row.facilitator));
+  const merchant = ({ id }: Summed) =>
+    id === null ? OTHERS : html`Merchant ${recordLink(page, "merchant", id)}`;
+  const facilitator = ({ id }: Summed) => (id === null ? OTHERS : address(page, id));
+  return html`<div class="columns"><div>${rankedCard("By merchant", merchants, { ...parts, column: "Merchant", label: merchant }, page)}</div><div>${rankedCard("By facilitator", facilitators, { ...parts, column: "Facilitator", label: facilitator }, page)}</div></div>`;
+}
+
+function railCard({ token: of, rails }: OfToken, page: PageContext): Html | null {
+  const known = rails.flatMap((result, rail) =>
+    "problem" in result ? [] : [{ rail, call: result.call, body: result.body satisfies Volumes }],
+  );
+  const [first] = known;
+  if (first === undefined) return null;
+  const rows = known.flatMap(({ rail, body }) => sumBy(body.volumes, () => String(rail)));
+  return rankedCard(
+    "By rail",
+    inOrder(rows),
+    {
+      of,
+      column: "Rail",
+      label: ({ id }) => railName(id),
+      value: settledOf,
+      text: (row) => amount(page, row.settled_volume, of),
+      source: html`${known.map(({ call }) => sourceLinks(page, call))}`,
+      note: `Over the same ${first.body.interval === "day" ? "days" : "hours"} as the volume above.`,
+    },
+    page,
+  );
+}
+
+/** Which token the page is about: a form, so that it works without JavaScript. */
+function tokenForm(commerce: Commerce, chosen: string, page: PageContext): Html {
+  const known = commerce.volume_by_token.map((each) => each.token);
+  const all = known.includes(chosen) ? known : [chosen, ...known];
+  const nameOf = (of: string) => findToken(page, of)?.symbol ?? shorten(of);
+  const kept = Object.entries({ interval: page.query.interval, block: page.block ?? undefined });
+  return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" aria-label="Token"><div class="field"><label for="token">Token</label><select id="token" name="token">${all.map((of) => html`<option value="${of}"${of === chosen && html` selected`}>${nameOf(of)}</option>`)}</select></div>${kept.map(([key, value]) => value !== undefined && html`<input type="hidden" name="${key}" value="${value}">`)}<div class="field actions"><button>Show</button></div></form>`;
+}
+
+function summaryOf({ summary }: Commerce): Html {
+  return totals([
+    { label: "Receipts", value: number(summary.receipts), note: "payments that were settled" },
+    {
+      label: "Quotes",
+      value: number(summary.quotes),
+      note: html`${number(summary.settled_quotes)} settled`,
+    },
+    {
+      label: "Merchants",
+      value: number(summary.merchants),
+      note: html`${number(summary.active_merchants)} active`,
+    },
+    {
+      label: "Facilitators",
+      value: number(summary.facilitators),
+      note: html`${number(summary.active_facilitators)} active`,
+    },
+    {
+      label: "Disputes",
+      value: number(summary.disputes),
+      note: html`${number(summary.open_disputes)} open`,
+    },
+  ]);
+}
+
+function render({ commerce, chosen }: AnalyticsData, page: PageContext): PageView {
+  const isKnown = !("problem" in commerce);
+  const main = html`${isKnown ? summaryOf(commerce.body) : notice("info", html`Analytics are kept for recent blocks only. ${commerce.problem}`)}
+${isKnown && tokenCard(commerce, page)}
+${isKnown && chosen !== null && tokenForm(commerce.body, chosen.token, page)}
+${chosen !== null && html`${volumeCard(chosen.volumes, page)}${flowCard(chosen.flows, page)}${partyCards(chosen, page)}${railCard(chosen, page)}`}`;
+  return {
+    kicker: "Commerce",
+    title: "Analytics",
+    lead: "What was paid, to whom and how. Amounts of different tokens are never added together: choose one to see where it went.",
+    main,
+  };
+}
+
+export const analyticsPage = definePage({
+  path: "/analytics",
+  nav: "Analytics",
+  query: ["token", ...VOLUME_KEYS],
+  findExample: async () => ({}),
+  load,
+  render,
+});
