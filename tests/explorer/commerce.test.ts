@@ -230,7 +230,9 @@ describe("a dispute", () => {
       const record = cardOf(text, "record");
       expect(record).toContain(reason_hash);
       if (resolution_hash !== null) expect(record).toContain(resolution_hash);
-      expect(factOf(record, "Opened by")).toContain(opener === receipt.agent ? "the agent" : "the seller");
+      const role =
+        opener === receipt.agent ? "agent" : opener === receipt.facilitator ? "facilitator" : "merchant";
+      expect(factOf(record, "Opened by")).toContain(`the ${role}`);
       expect(plain(cardOf(text, "life"))).toContain(status === "OPEN" ? "Waits for" : status?.toLowerCase());
       expect(cardOf(text, "the-receipt")).toContain(`/explorer/receipts/${receipt_id}"`);
     }

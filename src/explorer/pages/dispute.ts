@@ -44,6 +44,7 @@ type DisputedReceipt = {
   readonly amount: string;
   readonly token: string;
   readonly payment_rail: number;
+  readonly facilitator: string;
   readonly fulfillment_hash: string | null;
 };
 
@@ -74,8 +75,10 @@ async function load(api: ApiReader, request: PageRequest): Promise<DisputeData> 
   return { dispute, receipt, events: { ...data, events }, published };
 }
 
-function openerRole({ opener }: Dispute, { agent }: DisputedReceipt): string {
-  return opener === agent ? "the agent who paid" : "the seller's side";
+/** The contract lets no one else open one. */
+function openerRole({ opener }: Dispute, { agent, facilitator }: DisputedReceipt): string {
+  if (opener === agent) return "the agent who paid";
+  return opener === facilitator ? "the facilitator" : "the merchant";
 }
 
 function receiptFacts({ receipt: { body: receipt } }: DisputeData, page: PageContext): Html {
@@ -94,7 +97,7 @@ function render(data: DisputeData, page: PageContext): PageView {
   const { dispute: found, receipt, events, published } = data;
   const { body: dispute } = found;
   const waiting: readonly TimelineStep[] =
-    dispute.status === "OPEN" ? [{ title: "Waits for the seller's side", state: "current" }] : [];
+    dispute.status === "OPEN" ? [{ title: "Waits for the merchant", state: "current" }] : [];
   const record = facts([
     [
       "Opened by",
