@@ -38,14 +38,14 @@ export async function collectExamples(
 
 async function collectParameters(
   { parameters }: OpenApiOperation,
-  { path, target, response }: ApiExample,
+  { path, target, response, more = {} }: ApiExample,
   send: SendExampleRequest,
 ): Promise<Record<string, unknown>> {
   const [sentPath = "", query = ""] = target.split("?");
   const sent = new Map([...new URLSearchParams(query), ...pathValues(path, sentPath)]);
   const record = recordOf(response.body);
   const found: Record<string, unknown> = {};
-  for (const { name, schema } of parameters) {
+  for (const { name, schema, example } of parameters) {
     const key = String(name);
     const { type, enum: words } = schema as Fields;
     // These are the same everywhere: the declaration has them, or all operations share them.
@@ -53,8 +53,10 @@ async function collectParameters(
     // Filters of events are many, and their declarations have examples that hold in every run.
     if (path === EVENTS_PATH && !sent.has(key)) continue;
     const value =
-      key === "cursor" ? await findCursor(target, send) : (sent.get(key) ?? record[FIELDS[key] ?? key]);
-    if (value === undefined && key in SHARED) continue;
+      key === "cursor"
+        ? await findCursor(target, send)
+        : (sent.get(key) ?? more[key] ?? record[FIELDS[key] ?? key]);
+    if (value === undefined && (key in SHARED || example !== undefined)) continue;
     if (value === undefined) throw new Error(`the local run has no example of ${key} for ${path}`);
     const text = Array.isArray(words) ? String(value).toLowerCase() : String(value);
     found[key] = type === "integer" ? Number(text) : text;

@@ -9,6 +9,8 @@ export type ApiExample = {
   readonly path: string;
   readonly target: string;
   readonly body?: unknown;
+  /** Examples of parameters that the request leaves out, and that no field of its response has. */
+  readonly more?: Fields;
   readonly response: ExampleResponse;
 };
 
@@ -56,6 +58,12 @@ class ExampleRecorder {
     requireSuccess(`${method} ${target}`, response);
     this.examples.push({ method, path, target, ...(body === undefined ? {} : { body }), response });
     return response.body as Fields;
+  }
+
+  /** Adds examples of parameters to the last request. */
+  addExamples(more: Fields): void {
+    const last = this.examples.pop();
+    if (last) this.examples.push({ ...last, more });
   }
 
   /** Records a GET of a path, with its parameters filled in. */
@@ -127,10 +135,11 @@ async function requestBidExamples(api: ExampleRecorder, open: Fields, agent: Fie
 
 async function requestPolicyExamples(api: ExampleRecorder, open: Fields, agent: Fields): Promise<void> {
   const account = await findAccountWithPolicies(api);
-  await api.read("/accounts/{address}", { address: account });
   await api.read("/accounts/{address}/policies", { address: account }, "?limit=3");
-  await api.read("/accounts/{address}/windows", { address: account }, "?limit=2");
-  await api.read("/accounts/{address}/session-keys", { address: await findAccountWithSessionKey(api) });
+  const address = await findAccountWithSessionKeys(api);
+  await api.read("/accounts/{address}", { address });
+  await api.read("/accounts/{address}/windows", { address }, "?limit=2");
+  await api.read("/accounts/{address}/session-keys", { address });
   const recipient = (agent.owner ?? "").slice(2).padStart(64, "0");
   const data = `0xa9059cbb${recipient}${25_000_000n.toString(16).padStart(64, "0")}`;
   await api.request("POST", "/preflight", "/preflight", {
@@ -175,6 +184,8 @@ async function requestCommerceExamples(api: ExampleRecorder, receipt: Fields): P
   await api.read("/receipts/{id}", { id: receipt.receipt_id ?? "" });
   const dispute = await api.findFirst("/disputes?limit=1", "disputes");
   await api.read("/disputes/{id}", { id: dispute.dispute_id ?? "" });
+  const disputed = (await api.fetch(`/receipts/${dispute.receipt_id}`)) as Fields;
+  await api.read("/disputes", {}, `?merchant_id=${disputed.merchant_id}&limit=1`);
   // Every other list needs no parameter: a new one gets its example here.
   for (const { path, parameters } of indexReads) {
     const isPlainList =
@@ -184,6 +195,8 @@ async function requestCommerceExamples(api: ExampleRecorder, receipt: Fields): P
   await api.read("/analytics/commerce");
   await api.read("/totals", {}, "?interval=hour");
   await api.read("/analytics/volumes", {}, "?interval=hour");
+  const { token = "", merchant_id = "", payment_rail = "", facilitator = "" } = receipt;
+  api.addExamples({ token, merchant_id, payment_rail, facilitator });
   await api.read("/analytics/flows", {}, `?token=${receipt.token}`);
 }
 
@@ -254,17 +267,21 @@ async function findAccountWithPolicies(api: ExampleRecorder): Promise<string> {
   throw new Error("no account of the simulator has set a policy");
 }
 
-/** A page of events may be empty while there are more. */
-async function findAccountWithSessionKey(api: ExampleRecorder): Promise<string> {
+/** An account with so much that its lists have a second page. A page of events may be empty while there are more. */
+async function findAccountWithSessionKeys(api: ExampleRecorder): Promise<string> {
   for (let from = "genesis"; ; ) {
-    const body = await api.fetch(`/events?from=${from}&type=SessionKeyUpdated&limit=1`);
+    const body = await api.fetch(`/events?from=${from}&type=SessionKeyUpdated&limit=100`);
     const { events, progress, has_more } = body as {
       readonly events: readonly Fields[];
       readonly progress: { readonly cursor: string };
       readonly has_more: boolean;
     };
-    if (events[0]?.address) return events[0].address;
-    if (!has_more) throw new Error("no account of the simulator has a session key");
+    for (const account of new Set(events.map(({ address = "" }) => address))) {
+      const keys = await api.list(`/accounts/${account}/session-keys`, "session_keys");
+      const windows = await api.list(`/accounts/${account}/windows`, "windows");
+      if (keys.length > 1 && windows.length > 1) return account;
+    }
+    if (!has_more) throw new Error("no account of the simulator has two session keys and two limits");
     from = progress.cursor;
   }
 }

@@ -29,6 +29,7 @@ export const recordedExamples: ApiExamples = {
     listIntents: {
       parameters: {
         status: "filled",
+        owner: "0x037bbe29c2766243a070a4b3cbf3891767097308",
         cursor: "WyIxNSJd",
         block: "327",
       },
@@ -96,7 +97,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDgzOTYyOTAzNjQ1NSIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg1MjYyMDM0ODc2NyIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -104,6 +105,26 @@ export const recordedExamples: ApiExamples = {
         address: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f",
         cursor: "WyJHVUFSRElBTiIsIiJd",
         block: "337",
+      },
+    },
+    getAccount: {
+      parameters: {
+        address: "0xc7f5400616b277098f8702c29c0d358ab3982741",
+      },
+    },
+    listSpendingWindows: {
+      parameters: {
+        address: "0xc7f5400616b277098f8702c29c0d358ab3982741",
+        cursor:
+          "WyJQQVlNRU5UX1BPTElDWSIsIjB4MDlmNzBlNzhmMmYzN2E1ZThkMjU3NTFhZTk5MjNmYTZkMzkyYmYzYzoweDIyNzliN2EwYTY3ZGIzNzI5OTZhNWZhYjUwZDkxZWFhNzNkMmViZTY6MHg5OGI0YWZjMmU4N2I3NGRlNmUzMmMxZDgxY2EyZmMyMzU5ODhhM2JlIl0",
+        block: "182",
+      },
+    },
+    listSessionKeys: {
+      parameters: {
+        address: "0xc7f5400616b277098f8702c29c0d358ab3982741",
+        cursor: "WyIweDcwYjVmOTA1ZjA1OWRiYTc4ZjcyNDlkYTYwYTNmMmU4MTRkZjlhMTYiXQ",
+        block: "333",
       },
     },
     preflight: {
@@ -220,6 +241,7 @@ export const recordedExamples: ApiExamples = {
     },
     listFacilitators: {
       parameters: {
+        facilitator: "0x86ea961b98c8cc709c25091d2613f528e215306b",
         active: "true",
         cursor: "WyIxIl0",
         block: "197",
@@ -227,15 +249,47 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0x6b081716aee49e3c200364cd9160aca2b27badb2936e83b8f30e193e44753e0f",
+        quoteHash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95",
+      },
+    },
+    getFacilitator: {
+      parameters: {
+        id: "1",
+        block: "197",
       },
     },
     listReceipts: {
       parameters: {
         agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f",
         merchant_id: "1",
+        service_numeric_id: "1",
+        facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
+        token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
+        quote_hash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95",
         cursor: "WyI4Il0",
         block: "345",
+      },
+    },
+    getReceipt: {
+      parameters: {
+        id: "8",
+        block: "345",
+      },
+    },
+    getDispute: {
+      parameters: {
+        id: "3",
+        block: "275",
+      },
+    },
+    listDisputes: {
+      parameters: {
+        receipt_id: "5",
+        merchant_id: "1",
+        opener: "0x6073284425768b638eeef5871f7baffb5f40dc32",
+        status: "resolved",
+        cursor: "WyIzIl0",
+        block: "275",
       },
     },
     listTrustSignals: {
@@ -248,11 +302,25 @@ export const recordedExamples: ApiExamples = {
         block: "394",
       },
     },
-    listDisputes: {
+    getTotals: {
       parameters: {
-        receipt_id: "5",
-        cursor: "WyIzIl0",
-        block: "275",
+        interval: "hour",
+      },
+    },
+    getVolumes: {
+      parameters: {
+        interval: "hour",
+        token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
+        merchant_id: "1",
+        payment_rail: 2,
+        facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
+        from: "1794682800",
+        to: "1794852000",
+      },
+    },
+    getPaymentFlows: {
+      parameters: {
+        token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
       },
     },
     publishCatalog: {
@@ -328,7 +396,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_TaHX_U-68aVvdX9xLTZgOg",
+        id: "wh_BO2yL8NzYHK94B7P9QaMIg",
       },
       body: {
         action: "pause",
@@ -342,7 +410,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_TaHX_U-68aVvdX9xLTZgOg",
+        id: "wh_BO2yL8NzYHK94B7P9QaMIg",
       },
     },
     readEvents: {

@@ -119,7 +119,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getAccount({ });
+   * const record = await sextant.getAccount({ address: "0xc7f5400616b277098f8702c29c0d358ab3982741" });
    * ```
    */
   getAccount(parameters: {
@@ -132,7 +132,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listSpendingWindows({ })) console.log(record);
+   * for await (const record of sextant.listSpendingWindows({ address: "0xc7f5400616b277098f8702c29c0d358ab3982741" })) console.log(record);
    * ```
    */
   listSpendingWindows(parameters: {
@@ -151,7 +151,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listSessionKeys({ })) console.log(record);
+   * for await (const record of sextant.listSessionKeys({ address: "0xc7f5400616b277098f8702c29c0d358ab3982741" })) console.log(record);
    * ```
    */
   listSessionKeys(parameters: {
@@ -369,7 +369,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getFacilitator({ });
+   * const record = await sextant.getFacilitator({ id: "1" });
    * ```
    */
   getFacilitator(parameters: {
@@ -384,7 +384,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listFacilitators({ })) console.log(record);
+   * for await (const record of sextant.listFacilitators({ facilitator: "0x86ea961b98c8cc709c25091d2613f528e215306b" })) console.log(record);
    * ```
    */
   listFacilitators(parameters?: {
@@ -405,7 +405,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x6b081716aee49e3c200364cd9160aca2b27badb2936e83b8f30e193e44753e0f" });
+   * const record = await sextant.getQuote({ quoteHash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95" });
    * ```
    */
   getQuote(parameters: {
@@ -420,7 +420,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getReceipt({ });
+   * const record = await sextant.getReceipt({ id: "8" });
    * ```
    */
   getReceipt(parameters: {
@@ -489,7 +489,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getDispute({ });
+   * const record = await sextant.getDispute({ id: "3" });
    * ```
    */
   getDispute(parameters: {
@@ -564,7 +564,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getPaymentFlows({ });
+   * const record = await sextant.getPaymentFlows({ token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318" });
    * ```
    */
   getPaymentFlows(parameters: {
@@ -974,7 +974,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_TaHX_U-68aVvdX9xLTZgOg" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_BO2yL8NzYHK94B7P9QaMIg" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -991,7 +991,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_TaHX_U-68aVvdX9xLTZgOg" });
+   * const record = await sextant.getWebhook({ id: "wh_BO2yL8NzYHK94B7P9QaMIg" });
    * ```
    */
   getWebhook(parameters: {
