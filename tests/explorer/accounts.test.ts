@@ -192,7 +192,7 @@ describe("preflight", () => {
     );
     const data = `0xa9059cbb${"0".repeat(64)}${"f".repeat(64)}`;
     const page = await open(pathOf(account, { target: token, data }));
-    expect(page).toContain("exceeds the daily limit");
+    expect(textOf(page)).toMatch(/Spending .* exceeds the daily limit of .* is spent, .* remains\./);
     expect(page).toContain("<meter");
     expect(textOf(page)).toMatch(/Remove the limit of|Raise the limit of/);
   });

@@ -1,7 +1,17 @@
 // Preflight on a page: whether a planned transaction of an account passes, why not, and the calls that would change it.
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { address, card, facts, gauge, notice, recordPath, sentence, status } from "../components.ts";
+import {
+  address,
+  card,
+  facts,
+  findToken,
+  gauge,
+  notice,
+  recordPath,
+  sentence,
+  status,
+} from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { shorten } from "../format.ts";
 import { type Html, html } from "../html.ts";
@@ -141,14 +151,26 @@ function updatesCard(verdict: Verdict, account: string, page: PageContext): Html
   );
 }
 
+/** The reasons of the API. It writes one for each failed check, in the smallest unit; here with the decimals of the token. */
+function reasonTexts({ reasons, spend_checks }: Verdict, page: PageContext): readonly Html[] {
+  const failed = spend_checks.filter(({ ok }) => !ok);
+  return reasons.map((reason) => {
+    const check = reason.startsWith("Spending ") ? failed.shift() : undefined;
+    if (check === undefined) return sentence(page, reason);
+    const { token, attempted, spent, max_per_day, remaining } = check;
+    const shown = (units: string | null) => amountOf(page, units, token);
+    return html`<span class="sentence">Spending ${shown(attempted)}${findToken(page, token) === null && html` of ${tokenName(page, token)}`} exceeds the daily limit of ${shown(max_per_day)}: ${shown(spent)} is spent, ${shown(remaining)} remains.</span>`;
+  });
+}
+
 function verdictCard(
   { body, call }: { readonly body: Verdict; readonly call: ApiCall },
   page: PageContext,
 ): Html {
-  const [first, ...others] = body.reasons;
+  const [first, ...others] = reasonTexts(body, page);
   const reasons =
     first !== undefined &&
-    html`<h3>Why not</h3><ol class="reasons"><li>${sentence(page, first)} <span class="soft">The contract reverts with this.</span></li>${others.map((each) => html`<li>${sentence(page, each)}</li>`)}</ol>`;
+    html`<h3>Why not</h3><ol class="reasons"><li>${first} <span class="soft">The contract reverts with this.</span></li>${others.map((each) => html`<li>${each}</li>`)}</ol>`;
   const spends =
     body.spend_checks.length > 0 &&
     html`<h3>What it spends</h3>${body.spend_checks.map((each) => spendGauge(each, page))}`;
