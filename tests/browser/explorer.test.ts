@@ -84,6 +84,38 @@ describe("every page", () => {
     180_000,
   );
 
+  it("weighs at most 30 kB with style and modules, 60 kB with charts", async () => {
+    const { page } = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    const session = await page.context().newCDPSession(page);
+    await session.send("Network.enable");
+    await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+    let bytes = 0;
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    const heavy: string[] = [];
+    for (const path of paths) {
+      bytes = 0;
+      await page.goto(stage.url + path, { waitUntil: "load" });
+      const hasCharts = (await page.locator("svg.flow, figure.chart").count()) > 0;
+      if (bytes > (hasCharts ? 60_000 : 30_000)) heavy.push(`${path} weighs ${bytes} bytes`);
+    }
+    expect(heavy).toEqual([]);
+  }, 120_000);
+
+  it("prints without navigation and slider", async () => {
+    const { page } = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    await page.emulateMedia({ media: "print" });
+    for (const path of [paths[0] ?? "", `/explorer?block=${stage.head - 20}`]) {
+      await page.goto(stage.url + path);
+      for (const hidden of ["nav.menus", "form[data-slider]", "form[role=search]"])
+        expect(await page.locator(hidden).filter({ visible: true }).count(), hidden).toBe(0);
+    }
+    expect(await page.getByRole("status").isVisible()).toBe(true);
+  });
+
   it("is complete without JavaScript", async () => {
     const rows = new Map<string, readonly [string, number]>();
     const count = async (page: Page): Promise<readonly [string, number]> => [
@@ -116,6 +148,35 @@ describe("without JavaScript", () => {
     expect(page.url()).toBe(`${stage.url}/explorer/intents/2?block=${stage.head - 5}`);
     await page.getByRole("link", { name: "back to live" }).click();
     expect(page.url()).toBe(`${stage.url}/explorer/intents/2`);
+  });
+});
+
+describe("the navigation", () => {
+  it("opens one menu at a time without JavaScript, by keyboard", async () => {
+    const { page } = await openPage(browser, { javaScriptEnabled: false });
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    const open = page.locator(".menu[open]");
+    await page.locator(".menu summary").first().press("Enter");
+    expect(await open.count()).toBe(1);
+    await page.locator(".menu summary").nth(1).press("Enter");
+    expect(await open.count()).toBe(1);
+    await page.locator(".menu summary").first().click();
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Solvers" }).click();
+    expect(page.url()).toBe(`${stage.url}/explorer/solvers`);
+  });
+
+  it("closes its menus by Escape and gives the focus back", async () => {
+    const { page } = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    await page.waitForSelector("input[type=range]");
+    const summary = page.locator(".menu summary").first();
+    await summary.press("Enter");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".menu[open]").count()).toBe(0);
+    expect(await summary.evaluate((element) => element.matches(":focus"))).toBe(true);
   });
 });
 
