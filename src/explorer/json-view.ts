@@ -1,5 +1,5 @@
-// JSON of a stranger, indented and bounded. The text itself is shown, token by token: neither numbers nor repeated keys
-// change, as they would in a parser.
+// JSON of a stranger, indented and bounded.
+// The text itself is shown, token by token: neither numbers nor repeated keys change, as they would in a parser.
 import { foreignCharacters } from "./foreign-text.ts";
 import { type Html, html } from "./html.ts";
 

@@ -1,5 +1,5 @@
-// Every page of the explorer, in the sections and the order of the navigation. A page in this table is served, linked
-// and tested.
+// Every page of the explorer, in the sections and the order of the navigation.
+// A page in this table is served, linked and tested.
 import type { Page, Section } from "./page.ts";
 import { accountPage } from "./pages/account.ts";
 import { agentPage } from "./pages/agent.ts";

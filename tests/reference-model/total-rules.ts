@@ -1,4 +1,4 @@
-// The model's totals: every count and sum that follows from the events alone, made anew for each block.
+// The model's totals: every count and sum that follows from the events alone, made again for each block.
 import { zeroAddress } from "viem";
 import type { ModelEvent } from "./model-events.ts";
 import { eventArgument, type ReadModel } from "./read-model.ts";

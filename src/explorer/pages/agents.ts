@@ -1,4 +1,4 @@
-// Agents of an owner: the API lists them by owner only, so that the page begins with the question whose they are.
+// Agents of an owner: the API lists them by owner only, so the page begins with a form for the owner.
 import { address, badge, block, hash, notice, recordLink, status } from "../components.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { html } from "../html.ts";
