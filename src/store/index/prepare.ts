@@ -3,6 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import type { QueryRunner } from "../postgres/session.ts";
+import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
 import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
@@ -30,10 +31,6 @@ export async function claimSchema(session: QueryRunner, identity: DeploymentIden
     `The database holds an index of another deployment (chain ${rows[0]?.chain_id}); set DATABASE_SCHEMA to a name of its own for this one.`,
   );
 }
-
-/** Tells whose index a statement has read, in a few bytes; `d` is the row of the deployment. */
-export const DEPLOYMENT_FINGERPRINT =
-  "encode(substring(sha256(convert_to(jsonb_build_array(d.chain_id, d.start_block, d.contracts)::text, 'UTF8')) from 1 for 8), 'hex')";
 
 /** A deployment with its fingerprint. */
 export type StoredDeployment = DeploymentIdentity & { readonly fingerprint: string };
