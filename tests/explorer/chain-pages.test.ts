@@ -263,4 +263,28 @@ describe("integrity", () => {
     expect(markup).toContain("block 3 &lt;b&gt;lacks&lt;/b&gt; a log");
     expect(textOf(markup)).toContain("The last audit found 1 difference between");
   });
+
+  it("warns first where the indexer reports no longer, and knows no lag then", async () => {
+    const head = { number: stage.head, hash: "0x01", timestamp: 1_900_000_000 };
+    const reportBefore = async (seconds: number) => {
+      await stage.database.query({
+        text: `insert into indexer_status (status, reported_at) values ($1::jsonb, now() - make_interval(secs => $2))
+               on conflict (only_row) do update set status = excluded.status, reported_at = excluded.reported_at`,
+        values: [JSON.stringify({ phase: "live", reason: null, head, headSeenAt: 1_900_000_000 }), seconds],
+      });
+      return (await (await stage.get("/integrity")).json()) as Readonly<Record<string, unknown>>;
+    };
+    expect(await reportBefore(20)).toMatchObject({ indexer: { is_reporting: true }, lag: { blocks: "0" } });
+    expect(textOf(await open("/explorer/integrity"))).not.toContain("has not reported");
+    const silent = await reportBefore(3 * 86_400);
+    expect(silent).toMatchObject({ indexer: { is_reporting: false }, lag: { blocks: null, seconds: null } });
+    const markup = await open("/explorer/integrity");
+    const [first = ""] = /<p class="notice[\s\S]*?<\/p>/.exec(markup) ?? [];
+    expect(first).toContain("notice warn");
+    const { reported_at } = silent.indexer as { readonly reported_at: string };
+    const since = `${reported_at.slice(0, 19).replace("T", " ")} UTC`;
+    expect(textOf(first)).toContain(`The indexer has not reported since ${since}`);
+    expect(textOf(markup)).toContain("Blocks behind the chain –");
+    expect(textOf(markup)).toContain("Indexer Not reporting");
+  });
 });

@@ -74,8 +74,21 @@ const RESPONSE: JsonSchema = {
     chain: nullable(
       closedObject({ block_number: uint, block_hash: text, block_timestamp: uint, seen_at: nullable(time) }),
     ),
-    lag: closedObject({ blocks: nullable(uint), seconds: nullable(uint) }),
-    indexer: nullable(closedObject({ phase: text, reason: nullable(text), reported_at: time })),
+    lag: {
+      ...closedObject({ blocks: nullable(uint), seconds: nullable(uint) }),
+      description: "Null while no indexer reports: the chain may be anywhere by then.",
+    },
+    indexer: nullable(
+      closedObject({
+        phase: text,
+        reason: nullable(text),
+        reported_at: time,
+        is_reporting: {
+          type: "boolean",
+          description: "Whether its last report is recent; the rest is what it said then.",
+        },
+      }),
+    ),
     reorgs: closedObject({ count: uint, deepest: nullable(uint), last: { type: "array", items: REORG } }),
     audits: closedObject({
       unconfirmed_blocks: {
@@ -158,6 +171,7 @@ function describeIntegrity(row: ResultRow): Readonly<Record<string, unknown>> {
             phase: report.phase ?? "starting",
             reason: report.reason ?? null,
             reported_at: row.reported_at,
+            is_reporting: isReporting(row),
           },
     reorgs: {
       count: reorgTotals?.count ?? "0",
@@ -172,10 +186,14 @@ function describeIntegrity(row: ResultRow): Readonly<Record<string, unknown>> {
   };
 }
 
+const isReporting = (row: ResultRow) => String(row.is_reporting) === "true";
+
+const UNKNOWN_LAG = { blocks: null, seconds: null };
+
 /** The chain's head as a node last showed it, and how far the index is behind it. */
 function describeChain(row: ResultRow, report: StoredReport | null): Readonly<Record<string, unknown>> {
   const head = report?.head ?? null;
-  if (head === null) return { chain: null, lag: { blocks: null, seconds: null } };
+  if (head === null) return { chain: null, lag: UNKNOWN_LAG };
   const seenAt = report?.headSeenAt ?? null;
   // The report is up to a second older than the rows.
   const behind = (value: number, indexed: unknown) => String(Math.max(0, value - Number(indexed)));
@@ -186,10 +204,12 @@ function describeChain(row: ResultRow, report: StoredReport | null): Readonly<Re
       block_timestamp: String(head.timestamp),
       seen_at: seenAt === null ? null : new Date(seenAt * 1_000).toISOString(),
     },
-    lag: {
-      blocks: behind(head.number, row.indexed_block),
-      seconds: behind(head.timestamp, row.indexed_timestamp),
-    },
+    lag: isReporting(row)
+      ? {
+          blocks: behind(head.number, row.indexed_block),
+          seconds: behind(head.timestamp, row.indexed_timestamp),
+        }
+      : UNKNOWN_LAG,
   };
 }
 

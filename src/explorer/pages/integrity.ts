@@ -69,6 +69,7 @@ type Integrity = {
     readonly phase: string;
     readonly reason: string | null;
     readonly reported_at: string;
+    readonly is_reporting: boolean;
   } | null;
   readonly reorgs: {
     readonly count: string;
@@ -89,11 +90,19 @@ const countOf = ({ differences }: Pick<Audit, "differences">) =>
 function verdict({ indexer, rows, audits }: Integrity): Html {
   const wrong = audits.latest.filter(({ differences }) => differences !== "0");
   const [first] = wrong;
-  if (first)
-    return notice(
+  const silence =
+    indexer?.is_reporting === false &&
+    notice(
+      "warn",
+      html`The indexer has not reported since ${isoTime(indexer.reported_at)}, so that these pages may be behind the chain. How far is not known; look whether it runs.`,
+    );
+  const difference =
+    first &&
+    notice(
       "warn",
       html`The last audit found ${countOf(first)} between the index and the chain: ${foreignText(first.first_difference ?? "see its report")}.`,
     );
+  if (silence || difference) return html`${silence}${difference}`;
   if (indexer === null)
     return notice("warn", "No indexer has reported yet, so that the head of the chain is not known here.");
   if (indexer.reason !== null) return notice("warn", foreignText(indexer.reason));
@@ -101,6 +110,11 @@ function verdict({ indexer, rows, audits }: Integrity): Html {
     return notice("warn", "The rows were made by another version; the indexer makes them again.");
   if (audits.latest.length === 0) return notice("info", "The index was not compared with the chain yet.");
   return notice("info", "The last comparisons with the chain found no difference.");
+}
+
+function indexerState({ phase, is_reporting }: NonNullable<Integrity["indexer"]>): Html {
+  if (!is_reporting) return badge("Not reporting", "bad");
+  return status(phase, phase === "live" ? "good" : "warn");
 }
 
 function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Integrity, page: PageContext) {
@@ -114,7 +128,7 @@ function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Int
     ["Time of that block", time(chain?.block_timestamp)],
     ["Final", number(finalized_block)],
     ["Safe", number(safe_block)],
-    ["Indexer", indexer === null ? null : status(indexer.phase, indexer.phase === "live" ? "good" : "warn")],
+    ["Indexer", indexer === null ? null : indexerState(indexer)],
     ["Its last report", isoTime(indexer?.reported_at)],
   ];
   return facts(items);

@@ -73,6 +73,9 @@ export async function insertAudit(session: Session, audit: AuditRecord): Promise
   });
 }
 
+// As for /ready: an indexer reports every second, so that one which is older stands or is cut off.
+const REPORT_AGE_SECONDS_MAX = 30;
+
 // What a page shows.
 const REORGS_READ = 20;
 const AUDITS_READ = 20;
@@ -98,6 +101,7 @@ export function selectIntegrity(): SqlText {
       d.contracts::text as contracts, ${rawSql(DEPLOYMENT_FINGERPRINT)} as fingerprint,
       (select t.declaration_hash from row_tables t) as declaration_hash,
       (select s.status::text from indexer_status s) as status, (select iso_time(s.reported_at) from indexer_status s) as reported_at,
+      (select s.reported_at >= now() - interval '${rawSql(String(REPORT_AGE_SECONDS_MAX))} seconds' from indexer_status s) as is_reporting,
       (${rawSql(newest)})::text as reorg_totals, (${rawSql(reorgs)})::text as reorgs, (${rawSql(latest)})::text as latest_audits,
       (${rawSql(audits)})::text as audits`;
 }
