@@ -84,6 +84,25 @@ describe("an attestation", () => {
   });
 });
 
+describe("a solver", () => {
+  it("marks as selected the bids that still are", async () => {
+    let replaced = 0;
+    for (const { solver_id } of (await read("/solvers?limit=100")).solvers ?? []) {
+      const text = await open(`/explorer/solvers/${solver_id}`);
+      for (const row of text.slice(text.indexOf('id="newest-bids"')).split("<tr").slice(2)) {
+        const [, intent] = /\/intents\/(\d+)"/.exec(row) ?? [];
+        const [, bid] = /data-label="Bid".*?#(\d+)/.exec(row) ?? [];
+        const { bids = [] } = await read(`/intents/${intent}/bids?limit=100`);
+        const found = bids.find(({ bid_id }) => bid_id === `${intent}-${bid}`);
+        expect(found, row).toBeDefined();
+        expect(row.includes("· selected"), `${intent}-${bid}`).toBe(found?.status === "SELECTED");
+        if (row.includes("· was selected")) replaced += 1;
+      }
+    }
+    expect(replaced).toBeGreaterThan(0);
+  });
+});
+
 describe("an attestor", () => {
   it("has the counts of the API, and its attestations", async () => {
     const { attestors = [] } = await read("/attestors?limit=100");

@@ -36,7 +36,7 @@ const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
 ];
 
 /** The two largest parts of a duration: `3 d 4 h`, `12 min 5 s`. */
-export function formatDuration(seconds: bigint): string {
+function formatDuration(seconds: bigint): string {
   let rest = seconds;
   const parts = UNITS.flatMap(([size, name]) => {
     const count = rest / size;

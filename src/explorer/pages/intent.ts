@@ -71,7 +71,7 @@ type IntentData = {
   readonly events: EventsData;
 };
 
-const bidList: List = {
+export const bidList: List = {
   route: "/intents/:id/bids",
   key: "bids",
   csv: "/intents/:id/bids.csv",

@@ -23,6 +23,7 @@ import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { bidList } from "./intent.ts";
 import { findFirst } from "./intents.ts";
 import { bondOf, percent, seconds, stateOf } from "./solvers.ts";
 
@@ -50,6 +51,8 @@ type SolverData = {
   readonly recent: EventsData | null;
   /** The intents behind the newest fills and bids, by id. */
   readonly intents: ReadonlyMap<string, Intent>;
+  /** Those of the newest bids that are selected at the shown block, as the API names them. */
+  readonly selected: ReadonlySet<string>;
 };
 
 const ROWS_SHOWN = 8;
@@ -65,6 +68,25 @@ const ofType = (events: readonly EventRecord[], type: string) =>
 const newestFills = (events: readonly EventRecord[]) => ofType(events, "IntentFilled");
 const newestBids = (events: readonly EventRecord[]) => ofType(events, "SolverBidSubmitted");
 const idOf = ({ args }: EventRecord) => String(args.intentId);
+const bidOf = ({ args }: EventRecord) => `${args.intentId}-${args.bidId}`;
+
+/** Every bid that was selected at some time. */
+const everSelected = (events: readonly EventRecord[]) =>
+  new Set(events.filter(({ type }) => type === "SolverBidSelected").map(bidOf));
+
+/** A selection may move to the bid of another solver, of which the events of this one say nothing. */
+async function findSelected(api: ApiReader, events: readonly EventRecord[]): Promise<SolverData["selected"]> {
+  const former = everSelected(events);
+  const ids = new Set(
+    newestBids(events)
+      .filter((each) => former.has(bidOf(each)))
+      .map(idOf),
+  );
+  const pages = await Promise.all(
+    [...ids].map((id) => api.list(bidList, { params: { id }, query: { status: "selected", limit: "1" } })),
+  );
+  return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => String(bid_id))));
+}
 
 async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
   const solver = await api.get<Solver>("/solvers/:id", { params: { id: requireParam(request, "id") } });
@@ -78,11 +100,14 @@ async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
       : null;
   const shown = eventsUpTo((recent ?? events).events, { head });
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
-  const found = await Promise.all([...ids].map((id) => api.find<Intent>("/intents/:id", { params: { id } })));
+  const [selected, found] = await Promise.all([
+    findSelected(api, shown),
+    Promise.all([...ids].map((id) => api.find<Intent>("/intents/:id", { params: { id } }))),
+  ]);
   const intents = new Map(
     found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body] as const])),
   );
-  return { solver, events, recent, intents };
+  return { solver, events, recent, intents, selected };
 }
 
 function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Html {
@@ -196,22 +221,24 @@ function fillTable(events: readonly EventRecord[], intents: Intents, page: PageC
   );
 }
 
-function bidTable(events: readonly EventRecord[], intents: Intents, page: PageContext): Html {
+function bidTable(
+  events: readonly EventRecord[],
+  { intents, selected }: SolverData,
+  page: PageContext,
+): Html {
   const rows = newestBids(events);
   if (rows.length === 0) return html`<p class="empty">There is no bid of it here at this block.</p>`;
-  const selected = new Set(
-    events
-      .filter(({ type }) => type === "SolverBidSelected")
-      .map(({ args }) => `${args.intentId}-${args.bidId}`),
-  );
-  const isSelected = ({ args }: EventRecord) => selected.has(`${args.intentId}-${args.bidId}`);
+  const former = everSelected(events);
+  const isSelected = (event: EventRecord) => selected.has(bidOf(event));
+  const selection = (event: EventRecord) =>
+    isSelected(event) ? " · selected" : former.has(bidOf(event)) && " · was selected";
   const [intent, ...amounts] = amountsOf(intents);
   return table(
     [
       ...(intent === undefined ? [] : [intent]),
       {
         label: "Bid",
-        cell: (event) => html`#${String(event.args.bidId)}${isSelected(event) && " · selected"}`,
+        cell: (event) => html`#${String(event.args.bidId)}${selection(event)}`,
       },
       ...amounts.map((column) => ({
         ...column,
@@ -226,7 +253,8 @@ function bidTable(events: readonly EventRecord[], intents: Intents, page: PageCo
   );
 }
 
-function render({ solver: found, events: data, recent, intents }: SolverData, page: PageContext): PageView {
+function render(solverData: SolverData, page: PageContext): PageView {
+  const { solver: found, events: data, recent, intents } = solverData;
   const { body: solver, call } = found;
   const source = recent ?? data;
   const events = eventsUpTo(data.events, page);
@@ -251,7 +279,7 @@ function render({ solver: found, events: data, recent, intents }: SolverData, pa
     main: html`${performance(found, page)}${cut}
 <div class="columns"><div>${card("Record", html`${record}${sourceLinks(page, call)}`)}</div><div>${card("Bond", bondHistory(events, page))}</div></div>
 ${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
-${card("Newest bids", html`${bidTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}`,
+${card("Newest bids", html`${bidTable(newest, solverData, page)}${sourceLinks(page, source.call)}`)}`,
     changes: changesOf(source.events, page),
   };
 }
