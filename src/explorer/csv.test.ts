@@ -1,7 +1,7 @@
 // CSV: what a spreadsheet reads is what the API has, and nothing of it runs.
 import { describe, expect, it } from "vitest";
 import { closedObject, nullable } from "../schema/parameter.ts";
-import { fieldsOf, formatCell, formatCsv } from "./csv.ts";
+import { fieldsOf, formatCell, formatCsvHead, formatCsvRows } from "./csv.ts";
 
 describe("a cell", () => {
   it.each([
@@ -55,9 +55,8 @@ describe("a list", () => {
       { id: "9007199254740993", fill: { solver: "0x1" }, plan: { a: 1 } },
       { id: "2", fill: null, plan: {} },
     ];
-    expect(formatCsv(fields, rows)).toBe(
-      'id,fill.solver,plan\r\n9007199254740993,0x1,"{""a"":1}"\r\n2,,{}\r\n',
-    );
-    expect(formatCsv(fields, [])).toBe("id,fill.solver,plan\r\n");
+    expect(formatCsvHead(fields)).toBe("id,fill.solver,plan\r\n");
+    expect(formatCsvRows(fields, rows)).toBe('9007199254740993,0x1,"{""a"":1}"\r\n2,,{}\r\n');
+    expect(formatCsvRows(fields, [])).toBe("");
   });
 });

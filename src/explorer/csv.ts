@@ -9,10 +9,18 @@ type FieldPath = readonly string[];
 // Spreadsheets run cells that begin like this; the quote makes them text (OWASP, "CSV injection").
 const FORMULA = /^[=+\-@\t\r\n|%]/;
 
-export function formatCsv(fields: readonly FieldPath[], records: readonly ApiRecord[]): string {
-  const head = fields.map((path) => path.join("."));
-  const rows = records.map((record) => fields.map((path) => toText(readField(record, path))));
-  return [head, ...rows].map((cells) => `${cells.map(formatCell).join(",")}\r\n`).join("");
+/** The first line: the names of the fields. */
+export function formatCsvHead(fields: readonly FieldPath[]): string {
+  return formatLine(fields.map((path) => path.join(".")));
+}
+
+/** A line for each record. */
+export function formatCsvRows(fields: readonly FieldPath[], records: readonly ApiRecord[]): string {
+  return records.map((record) => formatLine(fields.map((path) => toText(readField(record, path))))).join("");
+}
+
+function formatLine(cells: readonly string[]): string {
+  return `${cells.map(formatCell).join(",")}\r\n`;
 }
 
 export function formatCell(text: string): string {

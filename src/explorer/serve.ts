@@ -12,11 +12,11 @@ import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import type { ClientSender } from "../mcp/endpoint.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { prefersHtml } from "../web/page.ts";
-import { findRoute } from "./api-call.ts";
+import { type ApiCall, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader } from "./api-reader.ts";
 import { addAssetRoutes, readAssets } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
-import { fieldsOf, formatCsv } from "./csv.ts";
+import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { type Html, renderHtml } from "./html.ts";
@@ -248,8 +248,42 @@ function serializePage(
 }
 
 // A thousand rows are ten requests to the API, and more than a person reads; programs use the API.
-const CSV_ROWS_MAX = 1_000;
+const CSV_PAGES_MAX = 10;
 const CSV_PAGE_ROWS = 100;
+// Rows may be large, and files are kept in the cache: after this, the page that is being read is the last.
+const CSV_BYTES_MAX = 2 * 1024 * 1024;
+
+type CsvRows = {
+  /** Lines of the file. */
+  readonly parts: readonly string[];
+  readonly count: number;
+  /** The request for the rows that the file does not have; null where it has all of them. */
+  readonly rest: ApiCall | null;
+};
+
+async function readCsvRows(
+  api: ApiReader,
+  list: List,
+  read: PageRequest,
+  fields: ReturnType<typeof fieldsOf>,
+): Promise<CsvRows> {
+  const { cursor: _cursor, trail: _trail, ...filters } = read.query;
+  const parts: string[] = [];
+  let cursor: string | null = null;
+  for (let bytes = 0, count = 0; ; ) {
+    const query = { ...filters, limit: String(CSV_PAGE_ROWS), cursor };
+    const page = await api.list(list, { params: read.params, query });
+    const text = formatCsvRows(fields, page.records);
+    parts.push(text);
+    bytes += Buffer.byteLength(text);
+    count += page.records.length;
+    cursor = page.next;
+    if (cursor === null) return { parts, count, rest: null };
+    if (parts.length >= CSV_PAGES_MAX || bytes >= CSV_BYTES_MAX) {
+      return { parts, count, rest: { ...page.call, query: { ...page.call.query, cursor } } };
+    }
+  }
+}
 
 async function createCsv(
   list: List,
@@ -257,26 +291,20 @@ async function createCsv(
   serving: Serving,
   { client }: FastifyRequest,
 ): Promise<SerializedResponse> {
-  const { cursor: _cursor, trail: _trail, ...filters } = read.query;
-  const records = await readConsistently(read, serving, client, async (api) => {
-    const rows: Readonly<Record<string, unknown>>[] = [];
-    for (let cursor: string | null = null; rows.length < CSV_ROWS_MAX; ) {
-      const query = { ...filters, limit: String(CSV_PAGE_ROWS), cursor };
-      const page = await api.list(list, { params: read.params, query });
-      rows.push(...page.records);
-      cursor = page.next;
-      if (cursor === null) break;
-    }
-    return rows.slice(0, CSV_ROWS_MAX);
-  });
-  const schema = findRoute(serving.routes, list.route).responses[200]?.schema ?? {};
+  const fields = fieldsOf(findRoute(serving.routes, list.route).responses[200]?.schema ?? {}, list.key);
+  const { parts, count, rest } = await readConsistently(read, serving, client, (api) =>
+    readCsvRows(api, list, read, fields),
+  );
+  // CSV has no place for a remark: the name of the file tells people that it is cut, and the link tells programs.
+  const name = `${list.key.replaceAll("_", "-")}${rest === null ? "" : `-first-${count}`}`;
   return serializeResponse({
     route: EXPLORER_PATH + list.csv,
-    body: Buffer.from(formatCsv(fieldsOf(schema, list.key), records)),
+    body: Buffer.from([formatCsvHead(fields), ...parts].join("")),
     computeEtag: true,
     headers: {
       "content-type": "text/csv; charset=utf-8; header=present",
-      "content-disposition": `attachment; filename="${list.key.replaceAll("_", "-")}.csv"`,
+      "content-disposition": `attachment; filename="${name}.csv"`,
+      ...(rest === null ? {} : { link: `<${formatUrl(rest)}>; rel="next"; type="application/json"` }),
       "cache-control": "no-cache",
       vary: "accept-encoding",
     },

@@ -45,3 +45,25 @@ it("are harmless on every page", async () => {
   }
   expect(shown).toBeGreaterThan(0);
 });
+
+it("end a CSV early where they are long, and its name and link say so", async () => {
+  await stage.database.query(
+    "update services set service_id = repeat('x', 200000), metadata_uri = repeat('y', 200000)",
+  );
+  const response = await stage.get("/explorer/services.csv");
+  const text = await response.text();
+  expect(response.status).toBe(200);
+  expect(text.length).toBeLessThan(2.6 * 1024 * 1024);
+  const count = text.trimEnd().split("\r\n").length - 1;
+  expect(count).toBeGreaterThanOrEqual(5);
+  expect(response.headers.get("content-disposition")).toBe(
+    `attachment; filename="services-first-${count}.csv"`,
+  );
+  const [, next = ""] = /^<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
+  type Page = { readonly services: readonly { readonly service_numeric_id: string }[] };
+  const { services } = (await (await stage.get(next)).json()) as Page;
+  const [head = "", ...rows] = text.split("\r\n").map((line) => line.split(","));
+  const ids = rows.map((cells) => cells[head.indexOf("service_numeric_id")]);
+  expect(services.length).toBeGreaterThan(0);
+  expect(ids).not.toContain(services[0]?.service_numeric_id);
+});
