@@ -5,6 +5,7 @@ import { apiBench } from "./api.ts";
 import { backfillBench } from "./backfill.ts";
 import { clientBench } from "./client.ts";
 import { eventsBench } from "./events.ts";
+import { explorerBench } from "./explorer.ts";
 import { growthBench } from "./growth.ts";
 import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
 import { formatOverview } from "./harness/overview.ts";
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   lagBench,
   eventsBench,
   growthBench,
+  explorerBench,
 ];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.

@@ -112,10 +112,11 @@ async function countRollups(session: Session, block: number): Promise<void> {
   for (const { table, recount } of tableAudits) {
     if (table.hasProvenance || !recount) continue;
     const names = Object.keys(table.columns);
+    // A recount asks up to which block with its only parameter, a number of ours.
     // A counter that was never raised is zero, which a recount may leave out.
     const cells = names.map((name) => (table.key.includes(name) ? name : `coalesce(${name}, 0)`));
     await session.query(
-      `insert into ${table.name} (${names.join(", ")}, valid_from) select ${cells.join(", ")}, ${block} from (${recount.sql}) counted`,
+      `insert into ${table.name} (${names.join(", ")}, valid_from) select ${cells.join(", ")}, ${block} from (${recount.sql.replaceAll("$1", String(block))}) counted`,
     );
   }
 }

@@ -105,6 +105,9 @@ function intentRows({ agents, intents, bids, blocks }: TableSizes): Readonly<Rec
         nonce: "i",
         status: `case when i % 20 = 0 then 'OPEN' when i % 20 = 1 then 'CANCELLED' else 'FILLED' end`,
         selected_bid_id: `case when ${filled} then 1 end`,
+        // The time of its block, which makeTable numbers in the same way.
+        submitted_at: `${BENCH_GENESIS} + (1 + (i::bigint - 1) * ${blocks} / ${intents}) * ${BLOCK_SECONDS}`,
+        selected_solver: `case when ${filled} then ${address("solver", `(2 * i - 1) % ${SOLVERS}`)} end`,
         intent_hash: hashSql("intent"),
         execution_target: address("target", "i % 100"),
         data_hash: hashSql("data"),
@@ -133,6 +136,7 @@ function intentRows({ agents, intents, bids, blocks }: TableSizes): Readonly<Rec
         intent_id: "i",
         // The first bid of an intent is the one that is taken.
         solver: address("solver", `(2 * i - 1) % ${SOLVERS}`),
+        latency_seconds: "0",
         amount_in: "1000000 + i",
         amount_out: "900100 + i",
         latency_blocks: "0",
