@@ -131,9 +131,9 @@ describe("get", () => {
     ],
     [
       "a filter of another list",
-      ["list", "intents", "--owner", "0x"],
+      ["list", "intents", "--merchant-id", "1"],
       64,
-      /intents has no option --owner; it has/,
+      /intents has no option --merchant-id; it has/,
     ],
     ["a value", ["list", "intents", "--status", "lost"], 64, /--status must be one of open, filled, /],
     ["a missing filter", ["list", "agents"], 64, /--owner is required: Owner address\./],
