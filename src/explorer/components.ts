@@ -205,11 +205,30 @@ export function block(page: PageContext, value: unknown): Html {
   return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
 }
 
-const IN_SENTENCES = /((?:(?:[0-9]+|spending) of )?0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/;
+const IN_SENTENCES = /((?:(?:[0-9]+|spending) of )?0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f…])/;
+// Longer than any of ours.
+const SENTENCE_LENGTH_MAX = 600;
 
-/** A sentence of the API about an event: addresses and hashes by their ends, amounts of known tokens as people read them. */
-export function sentence(page: PageContext, value: string): Html {
-  const parts = value.split(IN_SENTENCES);
+/**
+ * Events whose sentences quote what a stranger wrote. Nothing in them becomes an amount or a link: the quoted text could
+ * have the words of another sentence.
+ */
+export const QUOTING_EVENTS: readonly string[] = ["ServiceRegistered"];
+
+/** The sentence of the API about an event. */
+export function sentence(
+  page: PageContext,
+  { type, description }: { readonly type: string; readonly description: string },
+): Html {
+  return QUOTING_EVENTS.includes(type)
+    ? html`<span class="sentence">${foreignText(description)}</span>`
+    : ownSentence(page, description);
+}
+
+/** A sentence of the API that quotes no text: addresses and hashes by their ends, amounts of known tokens as people read them. */
+export function ownSentence(page: PageContext, value: string): Html {
+  const shown = value.length > SENTENCE_LENGTH_MAX ? `${value.slice(0, SENTENCE_LENGTH_MAX)}…` : value;
+  const parts = shown.split(IN_SENTENCES);
   // The captured groups are every second part.
   return html`<span class="sentence">${parts.map((part, index) => (index % 2 === 0 ? part && foreignText(part) : inSentence(page, part)))}</span>`;
 }

@@ -1,7 +1,7 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import type { ApiCall } from "./api-call.ts";
 import type { ApiReader } from "./api-reader.ts";
-import { block, sentence, time, transaction } from "./components.ts";
+import { block, QUOTING_EVENTS, sentence, time, transaction } from "./components.ts";
 import type { Changes, PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
@@ -75,12 +75,10 @@ export function changesOf(events: readonly EventRecord[], { head }: Pick<PageCon
 
 /** Newest first, as the live feed adds them: it goes on from the cursor. */
 export function eventFeed(events: readonly EventRecord[], cursor: string, page: PageContext): Html {
-  return html`<ol class="feed" data-feed="${cursor}">${events.toReversed().map((each) => eventItem(each, page))}</ol>`;
+  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}">${events.toReversed().map((each) => eventItem(each, page))}</ol>`;
 }
 
-function eventItem(
-  { type, description, tx_hash, block_number, block_timestamp }: EventRecord,
-  page: PageContext,
-): Html {
-  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, description)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
+function eventItem(event: EventRecord, page: PageContext): Html {
+  const { type, tx_hash, block_number, block_timestamp } = event;
+  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, event)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
 }

@@ -2,6 +2,10 @@
 import { addCopyButtons, showLocalTimes } from "./page.js";
 
 const SHOWN_MAX = 30;
+const TEXT_LENGTH_MAX = 400;
+const ADDRESS_OR_HASH = /0x[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9a-f…])/g;
+// As in foreign-text.ts.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
 /** @type {EventSource | null} */
 let source = null;
@@ -11,6 +15,8 @@ const state = document.querySelector("[data-feed-state]");
 const indexed = document.querySelector("[data-live=indexed]");
 /** Where the page is: it misses nothing between two connections, and learns what a reorg undid meanwhile. */
 let cursor = list?.getAttribute("data-feed") ?? "";
+/** Types of events whose sentences quote strangers. */
+const quoting = (list?.getAttribute("data-quoting") ?? "").split(" ");
 
 /** @param {string} text @param {string} tone */
 function setState(text, tone) {
@@ -51,16 +57,26 @@ function element(tag, className, text) {
   return made;
 }
 
+/**
+ * As the server shows it: of limited length, hidden characters visible, addresses and hashes by their ends unless the
+ * sentence quotes a stranger.
+ * @param {{type: string, description: string}} event
+ */
+function toText({ type, description }) {
+  const isQuoting = quoting.includes(type);
+  const characters = [...description.slice(0, 2 * TEXT_LENGTH_MAX)];
+  const isCut = characters.length > TEXT_LENGTH_MAX || description.length > 2 * TEXT_LENGTH_MAX;
+  const text = `${characters.slice(0, TEXT_LENGTH_MAX).join("")}${isCut ? "…" : ""}`;
+  const short = isQuoting ? text : text.replace(ADDRESS_OR_HASH, shorten);
+  return short.replace(HIDDEN, escapeHidden);
+}
+
 /** @param {{type: string, description: string, tx_hash: string, block_number: string, block_timestamp: string}} event */
 function toItem(event) {
   const item = element("li", "new", "");
   item.dataset.block = event.block_number;
   const text = element("span", "feed-text", "");
-  // Hidden characters visible, addresses and hashes by their ends: as the server shows them.
-  const shown = event.description
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeHidden)
-    .replace(/0x[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9a-f])/g, shorten);
-  text.append(element("bdi", "foreign", shown));
+  text.append(element("bdi", "foreign", toText(event)));
   const place = element("span", "feed-place", "");
   const block = element("a", "block", groupDigits(event.block_number));
   block.setAttribute("href", `?block=${encodeURIComponent(event.block_number)}`);

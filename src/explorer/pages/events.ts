@@ -101,7 +101,7 @@ const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
   },
   { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
   { label: "Event", cell: ({ type }) => toWords(type) },
-  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event.description) },
+  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event) },
   { label: "Transaction", cell: ({ tx_hash }, page) => transaction(page, tx_hash) },
 ];
 

@@ -279,7 +279,7 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
 const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
   { label: "Block", kind: "number", cell: (event, page) => block(page, event.block_number) },
   { label: "Time", cell: (event) => time(event.block_timestamp) },
-  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event.description) },
+  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event) },
   { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
 ];
 

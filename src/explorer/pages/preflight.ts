@@ -8,8 +8,8 @@ import {
   findToken,
   gauge,
   notice,
+  ownSentence,
   recordPath,
-  sentence,
   status,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -156,7 +156,7 @@ function reasonTexts({ reasons, spend_checks }: Verdict, page: PageContext): rea
   const failed = spend_checks.filter(({ ok }) => !ok);
   return reasons.map((reason) => {
     const check = reason.startsWith("Spending ") ? failed.shift() : undefined;
-    if (check === undefined) return sentence(page, reason);
+    if (check === undefined) return ownSentence(page, reason);
     const { token, attempted, spent, max_per_day, remaining } = check;
     const shown = (units: string | null) => amountOf(page, units, token);
     return html`<span class="sentence">Spending ${shown(attempted)}${findToken(page, token) === null && html` of ${tokenName(page, token)}`} exceeds the daily limit of ${shown(max_per_day)}: ${shown(spent)} is spent, ${shown(remaining)} remains.</span>`;
@@ -177,7 +177,7 @@ function verdictCard(
   const session = call.body?.session_key;
   return card(
     "Verdict",
-    html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${sentence(page, body.action)}</p></div>
+    html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${ownSentence(page, body.action)}</p></div>
 ${facts([
   ["From", address(page, call.body?.account)],
   ["Target", address(page, call.body?.target?.toLowerCase())],

@@ -73,7 +73,7 @@ function eventCard(event: ChangedEvent, index: number, page: PageContext): Html 
     Object.entries(event.args).map(([name, value]) => [toFieldName(name), value]),
   );
   const args = Object.keys(fields).map((name) => [toWords(name), fieldValue(page, fields, name)] as const);
-  const content = html`<p>${sentence(page, event.description)}.</p>
+  const content = html`<p>${sentence(page, event)}.</p>
 <details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
 <h3>Rows before and after</h3>${rowChanges(event.rows, page)}`;
   return card(`${index + 1}. ${toWords(event.type)}`, content, {
@@ -106,7 +106,7 @@ function leadOf(sentences: Explanation["events"], page: PageContext): Html {
   const [first, ...others] = sentences;
   const more =
     others.length === 0 ? "." : `, and ${others.length} more event${others.length === 1 ? "" : "s"}.`;
-  return html`${first !== undefined && sentence(page, first.description)}${more}`;
+  return html`${first !== undefined && sentence(page, { type: first.eventName, description: first.description })}${more}`;
 }
 
 function render(data: TransactionData, page: PageContext): PageView {
