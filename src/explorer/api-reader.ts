@@ -95,6 +95,10 @@ export class ApiReader {
 
   #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {
     const description = findRoute(this.#routes, route, body === undefined ? "GET" : "POST");
+    // Such a segment leads to another route, encoded or not.
+    for (const [name, value] of Object.entries(params)) {
+      if (value === "." || value === "..") throw new Fault("INPUT_INVALID", `${name} is invalid.`);
+    }
     // A page may ask for another block than the shown one.
     const takesBlock = description.parameters.some(({ name }) => name === "block") && !("block" in query);
     const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#block } : {}) });
@@ -116,6 +120,9 @@ export class ApiReader {
     const parameters = { ...call.params, ...call.query, ...call.body };
     const request = { method, url: formatUrl(call), body: call.body ?? null, operation, parameters };
     const { status, headers, body } = await this.#send(request, { payment: null, signal: this.#signal });
+    // Of an error too: that a record does not exist is true of one state of the index only.
+    this.#observe("number", headers["x-indexed-block"]);
+    this.#observe("hash", headers["x-indexed-block-hash"]);
     return { status, headers, text: body };
   }
 
@@ -123,8 +130,6 @@ export class ApiReader {
     const { status, headers, text } = await this.#sendCall(call);
     const body = parseJson(text);
     if (status !== 200) throw toFault(status, headers, body);
-    this.#observe("number", headers["x-indexed-block"]);
-    this.#observe("hash", headers["x-indexed-block-hash"]);
     if (isJsonObject(body) && isJsonObject(body.progress)) {
       this.#observe("number", String(body.progress.indexed_block));
     }

@@ -106,13 +106,13 @@ describe("every page", () => {
       expect(etag, path).not.toBe("");
       const again = { "accept-encoding": "identity", "if-none-match": etag };
       expect((await stage.get(path, again)).status, path).toBe(304);
-      const { status, headers, body } = await requestRaw(stage.url + path, "GET", "gzip");
+      const { status, headers, body } = await requestRaw(path, "GET", "gzip");
       expect([status, headers["content-encoding"], headers.vary]).toEqual([200, "gzip", "accept-encoding"]);
       expect(headers.etag).not.toBe(etag);
       expect(gunzipSync(body).toString()).toBe(text);
       // 30 kB for a page without charts; its style and modules come once.
       expect(body.length, path).toBeLessThan(20_000);
-      const head = await requestRaw(stage.url + path, "HEAD", "identity");
+      const head = await requestRaw(path, "HEAD", "identity");
       expect([head.status, head.body.length, head.headers.etag]).toEqual([200, 0, etag]);
     }
   });
@@ -124,22 +124,39 @@ type RawResponse = {
   readonly body: Buffer;
 };
 
-/** fetch would decompress. */
-function requestRaw(url: string, method: string, encoding: string): Promise<RawResponse> {
+/** fetch would decompress, and resolve dots in the path. */
+function requestRaw(path: string, method: string, encoding: string): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: { "accept-encoding": encoding } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
-      );
-    });
+    const sent = request(
+      stage.url,
+      { method, path, headers: { "accept-encoding": encoding } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks),
+          }),
+        );
+      },
+    );
     sent.on("error", reject);
     sent.end();
   });
 }
 
 describe("errors", () => {
+  it("reject a parameter that would lead to another route", async () => {
+    for (const kind of ["accounts", "merchants", "solvers", "documents", "schemas"]) {
+      for (const segment of ["%2e", "%2e%2e", ".%2E"]) {
+        const { status, headers } = await requestRaw(`/explorer/${kind}/${segment}`, "GET", "identity");
+        expect([status, headers["x-error-code"]], `${kind} ${segment}`).toEqual([400, "INPUT_INVALID"]);
+      }
+    }
+  });
+
   it.each([
     ["/explorer/intents/99999999", 404, "No intent has this id."],
     ["/explorer/intents/x", 400, "id must be a whole number"],
@@ -281,7 +298,7 @@ describe("assets", () => {
     expect(paths.length).toBeGreaterThan(2);
     let bytes = 0;
     for (const path of paths) {
-      const { status, headers, body } = await requestRaw(stage.url + path, "GET", "br, gzip");
+      const { status, headers, body } = await requestRaw(path, "GET", "br, gzip");
       expect([status, headers["content-encoding"], headers["cache-control"]]).toEqual([
         200,
         "br",
