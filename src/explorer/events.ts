@@ -1,8 +1,8 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import type { ApiCall } from "./api-call.ts";
-import type { ApiReader } from "./api-reader.ts";
+import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { block, QUOTING_EVENTS, sentence, time, transaction } from "./components.ts";
-import type { Changes, PageContext } from "./context.ts";
+import type { Changes, Head, PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
 
@@ -18,9 +18,10 @@ export type EventRecord = {
   readonly block_timestamp: string;
 };
 
-type EventPage = {
+export type EventPage = {
   readonly events: readonly EventRecord[];
-  readonly progress: { readonly cursor: string };
+  /** Every event up to this block has been read. */
+  readonly progress: { readonly cursor: string; readonly block_number: string };
   readonly has_more: boolean;
 };
 
@@ -53,6 +54,66 @@ export async function readEvents(
     events.push(...last.events);
   }
   return { call: first.call, events, cursor: last.progress.cursor, isCut: last.has_more };
+}
+
+// Steps back of one page, and pages of events: some ten thousand of one block. Together far below what a page may request.
+const BLOCKS_BACK_MAX = 10;
+const READS_MAX = 16;
+// Little is read beyond a block of ordinary size, and a large one takes few requests.
+const FIRST_READ_EVENTS = "200";
+const NEXT_READ_EVENTS = "1000";
+
+type BlockEvents = EventsData & { readonly reads: number };
+
+/** The events of one block, unless it takes more than so many reads. */
+async function readBlockEvents(api: ApiReader, block: string, readsMax: number): Promise<BlockEvents> {
+  const isRead = ({ has_more, progress }: EventPage) =>
+    !has_more || BigInt(progress.block_number) >= BigInt(block);
+  const { call, body } = await api.get<EventPage>("/events", {
+    query: { from: block, limit: FIRST_READ_EVENTS },
+  });
+  const events = [...body.events];
+  let [last, reads] = [body, 1];
+  for (; !isRead(last) && reads < readsMax; reads += 1) {
+    const query = { from: last.progress.cursor, limit: NEXT_READ_EVENTS };
+    last = (await api.get<EventPage>("/events", { query })).body;
+    events.push(...last.events);
+  }
+  const own = events.filter(({ block_number }) => block_number === block);
+  return { call, events: own, cursor: last.progress.cursor, isCut: !isRead(last), reads };
+}
+
+type NewestEvents = EventsData & {
+  /** The nearest earlier block with events; null where all were read. */
+  readonly previous: string | null;
+};
+
+/**
+ * The newest events up to a block, in order: as many as wanted or more, unless they are in many blocks. The API reads
+ * forwards, so that the newest block is read first, and earlier ones until there are enough.
+ */
+export async function readNewestEvents(
+  api: ApiReader,
+  { block_number, previous_event_block }: Pick<Head, "block_number" | "previous_event_block">,
+  wanted: number,
+): Promise<NewestEvents> {
+  const newest = await readBlockEvents(api, block_number, READS_MAX);
+  let { call, events, isCut, reads } = newest;
+  let previous = previous_event_block;
+  for (let steps = 0; steps < BLOCKS_BACK_MAX && reads < READS_MAX; steps += 1) {
+    if (isCut || previous === null || events.length >= wanted) break;
+    const [head, older]: [ApiResult<Head>, BlockEvents] = await Promise.all([
+      api.get<Head>("/head", { query: { block: previous } }),
+      readBlockEvents(api, previous, READS_MAX - reads),
+    ]);
+    // Its newest events are missing: the next page begins with it.
+    if (older.isCut && events.length > 0) break;
+    reads += older.reads;
+    ({ call, isCut } = older);
+    events = [...older.events, ...events];
+    previous = head.body.previous_event_block;
+  }
+  return { call, events, cursor: newest.cursor, isCut, previous };
 }
 
 /** Those that the shown block has. */

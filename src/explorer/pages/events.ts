@@ -1,8 +1,18 @@
 // Events of the protocol: the newest ones, or those that a filter finds in the order of the chain; and those of a block.
 import type { RouteDescription } from "../../http/openapi/route-description.ts";
-import { findRoute } from "../api-call.ts";
+import { type ApiCall, findRoute } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { block, card, facts, number, recordLink, sentence, time, transaction } from "../components.ts";
+import {
+  block,
+  card,
+  facts,
+  notice,
+  number,
+  recordLink,
+  sentence,
+  time,
+  transaction,
+} from "../components.ts";
 import {
   EXPLORER_PATH,
   type Head,
@@ -12,36 +22,27 @@ import {
   type PageRequest,
   requireParam,
 } from "../context.ts";
-import { changesOf, type EventRecord } from "../events.ts";
+import { changesOf, type EventPage, type EventRecord, readNewestEvents } from "../events.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 
-type EventPage = {
-  readonly events: readonly EventRecord[];
-  readonly progress: { readonly cursor: string };
-  readonly has_more: boolean;
-};
-
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
 const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
 
 type EventsData = {
-  readonly found: ApiResult<EventPage>;
+  readonly call: ApiCall;
   readonly events: readonly EventRecord[];
-  /** Newest first: the block before which the next page goes on; null at the first event. */
-  readonly before: string | null;
+  /** The query of the next page; null at the end. */
+  readonly next: Readonly<Record<string, string>> | null;
   readonly isNewestFirst: boolean;
+  /** A block that has more events than are shown of it. */
+  readonly cutBlock: string | null;
 };
 
-// Each step is a small read; a page of events has enough to look at after a few blocks.
-const BLOCKS_BACK = 10;
 const PAGE_EVENTS = "100";
-const READ_EVENTS = "1000";
-// Reading goes forwards, so that the newest come last: enough for ten blocks that are full of events.
-const READ_PAGES_MAX = 5;
 const SHOWN_EVENTS_MAX = 100;
 
 async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
@@ -49,39 +50,35 @@ async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isFiltered = FILTERS.some((name) => query[name] !== undefined) || query.from !== undefined;
   if (!isFiltered) return loadNewest(api, query.before);
-  const found = await api.get<EventPage>("/events", {
+  const { body, call } = await api.get<EventPage>("/events", {
     query: { ...filter, from: query.from ?? "genesis", limit: PAGE_EVENTS },
   });
-  return { found, events: found.body.events, before: null, isNewestFirst: false };
+  const next = body.has_more ? { from: body.progress.cursor } : null;
+  return { call, events: body.events, next, isNewestFirst: false, cutBlock: null };
 }
 
-/** The API reads events forwards: their blocks are found backwards first, one step at a time. */
 async function loadNewest(api: ApiReader, before: string | undefined): Promise<EventsData> {
-  const head =
-    before === undefined
-      ? await api.head()
-      : (await api.get<Head>("/head", { query: { block: before } })).body;
-  // At the latest block the block itself counts, on a later page only those before it.
-  const last = before === undefined ? head.block_number : (head.previous_event_block ?? "0");
-  let [first, previous] = [last, head.previous_event_block];
-  for (let steps = 0; steps < BLOCKS_BACK && previous !== null; steps += 1) {
-    first = previous;
-    const { body }: ApiResult<Head> = await api.get<Head>("/head", { query: { block: first } });
-    previous = body.previous_event_block;
-  }
-  const found = await api.get<EventPage>("/events", { query: { from: first, limit: READ_EVENTS } });
-  const all = [...found.body.events];
-  for (let { body } = found, page = 1; page < READ_PAGES_MAX && body.has_more; page += 1) {
-    ({ body } = await api.get<EventPage>("/events", {
-      query: { from: body.progress.cursor, limit: READ_EVENTS },
-    }));
-    all.push(...body.events);
-  }
-  const newest = all.filter(({ block_number }) => BigInt(block_number) <= BigInt(last)).toReversed();
+  const head = before === undefined ? await api.head() : await readHeadBefore(api, before);
+  const { call, events, isCut, previous } = await readNewestEvents(api, head, SHOWN_EVENTS_MAX);
+  const newest = events.toReversed();
   const shown = cutToBlocks(newest);
-  const isAll = shown.length === newest.length && previous === null;
-  const lowest = shown.at(-1)?.block_number ?? first;
-  return { found, events: shown, before: isAll ? null : lowest, isNewestFirst: true };
+  const isWhole = shown.length === newest.length;
+  const lowest = shown.at(-1)?.block_number ?? previous;
+  const isSplit = isCut || newest[shown.length]?.block_number === lowest;
+  // The rest of a block that is too large alone is not on the next page, which begins before it.
+  const next = (isWhole && previous === null) || lowest === null ? null : { before: lowest };
+  return { call, events: shown, next, isNewestFirst: true, cutBlock: isSplit ? lowest : null };
+}
+
+/** The last block with events before this one; block 0, which has none, where there is none. */
+async function readHeadBefore(
+  api: ApiReader,
+  before: string,
+): Promise<Pick<Head, "block_number" | "previous_event_block">> {
+  const { body } = await api.get<Head>("/head", { query: { block: before } });
+  const { previous_event_block: last } = body;
+  if (last === null) return { block_number: "0", previous_event_block: null };
+  return (await api.get<Head>("/head", { query: { block: last } })).body;
 }
 
 /** As many whole blocks as a page shows; of a block that is larger alone, its newest part. */
@@ -135,17 +132,19 @@ function eventFilters(page: PageContext): Html {
   return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" role="search" aria-label="Filters">${parameters.map((each) => filterField(each, page))}${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
 }
 
-function pageLinks({ found, before, isNewestFirst }: EventsData, page: PageContext): Html | null {
-  const { events, has_more, progress } = found.body;
-  const isBeyond = BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
-  const next = isNewestFirst
-    ? before !== null && html`<a rel="next" href="${linkHere(page, { before })}">Older →</a>`
-    : has_more &&
-      !isBeyond &&
-      html`<a rel="next" href="${linkHere(page, { from: progress.cursor })}">Next →</a>`;
-  if (next === false) return null;
-  return html`<nav class="pagination" aria-label="Pages">${next}</nav>`;
+function pageLinks({ events, next, isNewestFirst }: EventsData, page: PageContext): Html | null {
+  const isBeyond =
+    !isNewestFirst && BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
+  if (next === null || isBeyond) return null;
+  return html`<nav class="pagination" aria-label="Pages"><a rel="next" href="${linkHere(page, next)}">${isNewestFirst ? "Older →" : "Next →"}</a></nav>`;
 }
+
+/** All of them are in the list that reads forwards. */
+const allOfBlock = (page: PageContext, given: string) =>
+  notice(
+    "info",
+    html`Block ${number(given)} has more events of the protocol than are listed here. <a href="${linkTo(page, "/events", { from: given })}">All of them, in the order of the chain</a>.`,
+  );
 
 /** Those up to the shown block: the API reads events to its head. */
 const upTo = (events: readonly EventRecord[], { head }: PageContext) =>
@@ -155,13 +154,13 @@ function render(data: EventsData, page: PageContext): PageView {
   const events = upTo(data.events, page);
   const rows =
     events.length === 0
-      ? html`<p class="empty">${data.found.body.has_more ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
+      ? html`<p class="empty">${data.next !== null ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
       : table(EVENT_COLUMNS, events, page);
   const title = data.isNewestFirst ? "Newest first" : "In the order of the chain";
   return {
     title: "Events",
     lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${eventFilters(page)}${card(title, html`${rows}${pageLinks(data, page)}${sourceLinks(page, data.found.call)}`, { id: "events" })}`,
+    main: html`${eventFilters(page)}${card(title, html`${rows}${data.cutBlock !== null && allOfBlock(page, data.cutBlock)}${pageLinks(data, page)}${sourceLinks(page, data.call)}`, { id: "events" })}`,
   };
 }
 
@@ -174,20 +173,28 @@ export const eventsPage = definePage({
   render,
 });
 
+// One more than is shown, which tells whether there are more.
+const BLOCK_EVENTS = String(SHOWN_EVENTS_MAX + 1);
+
 type BlockData = { readonly number: string; readonly head: Head; readonly found: ApiResult<EventPage> };
 
 async function loadBlock(api: ApiReader, request: PageRequest): Promise<BlockData> {
   const number = requireParam(request, "id");
   // The API's own sentence for what is no block, or none that is indexed.
   const { body: head } = await api.get<Head>("/head", { query: { block: number } });
-  const found = await api.get<EventPage>("/events", { query: { from: number, limit: "1000" } });
+  const found = await api.get<EventPage>("/events", { query: { from: number, limit: BLOCK_EVENTS } });
   return { number, head, found };
 }
 
 function renderBlock({ number: given, head, found }: BlockData, page: PageContext): PageView {
-  const events = upTo(found.body.events, page).filter(({ block_number }) => block_number === given);
+  const { events: read, has_more, progress } = found.body;
+  const inBlock = upTo(read, page).filter(({ block_number }) => block_number === given);
+  const events = inBlock.slice(0, SHOWN_EVENTS_MAX);
   const [first] = events;
   const isLater = BigInt(given) > BigInt(page.head.block_number);
+  // Large events fill a page of the API before there are as many.
+  const isUnread = has_more && BigInt(progress.block_number) < BigInt(given);
+  const isCut = !isLater && (inBlock.length > events.length || isUnread);
   const isFinal = BigInt(given) <= BigInt(head.finalized_block);
   const { explorerUrl } = page.site.chain;
   const neighbour = (value: string | null) =>
@@ -205,8 +212,8 @@ function renderBlock({ number: given, head, found }: BlockData, page: PageContex
       facts([
         ["Time", first === undefined ? null : time(first.block_timestamp)],
         ["State", isFinal ? "final" : "not final yet"],
-        ["Events of the protocol", number(String(events.length))],
-        ["Transactions of the protocol", number(String(transactions))],
+        ["Events of the protocol", html`${isCut && "more than "}${number(String(events.length))}`],
+        ["Transactions of the protocol", html`${isCut && "at least "}${number(String(transactions))}`],
         ["Before it, with events", neighbour(head.previous_event_block)],
         ["After it, with events", neighbour(head.next_event_block)],
         ["This page as of it", block(page, given)],
@@ -218,7 +225,7 @@ function renderBlock({ number: given, head, found }: BlockData, page: PageContex
         ],
       ]),
       { id: "record" },
-    )}${card("Events", html`${rows}${sourceLinks(page, found.call)}`)}`,
+    )}${card("Events", html`${rows}${isCut && allOfBlock(page, given)}${sourceLinks(page, found.call)}`)}`,
     changes: changesOf(
       found.body.events.filter(({ block_number }) => block_number === given),
       page,

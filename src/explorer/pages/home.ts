@@ -3,7 +3,7 @@ import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, notice, number, totals } from "../components.ts";
 import { EXPLORER_PATH, type PageContext } from "../context.ts";
-import { type EventsData, eventFeed, eventsUpTo, readEvents } from "../events.ts";
+import { type EventsData, eventFeed, eventsUpTo, readNewestEvents } from "../events.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
@@ -30,10 +30,7 @@ const ROWS_SHOWN = 8;
 const FEED_SHOWN = 10;
 
 async function load(api: ApiReader): Promise<HomeData> {
-  const readFeed = async () => {
-    const { block_number, previous_event_block } = await api.head();
-    return readEvents(api, previous_event_block ?? block_number, {});
-  };
+  const readFeed = async () => readNewestEvents(api, await api.head(), FEED_SHOWN);
   const [found, feed, intents, receipts, disputes] = await Promise.all([
     api.attempt<Totals>("/totals"),
     readFeed(),

@@ -1,0 +1,68 @@
+// Pages over blocks with more events than a page of the API: the newest come first, and what is not shown is said.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { EventIndex } from "../api/events/event-index.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+
+const MINUTE = 60_000;
+const LARGE = 700;
+
+let index: EventIndex;
+let api: TestApi;
+
+beforeAll(async () => {
+  index = await EventIndex.open();
+  await index.extend([1, 1_500, 1, 100, 101], 50);
+  await index.extend(Array<number>(11).fill(LARGE), 50);
+  api = await startTestApi(index.database);
+}, 2 * MINUTE);
+afterAll(async () => {
+  await api?.close();
+  await index?.drop();
+});
+
+async function open(path: string): Promise<string> {
+  const response = await fetch(api.url + path);
+  expect(response.status, path).toBe(200);
+  return response.text();
+}
+
+const textOf = (markup: string) => markup.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+const intentsOf = (markup: string) =>
+  [...textOf(markup).matchAll(/Intent #(\d+) (?:submitted|cancelled)/g)].map(([, id]) => id);
+const newest = (count: number, upTo?: number) =>
+  index
+    .events(upTo)
+    .slice(-count)
+    .map(({ intent }) => intent)
+    .reverse();
+
+it("lists the newest events first, however many a block has", async () => {
+  const markup = await open("/explorer/events");
+  expect(intentsOf(markup)).toEqual(newest(100));
+  expect(textOf(markup)).toContain("more events of the protocol than are listed here");
+  const next = /rel="next" href="([^"]+)"/.exec(markup)?.[1] ?? "";
+  expect(intentsOf(await open(next))).toEqual(newest(100, index.head - 1));
+  const asOf = await open(`/explorer/events?block=${index.head - 3}`);
+  expect(intentsOf(asOf)).toEqual(newest(100, index.head - 3));
+});
+
+it("begins with the newest events on the first page", async () => {
+  const feedOf = (markup: string) => intentsOf(markup.slice(markup.indexOf('class="feed"')));
+  expect(feedOf(await open("/explorer")).slice(0, 10)).toEqual(newest(10));
+  const asOf = await open("/explorer?block=2");
+  expect(feedOf(asOf).slice(0, 10)).toEqual(newest(10, 2));
+});
+
+it("shows a part of a large block, and says so", async () => {
+  for (const [block, count] of [
+    [2, "more than 100"],
+    [3, "1"],
+    [4, "100"],
+    [5, "more than 100"],
+  ] as const) {
+    const markup = await open(`/explorer/blocks/${block}`);
+    expect(textOf(markup)).toContain(`Events of the protocol ${count} Transactions`);
+    expect(markup.length).toBeLessThan(150_000);
+    expect(markup.includes(`/explorer/events?from=${block}"`)).toBe(count.startsWith("more"));
+  }
+});
