@@ -45,6 +45,25 @@ describe("a document", () => {
     expect(isCut).toBe(true);
     expect(renderHtml(markup).length).toBeLessThan(20_000);
     expect(jsonView("[".repeat(100_000)).isCut).toBe(true);
-    expect(renderHtml(jsonView("[".repeat(100_000)).markup).length).toBeLessThan(600_000);
+    expect(renderHtml(jsonView("[".repeat(100_000)).markup).length).toBeLessThan(60_000);
+  });
+
+  it("stays small as markup whatever its characters are", () => {
+    for (const text of [
+      `{"a":"${"\u200b".repeat(11_000)}"}`,
+      `{"${"\u200b".repeat(11_000)}":1}`,
+      `[${'"\u200b",'.repeat(2_500)}1]`,
+      `[${"[],".repeat(3_900)}1]`,
+      `["${"<".repeat(11_500)}"]`,
+      `[${'"",'.repeat(3_900)}1]`,
+    ]) {
+      expect(text.length).toBeLessThan(12_000);
+      const { markup, isCut } = jsonView(text);
+      const rendered = renderHtml(markup);
+      expect(rendered.length).toBeLessThan(60_000);
+      expect(isCut).toBe(rendered.endsWith("…</pre>"));
+      expect(isCut).toBe(!textOf(rendered).endsWith(text.slice(-1)));
+    }
+    expect(jsonView(`{"a":"${"\u200b".repeat(100)}"}`).isCut).toBe(false);
   });
 });

@@ -229,3 +229,22 @@ describe("preflight", () => {
     expect(page).not.toContain("aria-invalid");
   });
 });
+
+describe("the public key of an agent", () => {
+  it("can be copied, unless it is longer than a page should be", async () => {
+    const { agent_id = "" } = await first("select agent_id from agents where valid_to is null");
+    const openWith = async (bytes: number) => {
+      const pubkey = `0x${"c7".repeat(bytes)}`;
+      await stage.database.query({
+        text: "update agents set pubkey = $1 where agent_id = $2",
+        values: [pubkey, agent_id],
+      });
+      return { pubkey, markup: await open(`/explorer/agents/${agent_id}`) };
+    };
+    const large = await openWith(50_000);
+    expect(large.markup).not.toContain("c7".repeat(300));
+    expect(large.markup.length).toBeLessThan(60_000);
+    const usual = await openWith(65);
+    expect(usual.markup).toContain(`data-copy="${usual.pubkey}"`);
+  });
+});

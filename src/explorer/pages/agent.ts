@@ -121,9 +121,14 @@ function recordFacts(agent: Agent, page: PageContext): readonly Fact[] {
   ];
 }
 
+// Most keys are shorter; the contract takes any length, and a page stays small.
+const COPIED_LENGTH_MAX = 400;
+
+/** A part of a key is of no use, so that only a whole one can be copied; the API has the others. */
 function publicKey({ pubkey }: Agent): Html {
   if (pubkey === "0x") return html`<p class="soft">It has registered no public key.</p>`;
-  return html`<h3>Public key</h3><code class="data" tabindex="0" data-copy="${pubkey}">${foreignText(pubkey)}</code>`;
+  const copied = pubkey.length <= COPIED_LENGTH_MAX && html` data-copy="${pubkey}"`;
+  return html`<h3>Public key</h3><code class="data" tabindex="0"${copied}>${foreignText(pubkey, COPIED_LENGTH_MAX)}</code>`;
 }
 
 function render({ agent: found, signals, receipts, events: data }: AgentData, page: PageContext): PageView {
