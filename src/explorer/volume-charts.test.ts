@@ -15,6 +15,7 @@ const page = {
   block: null,
   path: "/merchants/1",
   query: {},
+  head: { block_number: "9", finalized_block: "5" },
   site: {
     chain: {
       network: "local",
@@ -64,8 +65,14 @@ it("has a chart for each token, the one with the most receipts first, and a bar 
 
 it("says so where nothing was settled, or nothing is known of that block", () => {
   expect(cardOf({ ...range, volumes: [] })).toContain("No payment was settled in this time.");
-  const unknown = renderHtml(volumeCard({ problem: "Block 3 is <too old>." }, page));
-  expect(unknown).toContain("Block 3 is &lt;too old&gt;.");
+  const old = { ...page, head: { ...page.head, block_number: "3" } };
+  const unknown = renderHtml(volumeCard({ problem: "Block 3 is <too old>." }, old));
+  expect(unknown).toContain("Volumes are kept for recent blocks only. Block 3 is &lt;too old&gt;.");
+});
+
+it("says why the API rejects a request, and nothing of old blocks where that is not why", () => {
+  const rejected = renderHtml(volumeCard({ problem: "interval must be hour or day." }, page));
+  expect(rejected).toContain('info">interval must be hour or day.');
 });
 
 it("leads from days to hours", () => {

@@ -118,9 +118,10 @@ function tokensOf({ volumes }: Volumes): readonly string[] {
 /** A card with a chart for each token. */
 export function volumeCard(result: VolumesResult, page: PageContext, title = "Settled volume"): Html {
   if ("problem" in result) {
-    return card(title, notice("info", html`Volumes are kept for recent blocks only. ${result.problem}`), {
-      id: "volumes",
-    });
+    const { block_number, finalized_block } = page.head;
+    const isOld = BigInt(block_number) < BigInt(finalized_block);
+    const words = html`${isOld && "Volumes are kept for recent blocks only. "}${result.problem}`;
+    return card(title, notice("info", words), { id: "volumes" });
   }
   const { body, call } = result;
   const tokens = tokensOf(body);

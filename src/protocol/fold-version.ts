@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "56fdd1a696b7dc84";
+export const FOLD_VERSION = "7a7869ceed77e5c8";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that

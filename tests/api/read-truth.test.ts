@@ -441,6 +441,38 @@ describe("numbers", () => {
       }
       const far = await stage.body<Volumes>(`/analytics/volumes?interval=${interval}&from=0`);
       expect(far).toEqual({ interval, from: "0", to: String(399 * seconds), volumes: [] });
+      const oldest = await stage.body<Volumes>(`/analytics/volumes?interval=${interval}&to=0`);
+      expect(oldest).toEqual({ interval, from: "0", to: "0", volumes: [] });
+    }
+  });
+
+  it("of volumes show the tokens with the most receipts, whatever their amounts", async () => {
+    const { token, merchant_id } = await stage.first(
+      "select token, merchant_id from merchant_flows where valid_to is null order by receipts desc, settled_volume limit 1",
+    );
+    const worthless = [1, 2, 3, 4, 5].map((digit) => `0x${String(digit).repeat(40)}`);
+    for (const each of worthless) {
+      await stage.database.query(
+        `insert into merchant_flows (token, merchant_id, receipts, settled_volume, protocol_fees, valid_from)
+         values ('${each}', ${merchant_id}, 1, 1e60, 0, 0)`,
+      );
+      await stage.database.query(
+        `insert into token_volumes (token, receipts, settled_volume, protocol_fees, valid_from) values ('${each}', 1, 1e60, 0, 0)`,
+      );
+    }
+    try {
+      // With a range of its own, so that no response of another test is in the cache.
+      const { block_timestamp: now } = await stage.first("select block_timestamp from checkpoint");
+      for (const filter of ["", `&merchant_id=${merchant_id}`]) {
+        const { volumes } = await stage.body<{ volumes: readonly ApiRecord[] }>(
+          `/analytics/volumes?from=${Number(now) - 31 * 86_400}&to=${now}${filter}`,
+        );
+        expect(volumes.map((each) => each.token)).toContain(token);
+      }
+    } finally {
+      const list = worthless.map((each) => `'${each}'`).join(", ");
+      await stage.database.query(`delete from merchant_flows where token in (${list})`);
+      await stage.database.query(`delete from token_volumes where token in (${list})`);
     }
   });
 

@@ -128,7 +128,7 @@ describe("an earlier block", () => {
       "/analytics/volumes?interval=hour",
       ...["merchant_id", "payment_rail"].map((key) => `/analytics/volumes?${key}=1`),
       await random("/analytics/volumes?token=", "receipts", "token"),
-      await random("/analytics/volumes?facilitator=", "receipts", "facilitator"),
+      await random("/analytics/volumes?facilitator=", "facilitators", "facilitator"),
       await random("/analytics/flows?token=", "receipts", "token"),
       await random("/agents/", "agents", "agent_id"),
       await random("/agents?owner=", "agents", "owner"),

@@ -239,6 +239,7 @@ describe("errors", () => {
     ],
     ...["/analytics/volumes?merchant_id=1&payment_rail=1", "/analytics/volumes?from=-1"],
     ...["/analytics/volumes?from=172800&to=86399", "/analytics/volumes?from=0&to=34560000"],
+    ...[`/analytics/volumes?facilitator=0x${"0".repeat(40)}`, "/analytics/volumes?from=99999999999"],
     ...["/analytics/flows", "/analytics/flows?token=1"],
   ];
   it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(

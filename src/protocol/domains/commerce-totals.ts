@@ -34,7 +34,13 @@ export const commerceTotals = defineRollup(
 export const tokenVolumes = defineRollup(
   "token_volumes",
   { token: address, ...volume },
-  { key: ["token"], index: [[byVolume, "token"]] },
+  {
+    key: ["token"],
+    index: [
+      [byVolume, "token"],
+      ["receipts", "token"],
+    ],
+  },
 );
 
 export const railVolumes = defineRollup(

@@ -31,7 +31,7 @@ export const merchantFlows = defineRollup(
     key: ["token", "merchant_id"],
     index: [
       ["token", byVolume, "merchant_id"],
-      ["merchant_id", byVolume, "token"],
+      ["merchant_id", "receipts", "token"],
     ],
   },
 );

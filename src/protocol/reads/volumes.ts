@@ -20,11 +20,12 @@ import {
 } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { selectLargest } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 import { INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
 
-// Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the largest tokens.
+// Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the tokens with the most receipts.
 const INTERVALS_MAX = 400;
 const TOKENS_MAX = 5;
 // Far beyond any block, and small enough for arithmetic of PostgreSQL's bigint.
@@ -51,6 +52,13 @@ function readSubject(values: ReadInput["values"]): Subject | null {
       `Only one of ${Object.keys(DIMENSIONS).join(", ")} can be given at a time.`,
     );
   }
+  // No rows are kept for it, and empty volumes would deny the receipts that there are.
+  if (values.facilitator === ZERO_ADDRESS) {
+    throw new Fault(
+      "INPUT_INVALID",
+      "facilitator must not be the zero address: volumes of receipts without a facilitator are not kept.",
+    );
+  }
   return given[0] ?? null;
 }
 
@@ -70,7 +78,7 @@ function readRange(values: ReadInput["values"], interval: Interval): { first: Sq
       : from === null
         ? now
         : sql`least(${now}, ${time(from + BigInt(INTERVALS_MAX - 1) * seconds)})`;
-  const first = from !== null ? time(from) : sql`${last} - ${time(BigInt(count - 1) * seconds)}`;
+  const first = from !== null ? time(from) : sql`greatest(${last} - ${time(BigInt(count - 1) * seconds)}, 0)`;
   return { first, last };
 }
 
@@ -80,10 +88,10 @@ function checkRange(from: bigint, to: bigint, seconds: bigint): void {
     throw new Fault("INPUT_INVALID", `from and to may be at most ${INTERVALS_MAX} intervals apart.`);
 }
 
-/** The given token, or those with the largest volume: of the merchant, or else of all. */
+/** The given token, or those with the most receipts, of the merchant or else of all: units of tokens do not compare. */
 function selectTokens(token: SqlValue | undefined, subject: Subject | null, asOf: AsOf): SqlText {
   if (token !== undefined) return sql`select ${token}::text as token`;
-  const ranked = { by: "settled_volume", key: ["token"], limit: TOKENS_MAX };
+  const ranked = { by: "receipts", key: ["token"], limit: TOKENS_MAX };
   if (subject?.dimension !== "merchant") return selectLargest({ ...ranked, table: "token_volumes" }, asOf);
   return selectLargest(
     {
@@ -123,7 +131,10 @@ function assemble(rows: ResultRows, interval: Interval): unknown {
     token,
     ...Object.fromEntries(VOLUME.map((column, index) => [column, cells[index]])),
   }));
-  const [from, to] = ["_first", "_last"].map((name) => readHiddenColumn(rows, 0, name) ?? null);
+  const [from = null, to = null] = ["_first", "_last"].map((name) => readHiddenColumn(rows, 0, name) ?? null);
+  // Only the statement knows the time of the block, at which the intervals end.
+  if (from !== null && to !== null && BigInt(String(from)) > BigInt(String(to)))
+    throw new Fault("INPUT_INVALID", "from must not be later than the time of the block.");
   return { interval, from, to, volumes };
 }
 
@@ -137,14 +148,18 @@ export const volumes: Read = {
   path: "/analytics/volumes",
   operationId: "getVolumes",
   summary: "Settled volumes over time",
-  description: `Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the ${TOKENS_MAX} with the largest volume. Available from the finalized block on.`,
+  description: `Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the ${TOKENS_MAX} with the most receipts, because amounts of different tokens do not compare. Available from the finalized block on.`,
   tag: "Commerce",
   parameters: [
     intervalParameter,
     optional("token", addressParameter, "Only this token."),
     optional("merchant_id", uintParameter(), "Only receipts of this merchant."),
     optional("payment_rail", integerEnumParameter([0, 1, 2, 3]), "Only receipts of this payment rail."),
-    optional("facilitator", addressParameter, "Only receipts through this facilitator."),
+    optional(
+      "facilitator",
+      addressParameter,
+      "Only receipts through this facilitator, which is not the zero address.",
+    ),
     {
       ...optional("from", uintParameter(TIME_MAX), "Unix seconds within the first interval."),
       description: `Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most ${INTERVALS_MAX} intervals.`,
