@@ -107,6 +107,17 @@ describe("an account", () => {
     expect(before).toContain(`title="Next change: block ${valid_from}"`);
   });
 
+  it("has no number of session keys at an earlier block where there are too many versions", async () => {
+    const account = `0x${"cd".repeat(20)}`;
+    await stage.database.query(
+      `insert into session_keys select (jsonb_populate_record(s, jsonb_build_object('account', '${account}', 'session_key', '0x' || lpad(to_hex(n), 40, '0')))).*
+       from (select k from session_keys k where valid_to is null limit 1) one(s), generate_series(1, 1001) n`,
+    );
+    const keysOf = (page: string) => /Session keys\s+(\S+ \S+ \S+)/.exec(textOf(page))?.[1];
+    expect(keysOf(await open(`/explorer/accounts/${account}`))).toBe("More than 1,000");
+    expect(keysOf(await open(`/explorer/accounts/${account}?block=${stage.head - 1}`))).toMatch(/^–/);
+  });
+
   it("that the index does not know has a page that says so", async () => {
     const page = await open(`/explorer/accounts/${UNKNOWN}`);
     expect(page).toContain("The index does not know this address at this block");

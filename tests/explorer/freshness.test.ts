@@ -99,3 +99,25 @@ describe("the limit of requests", () => {
     expect(rest.at(-1)).toBe(429);
   });
 });
+
+describe("a record of long ago on a large index", () => {
+  const MINUTE = 60_000;
+  it(
+    "says that its events are not read to the end, and names no change that is not known",
+    async () => {
+      await index.extend(Array<number>(11).fill(700), 50);
+      const [{ intent, owner } = { intent: "", owner: "" }] = index.events();
+      const at = await open(`/explorer/intents/${intent}?block=5`);
+      expect(at.status).toBe(200);
+      expect(at.text).not.toContain("more events than this page shows");
+      expect(at.text).toContain("Not looked through to the end");
+      // Neither the events of the intent nor those of its owner are all read: any event counts.
+      const account = await open(`/explorer/accounts/${owner}?block=5`);
+      for (const { text } of [at, account]) {
+        expect(text).toContain('title="Previous change: block 4"');
+        expect(text).toContain('title="Next change: block 6"');
+      }
+    },
+    MINUTE,
+  );
+});

@@ -535,7 +535,7 @@ export interface IndexedActions {
   getCommerceAnalytics(options?: ReadOptions): Promise<CommerceAnalytics>;
 
   /**
-   * Settled volumes over time. Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the 5 with the largest volume. Available from the finalized block on. (GET /analytics/volumes)
+   * Settled volumes over time. Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the 5 with the most receipts, because amounts of different tokens do not compare. Available from the finalized block on. (GET /analytics/volumes)
    *
    * @example
    * ```ts
@@ -551,7 +551,7 @@ export interface IndexedActions {
     merchant_id?: bigint | string;
     /** Only receipts of this payment rail. */
     payment_rail?: 0 | 1 | 2 | 3;
-    /** Only receipts through this facilitator. */
+    /** Only receipts through this facilitator, which is not the zero address. */
     facilitator?: string;
     /** Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most 400 intervals. */
     from?: bigint | string;

@@ -11,11 +11,12 @@ import {
   recordLink,
   status,
   totals,
+  unknown,
 } from "../components.ts";
-import { type Changes, type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { readEvents } from "../events.ts";
+import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { type EventsData, readEvents } from "../events.ts";
 import { shorten, toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, type HtmlValue, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -23,6 +24,7 @@ import { policyList, sessionKeyList, windowList } from "./account-rules.ts";
 import { paidReceiptList } from "./agent.ts";
 import { agentList } from "./agents.ts";
 import { withoutColumns } from "./commerce-lists.ts";
+import { changesWithin } from "./commerce-parts.ts";
 import { intentList } from "./intents.ts";
 import { preflightForm } from "./preflight-form.ts";
 
@@ -71,7 +73,7 @@ type AccountData = {
   readonly account: ApiResult<Account>;
   readonly lists: Readonly<Record<keyof typeof LISTS | "agents" | "intents" | "receipts", ListData>>;
   readonly roles: readonly (Role & { readonly data: ListData })[];
-  readonly next: string | null;
+  readonly events: EventsData;
 };
 
 async function load(api: ApiReader, request: PageRequest): Promise<AccountData> {
@@ -79,47 +81,25 @@ async function load(api: ApiReader, request: PageRequest): Promise<AccountData> 
   // First, so that what is no address is rejected once and in the words of the API.
   const account = await api.get<Account>("/accounts/:address", { params });
   const { account: owner } = account.body;
+  const { start_block } = await api.head();
   const ofAccount = (list: List, limit: string) =>
     api.list(list, { params: { address: owner }, query: { limit } });
-  const [windows, policies, sessionKeys, agents, intents, receipts, next, ...roles] = await Promise.all([
+  const [windows, policies, sessionKeys, agents, intents, receipts, events, ...roles] = await Promise.all([
     ofAccount(windowList, "50"),
     ofAccount(policyList, "100"),
     ofAccount(sessionKeyList, "50"),
     api.list(agentList, { query: { owner, limit: "10" } }),
     api.list(ownIntentList, { query: { owner, limit: "10" } }),
     api.list(paidReceiptList, { query: { agent: owner, limit: "10" } }),
-    findNextChange(api, owner),
+    readEvents(api, start_block, { account: owner }),
     ...ROLES.map(async (role) => ({ ...role, data: await readRole(api, role, owner) })),
   ]);
-  return { account, lists: { windows, policies, sessionKeys, agents, intents, receipts }, roles, next };
+  return { account, lists: { windows, policies, sessionKeys, agents, intents, receipts }, roles, events };
 }
 
 function readRole(api: ApiReader, { route, key, filter }: Role, owner: string): Promise<ListData> {
   const list = { route, key, csv: "", columns: [], empty: "" };
   return api.list(list, { query: { [filter]: owner, limit: "10" } });
-}
-
-/** The block after the shown one in which the account next takes part in an event; null at the latest block. */
-async function findNextChange(api: ApiReader, account: string): Promise<string | null> {
-  const { block_number, indexed_block } = await api.head();
-  if (block_number === indexed_block) return null;
-  const { events } = await readEvents(api, String(BigInt(block_number) + 1n), { account });
-  return events[0]?.block_number ?? null;
-}
-
-/** What is known of the account before the shown block comes from its records: events cannot be read backwards. */
-function changesOf({ lists, roles, next }: AccountData, { head }: PageContext): Changes {
-  const records = [...Object.values(lists), ...roles.map(({ data }) => data)].flatMap((each) => each.records);
-  const fills = records.flatMap(({ fill }) => (fill as { readonly block_number?: unknown } | null) ?? []);
-  const shown = BigInt(head.block_number);
-  const before = [...records, ...fills]
-    .flatMap(({ block_number }) => (typeof block_number === "string" ? BigInt(block_number) : []))
-    .filter((each) => each < shown);
-  const last = before.reduce<bigint | null>(
-    (latest, each) => (latest === null || each > latest ? each : latest),
-    null,
-  );
-  return { previous: last?.toString() ?? null, next };
 }
 
 const COUNTED: readonly (readonly [key: string, label: string])[] = [
@@ -130,7 +110,14 @@ const COUNTED: readonly (readonly [key: string, label: string])[] = [
   ["session_keys", "Session keys"],
 ];
 
-const countOf = (value: string | null | undefined) => (value === null ? "More than 1,000" : number(value));
+// Of these, an earlier block has no number where there are many versions, however few there were of them.
+const VERSIONED: ReadonlySet<string> = new Set(["policies", "session_keys"]);
+
+function countOf({ counts }: Account, key: string, page: PageContext): HtmlValue {
+  const value = counts[key];
+  if (value !== null) return number(value);
+  return page.block !== null && VERSIONED.has(key) ? unknown() : "More than 1,000";
+}
 
 function isUnknown({ account: { body }, roles }: AccountData): boolean {
   const hasRecord = Object.values(body.counts).some((count) => count !== "0");
@@ -195,7 +182,7 @@ function render(data: AccountData, page: PageContext): PageView {
     "info",
     "The index does not know this address at this block: no agent, intent, receipt, policy, session key, solver, attestor, merchant or facilitator names it.",
   );
-  const state = html`${totals(COUNTED.map(([key, label]) => ({ label, value: countOf(account.counts[key]) })))}
+  const state = html`${totals(COUNTED.map(([key, label]) => ({ label, value: countOf(account, key, page) })))}
 <div class="columns"><div>${card("State", html`${stateFacts(account, page)}${sourceLinks(page, call)}`)}${card("Operates", roleFacts(data.roles, page), { id: "operates" })}</div><div>${check}</div></div>
 ${details(data, page)}`;
   return {
@@ -206,7 +193,7 @@ ${details(data, page)}`;
     main: isUnknown(data)
       ? html`${unknownNotice}${check}${card("State", html`${stateFacts(account, page)}${sourceLinks(page, call)}`)}`
       : state,
-    changes: changesOf(data, page),
+    ...changesWithin(data.events, page),
   };
 }
 

@@ -8,7 +8,6 @@ import {
   type Fact,
   facts,
   hash,
-  notice,
   number,
   type TimelineStep,
   time,
@@ -16,7 +15,7 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText, foreignUri } from "../foreign-text.ts";
 import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
@@ -24,6 +23,7 @@ import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { agentState } from "./agents.ts";
 import { receiptList, signalList, withoutColumns } from "./commerce-lists.ts";
+import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 
 type Agent = {
   readonly agent_id: string;
@@ -134,7 +134,7 @@ function publicKey({ pubkey }: Agent): Html {
 function render({ agent: found, signals, receipts, events: data }: AgentData, page: PageContext): PageView {
   const { body: agent } = found;
   const record = html`${facts(recordFacts(agent, page))}${publicKey(agent)}${sourceLinks(page, found.call)}`;
-  const life = html`${timeline(lifeOf(eventsUpTo(data.events, page), page))}${data.isCut && notice("info", "There are more events than this page shows; the API has all of them.")}`;
+  const life = html`${timeline(lifeOf(eventsUpTo(data.events, page), page))}${unreadNotice(data)}`;
   const paidNote = html`<p class="note soft">A receipt names the address that paid. These are those of the owner ${address(page, agent.owner)}, whichever of its agents paid.</p>`;
   return {
     kicker: "Agent",
@@ -144,7 +144,7 @@ function render({ agent: found, signals, receipts, events: data }: AgentData, pa
     main: html`<div class="columns wide-first"><div>${card("Record", record)}</div><div>${card("Life", life)}</div></div>
 ${listCard("Trust signals about it", withLinks(signals, agent), page, { id: "signals" })}
 ${listCard("Receipts of its owner", withLinks(receipts, agent), page, { id: "receipts", note: paidNote })}`,
-    changes: changesOf(data.events, page),
+    ...changesWithin(data, page),
   };
 }
 

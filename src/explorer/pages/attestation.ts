@@ -15,11 +15,12 @@ import {
   transaction,
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 import type { Schema } from "./schemas.ts";
 
@@ -68,7 +69,7 @@ function life({ attestation, events: data }: AttestationData, page: PageContext)
     state: type === "AttestationRevoked" ? ("failed" as const) : ("done" as const),
   }));
   const isOpen = !attestation.body.revoked;
-  return html`${timeline([...steps, ...(isOpen ? [{ title: "Its attester may revoke it", state: "open" as const }] : [])])}${sourceLinks(page, data.call)}`;
+  return html`${timeline([...steps, ...(isOpen ? [{ title: "Its attester may revoke it", state: "open" as const }] : [])])}${unreadNotice(data)}${sourceLinks(page, data.call)}`;
 }
 
 function statement(data: AttestationData, page: PageContext): readonly Fact[] {
@@ -108,7 +109,7 @@ function render(data: AttestationData, page: PageContext): PageView {
         ? "The schema that says what it means is not published here."
         : html`${schema.body.description === null ? schema.body.name : foreignText(schema.body.description)}`,
     main: html`<div class="columns wide-first"><div>${card("Statement", html`${facts(statement(data, page))}<p class="soft note">The attested data is not on the chain: compare what you were given with the hash.</p>${sourceLinks(page, call)}`)}</div><div>${card("Life", life(data, page))}${card("Others", others)}</div></div>`,
-    changes: changesOf(data.events.events, page),
+    ...changesWithin(data.events, page),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { address, block, card, facts, hash, number, recordLink, status, totals } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventsData, readEvents } from "../events.ts";
+import { type EventsData, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
 import { html } from "../html.ts";
@@ -10,6 +10,7 @@ import { filterForm, type List, type ListData, listCard, listQuery } from "../li
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { attestationList } from "./attestations.ts";
+import { changesWithin } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 
 const stateOf = (active: unknown) => status(active === true ? "ACTIVE" : "INACTIVE");
@@ -94,7 +95,7 @@ function render({ attestor: found, made, events }: AttestorData, page: PageConte
     ])}
 ${card("Record", html`${record}${sourceLinks(page, call)}`)}
 ${listCard("Its attestations", made, page, { more: { path: "/attestations", query: { attester: attestor.operator }, label: "All of them" } })}`,
-    changes: changesOf(events.events, page),
+    ...changesWithin(events, page),
   };
 }
 

@@ -24,9 +24,19 @@ export function activeStatus(isActive: boolean): Html {
   return status(isActive ? "ACTIVE" : "INACTIVE");
 }
 
-/** The changes around the shown block; without them where there are too many to know the nearest. */
+/** The changes around the shown block; without them where not all events are read, and the nearest are not known. */
 export function changesWithin(data: EventsData, page: PageContext): { readonly changes?: Changes } {
   return data.isCut ? {} : { changes: changesOf(data.events, page) };
+}
+
+/** Where reading stopped before the last block: there may be more events, or none. */
+export function unreadNotice({ isCut }: EventsData): Html | null {
+  return isCut
+    ? notice(
+        "info",
+        "Not looked through to the end: later events may be missing here; the API has all of them.",
+      )
+    : null;
 }
 
 const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
@@ -43,17 +53,15 @@ export function historyCard(data: EventsData, page: PageContext): Html {
   const events = eventsUpTo(data.events, page);
   const shown = events.slice(-EVENTS_SHOWN).toReversed();
   const more =
-    data.isCut || events.length > shown.length
+    !data.isCut && events.length > shown.length
       ? notice(
           "info",
-          data.isCut
-            ? "These are the oldest of very many events; the API has all of them."
-            : `These are the newest ${shown.length} of ${events.length} events; the API has all of them.`,
+          `These are the newest ${shown.length} of ${events.length} events; the API has all of them.`,
         )
-      : null;
+      : unreadNotice(data);
   const rows =
     shown.length === 0
-      ? html`<p class="empty">No event at this block.</p>`
+      ? !data.isCut && html`<p class="empty">No event at this block.</p>`
       : table(EVENT_COLUMNS, shown, page);
   return card("History", html`${more}${rows}${sourceLinks(page, data.call)}`);
 }

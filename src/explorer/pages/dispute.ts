@@ -19,7 +19,7 @@ import { type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
-import { changesWithin } from "./commerce-parts.ts";
+import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { railName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 import { paymentSteps } from "./payment-life.ts";
@@ -109,7 +109,7 @@ function render(data: DisputeData, page: PageContext): PageView {
     ["Transaction", transaction(page, dispute.tx_hash)],
   ]);
   const steps = [...paymentSteps(eventsUpTo(events.events, page), page), ...waiting];
-  const main = html`<div class="columns wide-first"><div>${card("Record", html`${record}${sourceLinks(page, found.call)}`)}${card("The receipt", html`${receiptFacts(data, page)}${sourceLinks(page, receipt.call)}`)}</div><div>${card("Life", html`${timeline(steps)}${sourceLinks(page, events.call)}`)}</div></div>`;
+  const main = html`<div class="columns wide-first"><div>${card("Record", html`${record}${sourceLinks(page, found.call)}`)}${card("The receipt", html`${receiptFacts(data, page)}${sourceLinks(page, receipt.call)}`)}</div><div>${card("Life", html`${timeline(steps)}${unreadNotice(events)}${sourceLinks(page, events.call)}`)}</div></div>`;
   return {
     kicker: "Dispute",
     title: `Dispute #${dispute.dispute_id}`,

@@ -50,13 +50,11 @@ async function load(api: ApiReader, request: PageRequest): Promise<FacilitatorDa
     params: { id },
     query: { include: "provenance" },
   });
-  const { facilitator: account, metadata_hash } = facilitator.body;
-  // A registration can be repeated, and its record has the place of the last one.
-  const { start_block } = await api.head();
+  const { facilitator: account, metadata_hash, block_number } = facilitator.body;
   const [receipts, signals, events, published, volumes] = await Promise.all([
     api.list(receiptList, { query: { facilitator: account, limit: RELATED_ROWS } }),
     api.list(signalList, { query: { subject_type: "2", subject_id: id, limit: RELATED_ROWS } }),
-    readEvents(api, start_block, { account, type: OWN_EVENTS }),
+    readEvents(api, block_number, { account, type: OWN_EVENTS }),
     findPublished(api, [metadata_hash]),
     readVolumes(api, request, { facilitator: account }),
   ]);
@@ -90,7 +88,8 @@ ${historyCard(events, page)}`;
     beside: activeStatus(facilitator.active),
     lead: "Settles payments between agents and merchants, and records their receipts.",
     main,
-    ...changesWithin(events, page),
+    // A registration can be repeated: what was before the last one is not read.
+    ...(page.head.block_number === facilitator.block_number ? {} : changesWithin(events, page)),
   };
 }
 

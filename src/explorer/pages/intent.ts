@@ -13,7 +13,6 @@ import {
   findToken,
   hash,
   isoTime,
-  notice,
   number,
   recordLink,
   sentence,
@@ -25,13 +24,14 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard, listQuery, table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 
 type Fill = {
@@ -285,7 +285,7 @@ const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
 
 function transactionRows(events: readonly EventRecord[], data: EventsData, page: PageContext): Html {
   return html`${table(EVENT_COLUMNS, events, page)}
-${data.isCut && notice("info", "There are more events than this page shows; the API has all of them.")}${sourceLinks(page, data.call)}`;
+${unreadNotice(data)}${sourceLinks(page, data.call)}`;
 }
 
 function render({ intent: found, bids, events: data }: IntentData, page: PageContext): PageView {
@@ -303,7 +303,7 @@ ${card("Transactions", transactionRows(events, data, page))}`;
     beside: status(intent.status),
     lead: html`Swaps at most ${amount(page, intent.amount_in_max, intent.input_token)} for at least ${amount(page, intent.amount_out_min, intent.output_token)}.`,
     main,
-    changes: changesOf(data.events, page),
+    ...changesWithin(data, page),
   };
 }
 

@@ -25,7 +25,7 @@ import { type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { receiptList, withoutColumns } from "./commerce-lists.ts";
-import { changesWithin, facilitatorFact, findFacilitatorId } from "./commerce-parts.ts";
+import { changesWithin, facilitatorFact, findFacilitatorId, unreadNotice } from "./commerce-parts.ts";
 import { railName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 import { paymentSteps, type Quote, readPaymentEvents } from "./payment-life.ts";
@@ -105,7 +105,7 @@ function render(data: QuoteData, page: PageContext): PageView {
   ]);
   const shown = { ...receipts, list: withoutColumns(receipts.list, ["Merchant", "Service", "Agent"]) };
   const steps = [...paymentSteps(eventsUpTo(events.events, page), page), ...nextStep(quote, state)];
-  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(data, page))}${sourceLinks(page, found.call)}`)}${card("Commitments", html`<p class="soft note">Hashes of documents that merchant and agent agreed on. A document that is published here is linked.</p>${commitments}`)}${listCard("Receipts", shown, page)}</div><div>${card("Life", html`${timeline(steps)}${sourceLinks(page, events.call)}`)}</div></div>`;
+  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(data, page))}${sourceLinks(page, found.call)}`)}${card("Commitments", html`<p class="soft note">Hashes of documents that merchant and agent agreed on. A document that is published here is linked.</p>${commitments}`)}${listCard("Receipts", shown, page)}</div><div>${card("Life", html`${timeline(steps)}${unreadNotice(events)}${sourceLinks(page, events.call)}`)}</div></div>`;
   return {
     kicker: "Quote",
     title: `Quote ${shorten(quote.quote_hash)}`,

@@ -9,7 +9,6 @@ import {
   type Fact,
   facts,
   hash,
-  notice,
   number,
   recordLink,
   type TimelineStep,
@@ -26,7 +25,7 @@ import { type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { disputeList, withoutColumns } from "./commerce-lists.ts";
-import { changesWithin, facilitatorFact, findFacilitatorId } from "./commerce-parts.ts";
+import { changesWithin, facilitatorFact, findFacilitatorId, unreadNotice } from "./commerce-parts.ts";
 import { railName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 import { paymentSteps, type Quote, readPaymentEvents } from "./payment-life.ts";
@@ -135,7 +134,7 @@ function render(data: ReceiptData, page: PageContext): PageView {
   const steps = [...paymentSteps(eventsUpTo(events.events, page), page), ...nextStep(receipt)];
   const list = { ...withoutColumns(disputes.list, ["Receipt"]), empty: "Not disputed at this block." };
   const shown = { ...disputes, list };
-  const life = html`${timeline(steps)}${events.isCut && notice("info", "Later events may be missing here; the API has all of them.")}${sourceLinks(page, events.call)}`;
+  const life = html`${timeline(steps)}${unreadNotice(events)}${sourceLinks(page, events.call)}`;
   const main = html`<div class="columns wide-first"><div>${card("Payment", html`${facts(paymentFacts(data, page))}${sourceLinks(page, found.call)}`)}${card("Parties", partyFacts(data, page))}${card("Proof", proofFacts(data, page))}${listCard("Disputes", shown, page)}</div><div>${card("Life", life)}</div></div>`;
   return {
     kicker: "Receipt",

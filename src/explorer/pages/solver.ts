@@ -16,13 +16,14 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
+import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { bidList } from "./intent.ts";
 import { findFirst } from "./intents.ts";
 import { bondOf, percent, seconds, stateOf } from "./solvers.ts";
@@ -253,6 +254,12 @@ function bidTable(
   );
 }
 
+/** Before the last blocks there are others, so that among them the first has a previous change that is not read. */
+function changesAround({ events, recent }: SolverData, page: PageContext): Pick<PageView, "changes"> {
+  const known = changesWithin(recent ?? events, page);
+  return recent !== null && known.changes?.previous === null ? {} : known;
+}
+
 function render(solverData: SolverData, page: PageContext): PageView {
   const { solver: found, events: data, recent, intents } = solverData;
   const { body: solver, call } = found;
@@ -269,18 +276,18 @@ function render(solverData: SolverData, page: PageContext): PageView {
     recent !== null &&
     notice(
       "info",
-      html`This solver has more events than a page reads. Fills and bids are those of the last ${number(RECENT_BLOCKS.toString())} blocks, the bond that of the first events; the API has all of them.`,
+      html`The events of this solver are not looked through to the end. Fills and bids are those of the last ${number(RECENT_BLOCKS.toString())} blocks, the bond that of the first events; the API has all of them.`,
     );
   return {
     kicker: "Solver",
     title: `Solver #${solver.solver_id}`,
     beside: stateOf(solver.active),
     lead: "Competes for intents with bids, and fills those whose owner selects it.",
-    main: html`${performance(found, page)}${cut}
+    main: html`${performance(found, page)}${cut}${unreadNotice(source)}
 <div class="columns"><div>${card("Record", html`${record}${sourceLinks(page, call)}`)}</div><div>${card("Bond", bondHistory(events, page))}</div></div>
 ${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
 ${card("Newest bids", html`${bidTable(newest, solverData, page)}${sourceLinks(page, source.call)}`)}`,
-    changes: changesOf(source.events, page),
+    ...changesAround(solverData, page),
   };
 }
 

@@ -77,7 +77,8 @@ const inPath: Parameter = {
 const COUNT = nullable({
   type: "string",
   pattern: "^[0-9]+$",
-  description: "Null where there are more than 1,000.",
+  description:
+    "Null where there are more than 1,000; at an earlier block, for policies and session keys, where there are more than 1,000 versions of them.",
 });
 
 const getAccount: Read = {
