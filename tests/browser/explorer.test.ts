@@ -73,7 +73,7 @@ describe("every page", () => {
         }
         await page.addScriptTag({ content: axe.source });
         const serious = (await page.evaluate(`axe.run().then(({ violations }) => violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .filter(({ id, impact }) => impact === "serious" || impact === "critical" || id === "region")
           .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")))`)) as string[];
         found.push(...serious.map((each) => `${path} ${each}`));
         const overflow = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
