@@ -75,7 +75,7 @@ function summarize(pages: readonly PageReport[]): readonly Headline[] {
     {
       what: "a cached page, first byte",
       value: milliseconds(cached),
-      ceiling: `${milliseconds(cold)}: the same page, made anew`,
+      ceiling: `${milliseconds(cold)}: the same page, made again`,
       ratio: `${(cached / cold).toFixed(2)} ×`,
       aim: null,
     },

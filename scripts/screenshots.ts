@@ -31,8 +31,8 @@ const PICTURES: Readonly<Record<string, string>> = {
 };
 
 const data = mkdtempSync(join(tmpdir(), "sextant-screenshots-"));
-const run = spawn(process.execPath, ["bin/sextant.mjs", "local", "--seed", "1", "--data", data], {
-  env: { ...process.env, API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" },
+const run = spawn(process.execPath, ["bin/sextant.mjs", "local", "--seed", "1"], {
+  env: { ...process.env, SEXTANT_DATA: data, API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" },
   stdio: ["ignore", "ignore", "inherit"],
 });
 

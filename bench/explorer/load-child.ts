@@ -12,7 +12,7 @@ export type PageReport = {
   readonly path: string;
   /** First byte of a cached page. */
   readonly cached: Quantiles;
-  /** Last byte of a page that is made anew, and of the API's responses behind it, requested at once. */
+  /** Last byte of a page that is made again, and of the API's responses behind it, requested at once. */
   readonly cold: Quantiles;
   readonly reads: Quantiles;
   readonly readCount: number;
@@ -27,7 +27,7 @@ const { url, coldUrl, rounds } = JSON.parse(process.argv[2] ?? "") as ExplorerLo
 const agent = new Agent({ keepAlive: true });
 const WARM_UP = 5;
 
-type Answer = {
+type PageResponse = {
   readonly status: number;
   readonly firstMs: number;
   readonly lastMs: number;
@@ -35,7 +35,7 @@ type Answer = {
   readonly text: string;
 };
 
-function get(target: string, encoding = "gzip"): Promise<Answer> {
+function get(target: string, encoding = "gzip"): Promise<PageResponse> {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const sent = request(target, { agent, headers: { "accept-encoding": encoding } }, (response) => {

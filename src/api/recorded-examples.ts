@@ -97,7 +97,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg1MjYyMDM0ODc2NyIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg1NDc1NTE4MTIyNSIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -249,7 +249,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95",
+        quoteHash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc",
       },
     },
     getFacilitator: {
@@ -265,7 +265,7 @@ export const recordedExamples: ApiExamples = {
         service_numeric_id: "1",
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
         token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
-        quote_hash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95",
+        quote_hash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc",
         cursor: "WyI4Il0",
         block: "345",
       },
@@ -396,7 +396,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_BO2yL8NzYHK94B7P9QaMIg",
+        id: "wh_m8kdTfpj0nyL-Cub3uqAbw",
       },
       body: {
         action: "pause",
@@ -410,7 +410,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_BO2yL8NzYHK94B7P9QaMIg",
+        id: "wh_m8kdTfpj0nyL-Cub3uqAbw",
       },
     },
     readEvents: {

@@ -405,7 +405,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xb18bb62583129c45af5e259cac9adc9467683367f7398e6d134f206fe65b2b95" });
+   * const record = await sextant.getQuote({ quoteHash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc" });
    * ```
    */
   getQuote(parameters: {
@@ -974,7 +974,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_BO2yL8NzYHK94B7P9QaMIg" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_m8kdTfpj0nyL-Cub3uqAbw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -991,7 +991,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_BO2yL8NzYHK94B7P9QaMIg" });
+   * const record = await sextant.getWebhook({ id: "wh_m8kdTfpj0nyL-Cub3uqAbw" });
    * ```
    */
   getWebhook(parameters: {
