@@ -166,7 +166,7 @@ describe("a read with x-min-block", () => {
     expect(taking.every(({ parameters }) => names(parameters).includes("min_block"))).toBe(true);
     const reads = [...indexReads, ...writeReads].map(({ path }) => `get ${path.replace(/:(\w+)/g, "{$1}")}`);
     expect(taking.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(
-      [...reads, "post /preflight", "put /intents/{id}/metadata"].sort(),
+      [...reads, "get /integrity", "post /preflight", "put /intents/{id}/metadata"].sort(),
     );
   });
 
@@ -175,7 +175,7 @@ describe("a read with x-min-block", () => {
       .replace(/:address/, ADDRESS)
       .replace(/:\w*[hH]ash/, `0x${"1".repeat(64)}`)
       .replace(/:\w+/, "7");
-    const { status, headers } = await getHastily(`${target}?owner=${ADDRESS}`, "1000");
+    const { status, headers } = await getHastily(`${target}?owner=${ADDRESS}&token=${ADDRESS}`, "1000");
     expect([status, headers.get("x-error-code")]).toEqual([503, "BLOCK_NOT_INDEXED"]);
   });
 
