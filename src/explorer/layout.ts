@@ -92,7 +92,7 @@ function blockBar(page: PageContext, { previous, next }: Changes): Html {
     to === null
       ? html`<span class="step off" title="No ${label.toLowerCase()}">${arrow}<span class="hidden">No ${label.toLowerCase()}</span></span>`
       : html`<a class="step" href="${linkHere(page, { block: to, ...NO_PAGING })}" title="${label}: block ${to}">${arrow}<span class="hidden">${label}: block ${to}</span></a>`;
-  return html`<div class="blocks${block === null ? "" : " past"}" role="region" aria-label="Block"><div class="wide">
+  return html`<div class="blocks${block === null ? "" : " past"}" role="region" aria-label="Block to show"><div class="wide">
 ${block !== null && pastBanner(page)}
 <form method="get" action="${EXPLORER_PATH}${page.path}" data-slider>
 ${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">`)}
