@@ -62,7 +62,7 @@ export class ApiReader {
     }
   }
 
-  /** The exact text of a response that is no record, such as a document; null where there is none. */
+  /** The exact text of a response that is no record, such as a document; null for 404. */
   async findText(route: string, values: CallValues): Promise<ApiResult<string> | null> {
     const call = this.#createCall(route, values);
     const { status, headers, text } = await this.#sendCall(call);

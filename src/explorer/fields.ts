@@ -72,7 +72,7 @@ function hexValue(page: PageContext, name: string, text: string): Html {
 
 function plainValue(page: PageContext, fields: Fields, name: string, text: string): Html {
   const kind = ID_FIELDS[name];
-  // Ids count from one: zero is how a contract says that there is none.
+  // Ids count from one: a contract returns zero for a missing record.
   if (kind !== undefined)
     return text === "0" ? html`<span class="soft">none</span>` : recordLink(page, kind, text);
   const tokenField = AMOUNT_TOKENS[name];

@@ -70,7 +70,7 @@ async function loadNewest(api: ApiReader, before: string | undefined): Promise<E
   return { call, events: shown, next, isNewestFirst: true, cutBlock: isSplit ? lowest : null };
 }
 
-/** The last block with events before this one; block 0, which has none, where there is none. */
+/** The last block with events before this one; block 0 without one. */
 async function readHeadBefore(
   api: ApiReader,
   before: string,
