@@ -14,7 +14,9 @@ import {
   QUOTING_EVENTS,
   sentence,
   time,
+  token,
   transaction,
+  unavailable,
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
@@ -29,6 +31,7 @@ function pageWith(pagePaths: readonly string[], explorerUrl: string | null = nul
     network: "local",
     chainId: 1,
     explorerUrl,
+    native: { symbol: "POL", decimals: 18 },
     tokens: { [TOKEN]: { symbol: "USDC", decimals: 6 } },
   };
   return { block: "9", site: { chain, pagePaths: new Set(pagePaths) } } as unknown as PageContext;
@@ -40,6 +43,28 @@ it("an amount has symbol and decimals of a known token, and the smallest unit of
   expect(renderHtml(amount(page, "1500000", TOKEN))).toMatch(/title="1500000 units">.*1\.5.*USDC/);
   expect(renderHtml(amount(page, "1500000", OTHER))).toMatch(/1,500,000.*units/);
   expect(renderHtml(amount(page, null, TOKEN))).toBe(renderHtml(unknown()));
+});
+
+it("the coin of the chain has its symbol, and few of its units are wei", () => {
+  const zero = `0x${"0".repeat(40)}`;
+  const textOf = (units: string) => renderHtml(amount(page, units, zero)).replace(/<[^>]*>/g, "");
+  expect(textOf("1500000000000000000")).toBe("1.5 POL");
+  expect(textOf("7")).toBe("7 wei");
+  expect(textOf("-999999999999")).toBe("-999,999,999,999 wei");
+  expect(textOf("1000000000000")).toBe("0.000001 POL");
+  expect(textOf("0")).toBe("0 POL");
+  expect(renderHtml(token(page, zero))).toContain(">POL<");
+});
+
+it("only the problem of a block that is too old is said to be one", () => {
+  const old = "This data is available from block 9 on.";
+  expect(renderHtml(unavailable("Totals", old))).toContain(
+    "Totals are kept for recent blocks only. This data",
+  );
+  const wrong = "token must be <an address>.";
+  expect(renderHtml(unavailable("Totals", wrong))).toBe(
+    '<p class="notice info">token must be &lt;an address&gt;.</p>',
+  );
 });
 
 it("an address is whole to copy, short to read, and a link once its page exists", () => {
@@ -72,10 +97,8 @@ it("a sentence has amounts of known tokens as people read them", () => {
     renderHtml(sentence(page, { type: "ReceiptRecorded", description })).replace(/<[^>]*>/g, "");
   expect(textOf(`${OTHER} paid 1500000 of ${TOKEN}; more`)).toBe("0xababab…ababab paid 1.5 USDC; more");
   expect(textOf(`limited its spending of ${TOKEN} to 5`)).toBe("limited its spending of USDC to 5");
-  expect(textOf(`limited its spending of 0x${"0".repeat(40)} to 5`)).toBe(
-    "limited its spending of the native coin to 5",
-  );
-  expect(textOf(`spent 7 of 0x${"0".repeat(40)}`)).toBe("spent 7 of the native coin");
+  expect(textOf(`limited its spending of 0x${"0".repeat(40)} to 5`)).toBe("limited its spending of POL to 5");
+  expect(textOf(`spent 7 of 0x${"0".repeat(40)}`)).toBe("spent 7 wei");
   expect(textOf(`spent 7 of ${OTHER}`)).toBe("spent 7 of 0xababab…ababab");
 });
 

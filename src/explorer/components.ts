@@ -1,5 +1,7 @@
 // The parts that pages are made of: facts, badges, addresses, hashes, amounts, times, gauges, timelines.
 
+import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
+import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
 import {
@@ -44,6 +46,14 @@ export function unknown(): Html {
 /** A notice above or inside a part; a warning says what is wrong and what to do. */
 export function notice(kind: "info" | "warn", content: HtmlValue): Html {
   return html`<p class="notice ${kind}">${content}</p>`;
+}
+
+/** What the API does not know at the shown block, or does not take, in its own words. */
+export function unavailable(what: string, problem: string): Html {
+  return notice(
+    "info",
+    html`${isBeforeKeptBlocks(problem) && `${what} are kept for recent blocks only. `}${problem}`,
+  );
 }
 
 type Tone = "good" | "bad" | "warn" | "plain" | "accent";
@@ -115,8 +125,6 @@ export function recordLink(page: PageContext, kind: RecordKind, id: string, labe
     : html`<a class="record" href="${path}">${text}</a>`;
 }
 
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
-
 /** An address by its ends, with all of it to copy, and its page. */
 export function address(page: PageContext, value: unknown): Html {
   if (typeof value !== "string") return unknown();
@@ -157,16 +165,22 @@ function shownNumber({ text, exact }: ShownNumber): Html {
     : html`<span class="number" title="${exact}">${text}</span>`;
 }
 
-/** Null where the deployment file does not name it. */
+/** The coin of the chain, or a token that the deployment file names; null for any other. */
 export function findToken({ site }: PageContext, token: unknown): KnownToken | null {
-  const { tokens } = site.chain;
-  return typeof token === "string" && Object.hasOwn(tokens, token) ? (tokens[token] ?? null) : null;
+  const { native, tokens } = site.chain;
+  const named = typeof token === "string" && Object.hasOwn(tokens, token) ? tokens[token] : undefined;
+  return named ?? (token === ZERO_ADDRESS ? native : null);
 }
+
+// Below a millionth of a coin only zeros would be seen of it.
+const FEW_WEI = /^-?[1-9][0-9]{0,11}$/;
 
 /** An amount of a token: with its symbol and decimals where they are known, otherwise in the smallest unit. */
 export function amount(page: PageContext, units: unknown, token: unknown): Html {
   if (typeof units !== "string") return unknown();
   const known = findToken(page, token);
+  if (token === ZERO_ADDRESS && FEW_WEI.test(units))
+    return html`<span class="amount">${number(units)} <span class="symbol">wei</span></span>`;
   if (known)
     return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
   return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
@@ -238,7 +252,7 @@ function inSentence(page: PageContext, part: string): Html {
   const isAmount = before !== undefined && before !== "spending";
   if (isAmount && findToken(page, id) !== null) return amount(page, before, id);
   const shown = id.length > 42 ? identifier(id) : token(page, id);
-  return before === undefined ? shown : html`${before} of ${id === ZERO_ADDRESS ? "the native coin" : shown}`;
+  return before === undefined ? shown : html`${before} of ${shown}`;
 }
 
 /** Text of a stranger, such as a name. */

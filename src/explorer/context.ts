@@ -15,6 +15,8 @@ export type ExplorerChain = {
   readonly chainId: number;
   /** A block explorer of the chain itself; null without one. */
   readonly explorerUrl: string | null;
+  /** The coin of the chain, which has the zero address where tokens are named. */
+  readonly native: KnownToken;
   readonly tokens: Readonly<Record<string, KnownToken>>;
 };
 

@@ -33,6 +33,14 @@ describe("text of a stranger", () => {
     expect(shown("Яндекс")).not.toContain("mixed alphabets");
   });
 
+  it("takes little markup however many hidden characters it has", () => {
+    for (const value of ["\u200b".repeat(400), "a\u200b".repeat(200), "\u{e0041}".repeat(1_000)]) {
+      expect(shown(value).length).toBeLessThan(3_000);
+      expect(shown(value)).toContain("…");
+    }
+    expect(shown("\u200b".repeat(24))).not.toContain("…");
+  });
+
   it("is cut where it is very long", () => {
     expect(shown("x".repeat(1_000_000)).length).toBeLessThan(1_000);
     expect(shown("x".repeat(1_000_000))).toContain("…");

@@ -9,14 +9,24 @@ const LATIN = /\p{Script=Latin}/u;
 
 // A page stays small whatever a record says; the API has all of it.
 const LENGTH_MAX = 400;
+// Each takes some 70 characters of markup. A text with more of them is an attack on its reader, and nothing to read.
+const HIDDEN_MAX = 24;
 
 /** Text of a stranger, apart from ours: it neither reorders what stands beside it nor hides what it contains. */
 export function foreignText(value: string, lengthMax = LENGTH_MAX): Html {
   const characters = [...value.slice(0, 2 * lengthMax)];
-  const shown = characters.slice(0, lengthMax).map(showCharacter);
-  const isCut = characters.length > lengthMax || value.length > 2 * lengthMax;
+  const fitting = cutAfterHidden(characters.slice(0, lengthMax));
+  const shown = fitting.map(showCharacter);
+  const isCut = fitting.length < characters.length || value.length > 2 * lengthMax;
   const mixed = LATIN.test(value) && LOOKALIKE.test(value);
   return html`<bdi class="foreign">${shown}${isCut && "…"}</bdi>${mixed && html` <span class="badge warn" title="Letters of several alphabets that look alike">mixed alphabets</span>`}`;
+}
+
+/** The characters up to the last hidden one that is shown. */
+function cutAfterHidden(characters: readonly string[]): readonly string[] {
+  let hidden = 0;
+  const end = characters.findIndex((each) => HIDDEN.test(each) && ++hidden > HIDDEN_MAX);
+  return end === -1 ? characters : characters.slice(0, end);
 }
 
 function showCharacter(character: string): Html | string {

@@ -65,9 +65,8 @@ it("has a chart for each token, the one with the most receipts first, and a bar 
 
 it("says so where nothing was settled, or nothing is known of that block", () => {
   expect(cardOf({ ...range, volumes: [] })).toContain("No payment was settled in this time.");
-  const old = { ...page, head: { ...page.head, block_number: "3" } };
-  const unknown = renderHtml(volumeCard({ problem: "Block 3 is <too old>." }, old));
-  expect(unknown).toContain("Volumes are kept for recent blocks only. Block 3 is &lt;too old&gt;.");
+  const unknown = renderHtml(volumeCard({ problem: "This data is available from block 9 on." }, page));
+  expect(unknown).toContain("Volumes are kept for recent blocks only. This data is available");
 });
 
 it("says why the API rejects a request, and nothing of old blocks where that is not why", () => {

@@ -2,7 +2,7 @@
 import { formatAmount } from "../lib/decimal.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { barChart, type ChartBar } from "./charts.ts";
-import { amount, card, findToken, notice, number, token } from "./components.ts";
+import { amount, card, findToken, number, token, unavailable } from "./components.ts";
 import { linkHere, type PageContext, type PageRequest } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shorten } from "./format.ts";
 import { type Html, html } from "./html.ts";
@@ -118,10 +118,7 @@ function tokensOf({ volumes }: Volumes): readonly string[] {
 /** A card with a chart for each token. */
 export function volumeCard(result: VolumesResult, page: PageContext, title = "Settled volume"): Html {
   if ("problem" in result) {
-    const { block_number, finalized_block } = page.head;
-    const isOld = BigInt(block_number) < BigInt(finalized_block);
-    const words = html`${isOld && "Volumes are kept for recent blocks only. "}${result.problem}`;
-    return card(title, notice("info", words), { id: "volumes" });
+    return card(title, unavailable("Volumes", result.problem), { id: "volumes" });
   }
   const { body, call } = result;
   const tokens = tokensOf(body);

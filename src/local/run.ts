@@ -2,6 +2,7 @@
 import { Registry } from "prom-client";
 import { generatePrivateKey } from "viem/accounts";
 import { serveApi } from "../api/serve.ts";
+import { localChain } from "../chain/chains/local.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
@@ -164,7 +165,8 @@ async function startApi(
     chainId: simulation.deployment.chainId,
   };
   const publicUrl = () => config.publicBaseUrl ?? url;
-  const explorer = { chain: { explorerUrl: null, tokens: {}, ...simulation.deployment }, publicUrl };
+  const { native } = localChain;
+  const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...simulation.deployment }, publicUrl };
   const api = serveApi(server, { database, log, writes, webhooks, explorer });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);

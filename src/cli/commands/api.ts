@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
+import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
@@ -23,6 +24,9 @@ import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { RunCommand } from "../command.ts";
+
+/** Of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
+const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
 
 const settings = {
   ...listenSettings,
@@ -57,7 +61,8 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const eventStreams = { streamsMax, streamsPerClientMax };
   const webhooks = { config, chainId: deployment.chainId };
   const publicUrl = () => config.publicBaseUrl ?? url;
-  const explorer = { chain: { explorerUrl: null, tokens: {}, ...deployment }, publicUrl };
+  const native = findChainById(deployment.chainId)?.native ?? UNNAMED_COIN;
+  const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...deployment }, publicUrl };
   const common = { database, log, registry, explorer };
   const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
   try {

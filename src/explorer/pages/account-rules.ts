@@ -1,32 +1,11 @@
 // The rules of an account as lists: what is spent of its limits, all its policies, and its session keys.
-import { formatAmount } from "../../lib/decimal.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
-import { address, amount, badge, block, gauge, number, status, time, token, unknown } from "../components.ts";
+import { address, amount, badge, block, gauge, status, time, token, unknown } from "../components.ts";
 import { linkTo, type PageContext } from "../context.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { List } from "../list.ts";
-
-export const NATIVE = `0x${"0".repeat(40)}`;
-
-/** The zero address stands for the coin of the chain. */
-export function tokenName(page: PageContext, value: unknown): Html {
-  return value === NATIVE ? html`<span title="${NATIVE}">the native coin</span>` : token(page, value);
-}
-
-// Of every EVM chain.
-const NATIVE_DECIMALS = 18;
-// Below a millionth of a coin only zeros would be seen of it.
-const WEI_MAX = 10n ** 12n;
-
-/** An amount of a token, or of the native coin, whose symbol is not known here. */
-export function amountOf(page: PageContext, units: unknown, of: unknown): Html {
-  if (of !== NATIVE || typeof units !== "string") return amount(page, units, of);
-  if (BigInt(units) < WEI_MAX)
-    return html`<span class="amount">${number(units)} <span class="symbol">wei</span></span>`;
-  const coins = formatAmount(BigInt(units), NATIVE_DECIMALS);
-  return html`<span class="amount" title="${units} wei">${number(coins)} <span class="symbol">native</span></span>`;
-}
 
 const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
   [86_400n, "d"],
@@ -55,9 +34,9 @@ function timeFromBlock(value: unknown, { head }: PageContext): Html {
 }
 
 function spentCell(each: ApiRecord, page: PageContext): Html {
-  const spent = amountOf(page, each.spent, each.token);
+  const spent = amount(page, each.spent, each.token);
   if (each.max_per_day === null) return html`${spent}<span class="under">no limit a day</span>`;
-  const limit = amountOf(page, each.max_per_day, each.token);
+  const limit = amount(page, each.max_per_day, each.token);
   return gauge({
     label: "Spent",
     used: BigInt(String(each.spent)),
@@ -67,11 +46,11 @@ function spentCell(each: ApiRecord, page: PageContext): Html {
 }
 
 function limitCell(each: ApiRecord, page: PageContext): Html {
-  if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${tokenName(page, each.token)}`;
+  if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${token(page, each.token)}`;
   const through =
-    each.facilitator !== NATIVE &&
+    each.facilitator !== ZERO_ADDRESS &&
     html`<span class="under">through facilitator ${address(page, each.facilitator)}</span>`;
-  return html`Payments of ${tokenName(page, each.token)} to ${address(page, each.merchant)}${through}`;
+  return html`Payments of ${token(page, each.token)} to ${address(page, each.merchant)}${through}`;
 }
 
 export const windowList: List = {
@@ -93,14 +72,13 @@ export const windowList: List = {
     {
       label: "Left",
       kind: "number",
-      cell: (each, page) =>
-        each.remaining === null ? unknown() : amountOf(page, each.remaining, each.token),
+      cell: (each, page) => (each.remaining === null ? unknown() : amount(page, each.remaining, each.token)),
     },
     {
       label: "Per payment",
       kind: "number",
       cell: (each, page) =>
-        each.max_per_payment === null ? unknown() : amountOf(page, each.max_per_payment, each.token),
+        each.max_per_payment === null ? unknown() : amount(page, each.max_per_payment, each.token),
     },
     {
       label: "Resets",
@@ -128,9 +106,9 @@ function subjectCell(each: ApiRecord, page: PageContext): Html {
       return html`<code title="${selector}">${FUNCTIONS[selector] ?? selector}</code> of ${address(page, each.target)}`;
     }
     case "SPEND_LIMIT":
-      return tokenName(page, each.token);
+      return token(page, each.token);
     case "PAYMENT_POLICY":
-      return html`${tokenName(page, each.token)} to ${address(page, each.merchant)}`;
+      return html`${token(page, each.token)} to ${address(page, each.merchant)}`;
     case "GUARDIAN":
       return address(page, each.guardian);
     default:
@@ -145,7 +123,7 @@ const allowance = (isAllowed: unknown) =>
 const limitOf = (each: ApiRecord, page: PageContext) =>
   each.max_per_day === "0"
     ? badge("No limit a day")
-    : html`${amountOf(page, each.max_per_day, each.token)} a day`;
+    : html`${amount(page, each.max_per_day, each.token)} a day`;
 
 function settingCell(each: ApiRecord, page: PageContext): Html {
   switch (each.policy_type) {
@@ -158,7 +136,7 @@ function settingCell(each: ApiRecord, page: PageContext): Html {
     case "ACCOUNT_FROZEN":
       return each.frozen === true ? status("FROZEN") : badge("Not frozen", "good");
     case "GUARDIAN":
-      return each.guardian === NATIVE ? badge("No guardian") : badge("May freeze and release it");
+      return each.guardian === ZERO_ADDRESS ? badge("No guardian") : badge("May freeze and release it");
     default:
       return allowance(each.allowed);
   }

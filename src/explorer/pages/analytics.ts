@@ -6,11 +6,11 @@ import {
   amount,
   card,
   findToken,
-  notice,
   number,
   recordLink,
   token,
   totals,
+  unavailable,
 } from "../components.ts";
 import { EXPLORER_PATH, type PageContext, type PageRequest } from "../context.ts";
 import { shorten } from "../format.ts";
@@ -226,7 +226,7 @@ function summaryOf({ summary }: Commerce): Html {
 
 function render({ commerce, chosen }: AnalyticsData, page: PageContext): PageView {
   const isKnown = !("problem" in commerce);
-  const main = html`${isKnown ? summaryOf(commerce.body) : notice("info", html`Analytics are kept for recent blocks only. ${commerce.problem}`)}
+  const main = html`${isKnown ? summaryOf(commerce.body) : unavailable("Analytics", commerce.problem)}
 ${isKnown && tokenCard(commerce, page)}
 ${isKnown && chosen !== null && tokenForm(commerce.body, chosen.token, page)}
 ${chosen !== null && html`${volumeCard(chosen.volumes, page)}${flowCard(chosen.flows, page)}${partyCards(chosen, page)}${railCard(chosen, page)}`}`;

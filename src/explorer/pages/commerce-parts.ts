@@ -1,4 +1,5 @@
 // Parts that pages of commerce share: the history of a record, its state, the facilitator behind an address.
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
@@ -103,8 +104,6 @@ export function signalsCard(
 
 /** As many rows of a related list as a page shows. */
 export const RELATED_ROWS = "6";
-
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 /** The registered facilitator with this address, by its number; null for none. */
 export async function findFacilitatorId(api: ApiReader, facilitator: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import { card, notice, number, totals } from "../components.ts";
+import { card, number, totals, unavailable } from "../components.ts";
 import { EXPLORER_PATH, type PageContext } from "../context.ts";
 import { type EventsData, eventFeed, eventsUpTo, readNewestEvents } from "../events.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
@@ -14,7 +14,8 @@ import { intentList } from "./intents.ts";
 /** As GET /totals has it. */
 type Totals = {
   readonly totals: Readonly<Record<string, string>>;
-  /** What came in each of the last days, the running one last. */
+  readonly interval: "day" | "hour";
+  /** What came in each of the last days or hours, the running one last. */
   readonly series: readonly Readonly<Record<string, string>>[];
 };
 
@@ -29,10 +30,24 @@ type HomeData = {
 const ROWS_SHOWN = 8;
 const FEED_SHOWN = 10;
 
+// Over a month the lines of a younger index would be flat, with a peak at their end.
+const YOUNG_DAYS = 3;
+
+/** By day, or by hour where everything happened within the last days. */
+async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
+  const days = await api.attempt<Totals>("/totals");
+  if ("problem" in days) return days;
+  const earlier = days.body.series.slice(0, -YOUNG_DAYS);
+  const isYoung = earlier.every(({ start: _start, ...counts }) =>
+    Object.values(counts).every((count) => count === "0"),
+  );
+  return isYoung ? api.attempt<Totals>("/totals", { query: { interval: "hour" } }) : days;
+}
+
 async function load(api: ApiReader): Promise<HomeData> {
   const readFeed = async () => readNewestEvents(api, await api.head(), FEED_SHOWN);
   const [found, feed, intents, receipts, disputes] = await Promise.all([
-    api.attempt<Totals>("/totals"),
+    readTotals(api),
     readFeed(),
     api.list(intentList, { query: { limit: String(ROWS_SHOWN) } }),
     api.list(receiptList, { query: { limit: String(ROWS_SHOWN) } }),
@@ -76,13 +91,13 @@ const ITEMS: readonly Item[] = [
 ];
 
 function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
-  if ("problem" in found)
-    return notice("info", html`Totals are kept for recent blocks only. ${found.problem}`);
-  const { totals: all, series } = found.body;
+  if ("problem" in found) return unavailable("Totals", found.problem);
+  const { totals: all, interval, series } = found.body;
+  const span = `by ${interval}, over the last ${series.length} ${interval}s`;
   const chartOf = ({ label, key }: Item) =>
     sparkline(
       series.map((each) => Number(each[key])),
-      `New ${label.toLowerCase()} by day, over the last ${series.length} days`,
+      `New ${label.toLowerCase()} ${span}`,
     );
   const items = ITEMS.map((item) => ({
     label: item.label,
@@ -90,7 +105,7 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
     note: item.note(all),
     ...(series.length > 1 ? { chart: chartOf(item) } : {}),
   }));
-  return html`<div class="home-totals">${totals(items)}${sourceLinks(page, found.call)}</div>`;
+  return html`<div class="home-totals">${totals(items)}${series.length > 1 && html`<p class="soft note">Lines: what came ${span}.</p>`}${sourceLinks(page, found.call)}</div>`;
 }
 
 function renderFeed({ feed }: HomeData, page: PageContext): Html {

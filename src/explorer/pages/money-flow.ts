@@ -1,6 +1,7 @@
 // The money flow of one token: from those who pay, through merchants, to the facilitators that settled it.
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiResult } from "../api-reader.ts";
-import { address, amount, card, findToken, notice, number, recordLink } from "../components.ts";
+import { address, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { formatUnits, shorten } from "../format.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
@@ -26,7 +27,6 @@ export type Flows = Volume & {
 
 type Hop = { readonly from: string; readonly to: string; readonly value: bigint };
 
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 const OTHERS = "others";
 // More parties than these become lines too thin to follow; the table has all that the API has.
 const PARTIES_MAX = 10;
@@ -154,8 +154,7 @@ function flowTables(flows: Flows, page: PageContext): Html {
 /** The card with the drawing and its tables. */
 export function flowCard(result: ApiResult<Flows> | { readonly problem: string }, page: PageContext): Html {
   const title = "Money flow";
-  if ("problem" in result)
-    return card(title, notice("info", html`Flows are kept for recent blocks only. ${result.problem}`));
+  if ("problem" in result) return card(title, unavailable("Flows", result.problem));
   const { body: flows, call } = result;
   if (flows.payers.length === 0)
     return card(

@@ -1,8 +1,10 @@
 // Preflight on a page: whether a planned transaction of an account passes, why not, and the calls that would change it.
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   address,
+  amount,
   card,
   facts,
   findToken,
@@ -11,6 +13,7 @@ import {
   ownSentence,
   recordPath,
   status,
+  token as tokenLabel,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { shorten } from "../format.ts";
@@ -19,7 +22,7 @@ import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { type Account, findActiveAccount } from "./account.ts";
-import { amountOf, NATIVE, policyList, sessionKeyList, tokenName } from "./account-rules.ts";
+import { policyList, sessionKeyList } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
 
 type SpendCheck = {
@@ -83,15 +86,14 @@ async function evaluate(
 }
 
 function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: PageContext): Html {
-  const of = tokenName(page, token);
   if (max_per_day === null)
-    return html`<p>Spends ${amountOf(page, attempted, token)} of ${of}, which has no limit.</p>`;
+    return html`<p>Spends ${amount(page, attempted, token)}${findToken(page, token) === null && html` of ${tokenLabel(page, token)}`}, which has no limit.</p>`;
   return html`<div class="spend">${gauge({
-    label: token === NATIVE ? "Native coin, after it" : "Token, after it",
+    label: token === ZERO_ADDRESS ? "Native coin, after it" : "Token, after it",
     used: BigInt(spent) + BigInt(attempted),
     limit: BigInt(max_per_day),
-    text: html`${amountOf(page, (BigInt(spent) + BigInt(attempted)).toString(), token)} of ${amountOf(page, max_per_day, token)}`,
-  })}<p class="under">Already spent in the current window: ${amountOf(page, spent, token)}. This adds ${amountOf(page, attempted, token)}.</p></div>`;
+    text: html`${amount(page, (BigInt(spent) + BigInt(attempted)).toString(), token)} of ${amount(page, max_per_day, token)}`,
+  })}<p class="under">Already spent in the current window: ${amount(page, spent, token)}. This adds ${amount(page, attempted, token)}.</p></div>`;
 }
 
 /** What the call changes, in words. */
@@ -108,8 +110,8 @@ function updateTitle(
       return html`Allow the function <code>${selector}</code> of ${address(page, target)}`;
     case "SPEND_LIMIT":
       return suggested_value === "0"
-        ? html`Remove the limit of ${tokenName(page, token)}`
-        : html`Raise the limit of ${tokenName(page, token)} to ${amountOf(page, suggested_value, token)} a day`;
+        ? html`Remove the limit of ${tokenLabel(page, token)}`
+        : html`Raise the limit of ${tokenLabel(page, token)} to ${amount(page, suggested_value, token)} a day`;
     default:
       return html`Change the policy`;
   }
@@ -158,8 +160,8 @@ function reasonTexts({ reasons, spend_checks }: Verdict, page: PageContext): rea
     const check = reason.startsWith("Spending ") ? failed.shift() : undefined;
     if (check === undefined) return ownSentence(page, reason);
     const { token, attempted, spent, max_per_day, remaining } = check;
-    const shown = (units: string | null) => amountOf(page, units, token);
-    return html`<span class="sentence">Spending ${shown(attempted)}${findToken(page, token) === null && html` of ${tokenName(page, token)}`} exceeds the daily limit of ${shown(max_per_day)}: ${shown(spent)} is spent, ${shown(remaining)} remains.</span>`;
+    const shown = (units: string | null) => amount(page, units, token);
+    return html`<span class="sentence">Spending ${shown(attempted)}${findToken(page, token) === null && html` of ${tokenLabel(page, token)}`} exceeds the daily limit of ${shown(max_per_day)}: ${shown(spent)} is spent, ${shown(remaining)} remains.</span>`;
   });
 }
 

@@ -1,14 +1,13 @@
 // Solvers: all that are registered, with what their operators bid, won and filled.
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { address, amount, block, number, recordLink, status, unknown } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { type Html, html } from "../html.ts";
 import { filterForm, type List, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 
-/** The registry holds bonds in the coin of the chain, which has the zero address where tokens are named. */
-const NATIVE = `0x${"0".repeat(40)}`;
-
-export const bondOf = (page: PageContext, bond: unknown): Html => amount(page, bond, NATIVE);
+/** The registry holds bonds in the coin of the chain. */
+export const bondOf = (page: PageContext, bond: unknown): Html => amount(page, bond, ZERO_ADDRESS);
 
 export const stateOf = (active: unknown): Html => status(active === true ? "ACTIVE" : "INACTIVE");
 

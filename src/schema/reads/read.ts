@@ -31,6 +31,11 @@ export function formatHeadHeaders(head: IndexHead): Readonly<Record<string, stri
   return { "x-indexed-block": head.number.toString(), "x-indexed-block-hash": head.hash };
 }
 
+/** Whether this is the problem of a block before those whose rows are kept. */
+export function isBeforeKeptBlocks(problem: string): boolean {
+  return /^This data is available from block [0-9]+ on\.$/.test(problem);
+}
+
 /** Rejects a block that is not indexed; `recent` is for rows with history only back to the finalized block. */
 export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { recent: boolean }): void {
   if (asOf === null) return;

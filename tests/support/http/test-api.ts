@@ -24,7 +24,12 @@ const UNUSED_CONTRACTS = Object.fromEntries(
   CONTRACT_NAMES.map((name, index) => [name, `0x${String(index + 1).padStart(40, "0")}`]),
 ) as Deployment["contracts"];
 
-const TEST_CHAIN = { network: "local", chainId: 31_337, explorerUrl: null };
+const TEST_CHAIN = {
+  network: "local",
+  chainId: 31_337,
+  explorerUrl: null,
+  native: { symbol: "ETH", decimals: 18 },
+};
 
 // Registered and managed, without deliveries in the background.
 const WEBHOOKS = { SEXTANT_WEBHOOK_KEY: `0x${"5e".repeat(32)}`, SEXTANT_WEBHOOK_DELIVERY: "false" };
