@@ -269,6 +269,12 @@ export const portfolioSettings = {
     false,
     "Whether prices without an onchain oracle are requested from DefiLlama.",
   ),
+  goldRushApiKey: setting(
+    "GOLDRUSH_API_KEY",
+    optional(secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "a GoldRush key: letters, digits, - and _"))),
+    null,
+    "Compares every snapshot with GoldRush and reports the differences; the wallet's address is sent there.",
+  ),
   rpcUrlsEthereum: setting("RPC_URL_1", nodes, [], describeNodes("Ethereum")),
   rpcUrlsOptimism: setting("RPC_URL_10", nodes, [], describeNodes("OP Mainnet")),
   rpcUrlsPolygon: setting("RPC_URL_137", nodes, [], describeNodes("Polygon")),

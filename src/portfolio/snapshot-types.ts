@@ -1,4 +1,5 @@
 // The response to a portfolio request; every amount is plain decimal text.
+import type { ChainCrossCheck } from "./cross-check/types.ts";
 import type { PositionKind } from "./types.ts";
 
 export type PortfolioAsset = {
@@ -86,4 +87,6 @@ export type PortfolioSnapshot = {
   readonly positions: readonly PortfolioPosition[];
   readonly recentActivity: readonly RecentActivity[];
   readonly provider: string;
+  /** Only where the service compares with a second source: one entry per chain. */
+  readonly crossCheck?: readonly ChainCrossCheck[];
 };

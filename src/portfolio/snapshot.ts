@@ -3,12 +3,14 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
+import type { CrossCheckSource } from "./cross-check/types.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { BUDGET_MS, CHAIN_MS_MAX } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
-import type { HoldingsProvider, PortfolioChain, PositionReader } from "./types.ts";
+import type { HoldingsProvider, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
@@ -71,16 +73,35 @@ type ChainReaderOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];
+  /** Reports where another source differs; it never changes what was read. */
+  readonly crossCheck?: CrossCheckSource | null;
 };
 
-/** Reads a wallet on one chain at one block: balances, then metadata, positions and prices. */
+/** Reads a wallet on one chain at one block. */
 export async function readChainData(
-  { provider, priceSources, positionReaders }: ChainReaderOptions,
+  options: ChainReaderOptions,
   chain: PortfolioChain,
   wallet: Hex,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const at = await chain.pin(signal);
+  const query: WalletQuery = { at: await chain.pin(signal), wallet };
+  const compare = options.crossCheck ? startCrossCheck(options.crossCheck, query, signal) : null;
+  const data = await readPinnedData(options, query, signal);
+  if (compare === null) return data;
+  const crossCheck = await compare(data);
+  return {
+    ...data,
+    crossCheck,
+    warnings: [...data.warnings, ...describeCrossCheck(data.chain.name, crossCheck)],
+  };
+}
+
+/** Balances, then metadata, positions and prices. */
+async function readPinnedData(
+  { provider, priceSources, positionReaders }: ChainReaderOptions,
+  { at, wallet }: WalletQuery,
+  signal: AbortSignal,
+): Promise<ChainData> {
   const balances = await provider.read({ at, wallet }, signal);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;

@@ -274,6 +274,37 @@ export type CommerceAnalytics = {
   }[];
 };
 
+export type CrossCheck = {
+  /** The chain's slug. */
+  chain: string;
+  /** The second source. */
+  source: string;
+  /** Whether the source could be read. */
+  status: "compared" | "unavailable";
+  /** When the source read the chain; null when it does not say. */
+  updatedAt: string | null;
+  /** Assets that both have. */
+  comparedCount: number;
+  /** All differences, also those beyond the list. */
+  differenceCount: number;
+  differences: CrossCheckDifference[];
+  /** Assets that only the source has and calls spam itself. */
+  ignoredSpamCount: number;
+};
+
+export type CrossCheckDifference = {
+  /** `only-there`: the source has an asset that is not among the holdings read here; `only-here` the reverse; `price`: more than 2 % apart. */
+  kind: "balance" | "only-there" | "only-here" | "price";
+  /** Null for the native coin. */
+  contract: string | null;
+  /** As we know it; never the source's. */
+  symbol: string | null;
+  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  ours: string | null;
+  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  theirs: string | null;
+};
+
 export type Dispute = {
   dispute_id: string;
   receipt_id: string;
@@ -818,6 +849,8 @@ export type PortfolioSnapshot = {
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
+  /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
+  crossCheck?: CrossCheck[];
 };
 
 export type PortfolioSummary = {

@@ -17,6 +17,7 @@ import type { Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
+import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
 import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../portfolio/positions/readers.ts";
@@ -68,6 +69,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       provider,
       priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,
+      crossCheck: config.goldRushApiKey === null ? null : createGoldRush({ key: config.goldRushApiKey }),
       gate: paywall.gate,
       devBypass: paywall.devBypass,
       registry,

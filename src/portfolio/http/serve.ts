@@ -27,6 +27,7 @@ import { type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
+import type { CrossCheckSource } from "../cross-check/types.ts";
 import { createPortfolioParameters } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
@@ -47,6 +48,8 @@ type PortfolioServiceOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
+  /** A second source that every snapshot is compared with. */
+  readonly crossCheck?: CrossCheckSource | null;
   readonly gate: PortfolioGate;
   readonly devBypass: boolean;
   /** A node of the payment chain that browser wallets may use; absent where wallets know the chain. */

@@ -14,6 +14,7 @@ import {
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import { compareHoldings, reportUnavailable } from "../cross-check/compare.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
 import { valueSnapshot } from "../valuation/value-snapshot.ts";
 import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
@@ -153,6 +154,19 @@ describe("the schema of a snapshot", () => {
       },
     });
     expect(valid(empty), JSON.stringify(valid.errors)).toBe(true);
+  });
+
+  it("accepts the report of a second source, and nothing undocumented in it", () => {
+    const chain = makeChainConfig("base", 8453, [usdc]);
+    const own = { chain, holdings: [makeHolding(usdc, 5n)], prices: makePrices({}) };
+    const opinion = {
+      holdings: [{ contract: usdc.contract, rawBalance: 4n, priceUsd: null, isSpam: false }],
+      updatedAt: "2026-11-16T20:00:01.234Z",
+    };
+    const compared = compareHoldings("goldrush", own, opinion);
+    const crossCheck = [compared, reportUnavailable("goldrush", chain)];
+    expect(valid({ ...full, crossCheck }), JSON.stringify(valid.errors)).toBe(true);
+    expect(valid({ ...full, crossCheck: [{ ...compared, surprise: 1 }] })).toBe(false);
   });
 
   it.each(Object.entries(SPECIFIED))("%s has exactly the specified keys, all required", (name, keys) => {

@@ -8,7 +8,7 @@ const count = { type: "integer", minimum: 0 };
 const listOf = (items: JsonSchema, more: JsonSchema = {}) => ({ type: "array", items, ...more });
 const textOrNull = { type: ["string", "null"] };
 
-const record = (title: string, properties: Readonly<Record<string, JsonSchema>>) => ({
+const record = (title: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   title,
   ...closedObject(properties),
 });
@@ -155,7 +155,46 @@ const portfolioSummary = record("PortfolioSummary", {
   }),
 });
 
-export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
+const sideOfDifference = {
+  ...textOrNull,
+  description:
+    "Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read.",
+};
+
+const crossCheck = listOf(
+  record("CrossCheck", {
+    chain,
+    source: { ...text, description: "The second source.", examples: ["goldrush"] },
+    status: { enum: ["compared", "unavailable"], description: "Whether the source could be read." },
+    updatedAt: {
+      ...nullable(time),
+      description: "When the source read the chain; null when it does not say.",
+    },
+    comparedCount: { ...count, description: "Assets that both have." },
+    differenceCount: { ...count, description: "All differences, also those beyond the list." },
+    differences: listOf(
+      record("CrossCheckDifference", {
+        kind: {
+          enum: ["balance", "only-there", "only-here", "price"],
+          description:
+            "`only-there`: the source has an asset that is not among the holdings read here; `only-here` the reverse; `price`: more than 2 % apart.",
+        },
+        contract,
+        symbol: { ...textOrNull, description: "As we know it; never the source's." },
+        ours: sideOfDifference,
+        theirs: sideOfDifference,
+      }),
+      { maxItems: 50 },
+    ),
+    ignoredSpamCount: { ...count, description: "Assets that only the source has and calls spam itself." },
+  }),
+  {
+    description:
+      "Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved.",
+  },
+);
+
+const snapshotShape = record("PortfolioSnapshot", {
   address,
   timestamp: { ...time, description: "Time of the snapshot." },
   chains: listOf(chain, { minItems: 1 }),
@@ -169,3 +208,9 @@ export const portfolioSnapshotSchema = record("PortfolioSnapshot", {
   }),
   provider: { ...text, description: "Source of the balances." },
 });
+
+/** `crossCheck` is the only key that a response may lack. */
+export const portfolioSnapshotSchema: JsonSchema = {
+  ...snapshotShape,
+  properties: { ...(snapshotShape.properties as Readonly<Record<string, JsonSchema>>), crossCheck },
+};

@@ -1,5 +1,6 @@
 // The data of a snapshot, per chain, before valuation.
 import type { Hex } from "../../lib/hex.ts";
+import type { ChainCrossCheck } from "../cross-check/types.ts";
 import type {
   AssetKey,
   AssetPrice,
@@ -26,6 +27,8 @@ export type ChainData = {
   /** Newest first. */
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
+  /** Only where a second source is compared. */
+  readonly crossCheck?: ChainCrossCheck;
 };
 
 export type SnapshotData = {

@@ -89,7 +89,13 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     positions: positions.map(({ position }) => position),
     recentActivity: listRecentActivity(data),
     provider,
+    ...listCrossChecks(data),
   };
+}
+
+function listCrossChecks({ chains }: SnapshotData): Pick<PortfolioSnapshot, "crossCheck"> {
+  const crossCheck = chains.flatMap((chain) => chain.crossCheck ?? []);
+  return crossCheck.length === 0 ? {} : { crossCheck };
 }
 
 type Valued = Pick<ValuedChain, "tokens" | "positions">;
