@@ -2,9 +2,10 @@
 
 import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
-import { type TokenTransfer, type TransferFilter, transfersCall } from "../chain/logs/transfers.ts";
+import { topicLogsCall } from "../chain/logs/topic-logs.ts";
+import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity } from "../chain/rpc/hex-values.ts";
-import { type Rpc, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
+import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
 import { Fault } from "../lib/fault.ts";
@@ -22,8 +23,7 @@ import type {
 // Enough for any single read of an honest protocol; readers that need more set their own limit.
 const READ_GAS_MAX = 10_000_000;
 
-// Transfers are optional: fail early instead of delaying the snapshot.
-const TRANSFER_ATTEMPTS_MAX = 3;
+const LOG_ATTEMPTS_MAX = 3;
 
 // Many nodes keep the state of the last blocks only: one more node is tried.
 const EARLIER_ATTEMPTS_MAX = 2;
@@ -74,11 +74,11 @@ function createPinnedReads(
       ),
     async transfers(filter, signal) {
       requireWithin(block, filter.toBlock);
-      const transfers = await rpc.pinned((node) => readTransfers(node, block, filter, signal), {
-        signal,
-        attemptsMax: TRANSFER_ATTEMPTS_MAX,
-      });
-      return transfers.map(toTransferLog);
+      return (await readLogs(rpc, block, transfersCall(filter), signal)).map(toTransferLog);
+    },
+    logs(filter, signal) {
+      requireWithin(block, filter.toBlock);
+      return readLogs(rpc, block, topicLogsCall(filter), signal);
     },
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
@@ -131,23 +131,34 @@ async function readEarlier(
   }
 }
 
-async function readTransfers(
+/** Logs are optional: fails early instead of delaying the snapshot. */
+function readLogs<T>(
+  rpc: Rpc,
+  block: PinnedBlock,
+  call: RpcCall<readonly T[]>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  return rpc.pinned((node) => readLogsOf(node, block, call, signal), {
+    signal,
+    attemptsMax: LOG_ATTEMPTS_MAX,
+  });
+}
+
+async function readLogsOf<T>(
   node: Rpc,
   block: PinnedBlock,
-  filter: TransferFilter,
+  call: RpcCall<readonly T[]>,
   signal: AbortSignal,
-): Promise<readonly TokenTransfer[]> {
+): Promise<readonly T[]> {
   // The header in the same batch proves that the node has the range: a lagging node would return fewer logs.
-  const results = await node.batch([transfersCall(filter), canonicalHeaderCall(block.number, block.hash)], {
-    signal,
-  });
+  const results = await node.batch([call, canonicalHeaderCall(block.number, block.hash)], { signal });
   const [result] = results;
   // A slow range and a slow node look the same; a smaller range helps with both.
   if ("error" in result && result.error.kind === "timeout") {
     throw new Fault("LOGS_TOO_LARGE", result.error.message, { cause: result.error });
   }
-  const [transfers] = unwrapResults(results);
-  return transfers;
+  const [logs] = unwrapResults(results);
+  return logs;
 }
 
 function toTransferLog({ log, from, to, isErc721, tokenId }: TokenTransfer): TransferLog {

@@ -1,4 +1,6 @@
 // The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
+import type { NodeLog } from "../chain/logs/log.ts";
+import type { TopicFilter } from "../chain/logs/topic-logs.ts";
 import type { TransferFilter } from "../chain/logs/transfers.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -83,6 +85,8 @@ export type PinnedChain = {
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
   /** ERC-20 and ERC-721 transfers up to the pinned block. Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
   transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
+  /** Logs of any kind up to the pinned block, ascending. Rejects like `transfers`. */
+  logs(filter: TopicFilter, signal: AbortSignal): Promise<readonly NodeLog[]>;
   /** Timestamps in seconds, by number, of blocks up to the pinned one. */
   timestamps(blocks: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, number>>;
   /** Who sent each transaction; those that no node has are missing. Hashes are lower-case. */

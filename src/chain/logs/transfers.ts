@@ -1,11 +1,9 @@
 // Token transfers of one account: logs of any contract by sender or receiver, checked against the filter.
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { malformedResponse } from "../rpc/errors.ts";
-import { toQuantity } from "../rpc/hex-values.ts";
 import type { RpcCall } from "../rpc/types.ts";
-import { getLogsCall } from "./get-logs.ts";
-import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
+import type { NodeLog } from "./log.ts";
+import { topicLogsCall } from "./topic-logs.ts";
 
 /** keccak256 of Transfer(address,address,uint256), which ERC-20 and ERC-721 share. */
 export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -30,26 +28,11 @@ export type TokenTransfer = {
 };
 
 /** The call that reads one side of an account's transfers; ascending by position. */
-export function transfersCall(filter: TransferFilter): RpcCall<TokenTransfer[]> {
-  const { fromBlock, toBlock } = filter;
-  const account = addressToTopic(filter.wallet);
-  const position = filter.side === "from" ? 1 : 2;
-  const topics = position === 1 ? [TRANSFER_TOPIC, account] : [TRANSFER_TOPIC, null, account];
-  const range = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
-  const emitter = filter.contract === undefined ? {} : { address: filter.contract };
-  return getLogsCall({ ...range, ...emitter, topics }, (list) => {
-    const logs = list.map(parseLog);
-    for (const log of logs) {
-      const isOfContract = filter.contract === undefined || log.address === filter.contract;
-      if (log.topics[0] !== TRANSFER_TOPIC || log.topics[position] !== account || !isOfContract) {
-        throw malformedResponse(`a log of ${log.address} was not requested`);
-      }
-      if (log.blockNumber < fromBlock || log.blockNumber > toBlock) {
-        throw malformedResponse(`a log lies outside of blocks ${fromBlock} to ${toBlock}`);
-      }
-    }
-    return logs.sort(compareLogPositions).flatMap(toTransfer);
-  });
+export function transfersCall({ wallet, side, ...range }: TransferFilter): RpcCall<TokenTransfer[]> {
+  const account = [addressToTopic(wallet)];
+  const topics = side === "from" ? [[TRANSFER_TOPIC], account] : [[TRANSFER_TOPIC], null, account];
+  const call = topicLogsCall({ ...range, topics });
+  return { ...call, parse: (result) => call.parse(result).flatMap(toTransfer) };
 }
 
 // Anyone may emit this topic with anything beside it: a log that does not name two accounts is no transfer.

@@ -109,7 +109,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
   const fail = () => Promise.reject(new Error("unexpected read from this chain"));
   const at: PinnedChain = {
     ...{ chain, block, read, callWithOverride: fail, nativeBalance: fail },
-    ...{ transfers: fail, timestamps: fail, senders: fail },
+    ...{ transfers: fail, logs: fail, timestamps: fail, senders: fail },
   };
   return {
     chain,

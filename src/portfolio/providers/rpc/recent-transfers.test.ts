@@ -46,6 +46,7 @@ function chainOf(head: number, node: Node = {}) {
       if (found.length > logsMax) throw new Fault("LOGS_TOO_LARGE", "more than the allowed results");
       return found.map(transferIn);
     },
+    logs: async () => [],
     read: async () => [],
     callWithOverride: async () => null,
     nativeBalance: async () => 0n,
