@@ -1,9 +1,12 @@
 // Measures pages: first byte from the cache, a cold page in turns with the reads behind it, and what a visit weighs.
-import { Agent, request } from "node:http";
-import { EXPLORER_PATH } from "../../src/explorer/context.ts";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { EXPLORER_PATH, type PageRequest } from "../../src/explorer/context.ts";
+import type { Page } from "../../src/explorer/page.ts";
 import { pages } from "../../src/explorer/pages.ts";
+import type { RouteDescription } from "../../src/http/openapi/route-description.ts";
 import { type Quantiles, quantilesOf } from "../harness/measurement.ts";
 import { sendToParent } from "../harness/progress.ts";
+import { type ApiDescription, describeRoutes, type SendOverHttp, sendPageReads } from "./page-reads.ts";
 import type { ExplorerReady } from "./server-child.ts";
 
 export type ExplorerLoadTask = ExplorerReady & { readonly rounds: number };
@@ -12,10 +15,13 @@ export type PageReport = {
   readonly path: string;
   /** First byte of a cached page. */
   readonly cached: Quantiles;
-  /** Last byte of a page that is made again, and of the API's responses behind it, requested at once. */
+  /** Last byte of a page that is made again, and of the API's responses behind it, requested as the page does. */
   readonly cold: Quantiles;
   readonly reads: Quantiles;
   readonly readCount: number;
+  /** Whether the page may come from the cache at all. */
+  readonly isCached: boolean;
+  readonly hasCharts: boolean;
   /** Compressed bytes of the page alone, and with style and modules. */
   readonly pageBytes: number;
   readonly allBytes: number;
@@ -29,16 +35,20 @@ const WARM_UP = 5;
 
 type PageResponse = {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly firstMs: number;
   readonly lastMs: number;
-  readonly bytes: number;
-  readonly text: string;
+  readonly body: Buffer;
 };
 
-function get(target: string, encoding = "gzip"): Promise<PageResponse> {
-  return new Promise((resolve, reject) => {
+type Sent = { readonly method?: string; readonly encoding?: string; readonly body?: object | null };
+
+function get(target: string, { method = "GET", encoding = "gzip", body = null }: Sent = {}) {
+  return new Promise<PageResponse>((resolve, reject) => {
     const started = performance.now();
-    const sent = request(target, { agent, headers: { "accept-encoding": encoding } }, (response) => {
+    const type = body === null ? {} : { "content-type": "application/json" };
+    const headers = { "accept-encoding": encoding, ...type };
+    const sent = request(target, { agent, method, headers }, (response) => {
       let firstMs = 0;
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => {
@@ -46,77 +56,96 @@ function get(target: string, encoding = "gzip"): Promise<PageResponse> {
         chunks.push(chunk);
       });
       response.on("end", () => {
-        const body = Buffer.concat(chunks);
         const lastMs = performance.now() - started;
-        const text = encoding === "identity" ? body.toString() : "";
-        resolve({ status: response.statusCode ?? 0, firstMs, lastMs, bytes: body.length, text });
+        const { statusCode: status = 0, headers: received } = response;
+        resolve({ status, headers: received, firstMs, lastMs, body: Buffer.concat(chunks) });
       });
       response.on("error", reject);
     });
     sent.on("error", reject);
-    sent.end();
+    sent.end(body === null ? undefined : JSON.stringify(body));
   });
 }
 
-/** The path of a page with its example; null where the generated rows have none. */
-async function findPath(page: (typeof pages)[number]): Promise<string | null> {
+const getText = async (target: string) => (await get(target, { encoding: "identity" })).body.toString();
+
+/** To the server without a cache, as any client sends it. */
+const sendRead: SendOverHttp = async ({ method, url: target, body: sent }) => {
+  const { status, headers, body } = await get(coldUrl + target, { method, encoding: "identity", body: sent });
+  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return { status, headers: Object.fromEntries(texts), body: body.toString() };
+};
+
+type Example = { readonly page: Page; readonly path: string; readonly request: PageRequest };
+
+/** A page with its example; null where the generated rows have none. */
+async function findExample(page: Page): Promise<Example | null> {
   try {
     const { params = {}, query = {} } = await page.findExample(async (target) =>
-      JSON.parse((await get(url + target, "identity")).text),
+      JSON.parse(await getText(url + target)),
     );
     const path = page.path.replace(/:(\w+)/g, (_match, name: string) =>
       encodeURIComponent(params[name] ?? ""),
     );
     const text = new URLSearchParams(query).toString();
     const target = `${EXPLORER_PATH}${path}${text && `?${text}`}`;
-    return (await get(url + target)).status === 200 ? target : null;
+    const { status } = await get(url + target);
+    return status === 200 ? { page, path: target, request: { params, query, block: null } } : null;
   } catch {
     return null;
   }
 }
 
-async function measure(path: string): Promise<PageReport> {
-  const { text } = await get(url + path, "identity");
-  // The page names its reads itself; its head is one more.
-  const named = [...text.matchAll(/<summary><span>Source<\/span> <code>GET ([^<]+)<\/code>/g)];
-  const reads = ["/head", ...new Set(named.map(([, read = ""]) => read.replaceAll("&amp;", "&")))];
-  const assets = [...text.matchAll(/(?:href|src)="(\/explorer\/assets\/[^"]+)"/g)].map(
-    ([, asset = ""]) => asset,
-  );
-  const [cached, cold, behind]: number[][] = [[], [], []];
+async function measure(
+  { page, path, request }: Example,
+  routes: readonly RouteDescription[],
+): Promise<PageReport> {
+  const [cached, cold, behind]: [number[], number[], number[]] = [[], [], []];
+  let readCount = 0;
   for (let round = -WARM_UP; round < rounds; round += 1) {
     const hot = await get(url + path);
     // In turns, so that what else the machine does meets both alike.
-    const page = await get(coldUrl + path);
-    const started = performance.now();
-    await Promise.all(reads.map((read) => get(coldUrl + read)));
-    const readsMs = performance.now() - started;
+    const made = await get(coldUrl + path);
+    const reads = await sendPageReads(page, request, routes, sendRead);
     if (round < 0) continue;
-    cached?.push(hot.firstMs);
-    cold?.push(page.lastMs);
-    behind?.push(readsMs);
+    cached.push(hot.firstMs);
+    cold.push(made.lastMs);
+    behind.push(reads.tookMs);
+    readCount = reads.count;
   }
-  const { bytes: pageBytes } = await get(url + path);
-  const assetBytes = (await Promise.all(assets.map((asset) => get(url + asset, "br")))).map(
-    ({ bytes }) => bytes,
-  );
   return {
     path,
-    cached: quantilesOf(cached ?? []),
-    cold: quantilesOf(cold ?? []),
-    reads: quantilesOf(behind ?? []),
-    readCount: reads.length,
-    pageBytes,
-    allBytes: assetBytes.reduce((sum, bytes) => sum + bytes, pageBytes),
+    isCached: page.isUncached !== true,
+    cached: quantilesOf(cached),
+    cold: quantilesOf(cold),
+    reads: quantilesOf(behind),
+    readCount,
+    ...(await weigh(path)),
   };
 }
 
+/** What a first visit loads, compressed. */
+async function weigh(path: string): Promise<Pick<PageReport, "hasCharts" | "pageBytes" | "allBytes">> {
+  const text = await getText(url + path);
+  const assets = [...text.matchAll(/(?:href|src)="(\/explorer\/assets\/[^"]+)"/g)];
+  const bytes = await Promise.all(
+    assets.map(async ([, asset = ""]) => (await get(url + asset, { encoding: "br" })).body.length),
+  );
+  const pageBytes = (await get(url + path)).body.length;
+  return {
+    hasCharts: /<figure class="chart"|<svg class="flow"/.test(text),
+    pageBytes,
+    allBytes: bytes.reduce((sum, each) => sum + each, pageBytes),
+  };
+}
+
+const routes = describeRoutes(JSON.parse(await getText(`${url}/openapi.json`)) as ApiDescription);
 const measured: PageReport[] = [];
 const left: string[] = [];
 for (const page of pages) {
-  const path = await findPath(page);
-  if (path === null) left.push(page.path);
-  else measured.push(await measure(path));
+  const example = await findExample(page);
+  if (example === null) left.push(page.path);
+  else measured.push(await measure(example, routes));
 }
 const report: ExplorerLoadReport = { pages: measured, left };
 sendToParent(report);
