@@ -21,7 +21,7 @@ import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read, RunRead } from "../schema/reads/read.ts";
 import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
-import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
+import { REPORT_AGE_SECONDS_MAX, readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { openIndexReader, openSlowReader, type StatementReaders } from "../store/index/reader.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -190,9 +190,6 @@ function addDocuments(
   addOpenApiRoutes(server.app, document);
   return routes;
 }
-
-// The indexer reports every second; 30 missed reports mean that it is gone.
-const REPORT_AGE_SECONDS_MAX = 30;
 
 /** Reports of earlier versions have no audit. */
 type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;

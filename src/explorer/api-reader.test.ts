@@ -36,6 +36,23 @@ it.each([
   }
 });
 
+it("responses of two forks of one height are not consistent", async () => {
+  const send = async ({ url }: { url: string }) => ({
+    status: 200,
+    headers: { "x-indexed-block": "7", "x-indexed-block-hash": url === "/a/1" ? "0xaa" : "0xbb" },
+    body: "{}",
+  });
+  const api = new ApiReader(
+    send as unknown as SendRequest,
+    routes as unknown as readonly RouteDescription[],
+    null,
+  );
+  await api.get("/a/:id", { params: { id: "1" } });
+  expect(api.isConsistent).toBe(true);
+  await api.get("/b/:id", { params: { id: "1" } });
+  expect(api.isConsistent).toBe(false);
+});
+
 it.each([".", ".."])("the parameter %s is invalid, since it leads to another route", async (id) => {
   const api = readerOf({}, () => "7");
   await expect(api.find("/a/:id", { params: { id } })).rejects.toMatchObject({

@@ -26,8 +26,8 @@ export class ApiReader {
   readonly #routes: readonly RouteDescription[];
   readonly #block: string | null;
   readonly #signal = new AbortController().signal;
-  /** Every state of the index that a response came from. */
-  readonly #heads = new Map<string, Set<string>>();
+  /** Every state of the index that a response came from, by the hash of its block: forks may be equally long. */
+  readonly #heads = new Set<string>();
   #calls = 0;
   #head: Promise<Head> | null = null;
 
@@ -39,7 +39,7 @@ export class ApiReader {
 
   /** Whether every response came from the same state of the index. */
   get isConsistent(): boolean {
-    return [...this.#heads.values()].every((values) => values.size === 1);
+    return this.#heads.size <= 1;
   }
 
   head(): Promise<Head> {
@@ -121,8 +121,8 @@ export class ApiReader {
     const request = { method, url: formatUrl(call), body: call.body ?? null, operation, parameters };
     const { status, headers, body } = await this.#send(request, { payment: null, signal: this.#signal });
     // Of an error too: that a record does not exist is true of one state of the index only.
-    this.#observe("number", headers["x-indexed-block"]);
-    this.#observe("hash", headers["x-indexed-block-hash"]);
+    const hash = headers["x-indexed-block-hash"];
+    if (hash !== undefined) this.#heads.add(hash);
     return { status, headers, text: body };
   }
 
@@ -130,16 +130,7 @@ export class ApiReader {
     const { status, headers, text } = await this.#sendCall(call);
     const body = parseJson(text);
     if (status !== 200) throw toFault(status, headers, body);
-    if (isJsonObject(body) && isJsonObject(body.progress)) {
-      this.#observe("number", String(body.progress.indexed_block));
-    }
     return { body: body as T, call };
-  }
-
-  #observe(what: string, value: string | undefined): void {
-    if (value === undefined) return;
-    const values = this.#heads.get(what) ?? new Set();
-    this.#heads.set(what, values.add(value));
   }
 }
 

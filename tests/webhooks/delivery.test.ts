@@ -1,7 +1,7 @@
 // Delivery to real receivers over a real database: order, undo, retries, and receivers that fail in every way.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { EventRecord } from "../../src/api/events/read-events.ts";
+import type { EventRecord } from "../../src/api/events/event-page.ts";
 import { RETRY_MS } from "../../src/api/webhooks/deliver.ts";
 import { addUndo, createEventMessage, type UndoneBlocks } from "../../src/api/webhooks/messages.ts";
 import { REQUEST_MS_MAX } from "../../src/api/webhooks/send.ts";

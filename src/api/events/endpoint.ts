@@ -19,10 +19,12 @@ import {
   type ParameterKind,
   uintParameter,
 } from "../../schema/parameter.ts";
+import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, hasCursorLength } from "./cursor.ts";
+import type { EventStart } from "./event-page.ts";
 import { formatLines, formatPage } from "./messages.ts";
-import type { EventStart, ReadEvents } from "./read-events.ts";
+import type { ReadEvents } from "./read-events.ts";
 import { ROW_CHANGES_SCHEMA } from "./row-records.ts";
 import type { EventStreams } from "./streams.ts";
 
@@ -219,6 +221,7 @@ export function createEventsEndpoint(options: {
     parameters,
     body: null,
     responses: { 200: PAGE },
+    responseHeaders: { 200: HEAD_HEADERS },
     otherTypes: {
       [LINES_TYPE]: { type: "string", description: "A line for each of undo, event and progress." },
       [STREAM_TYPE]: { type: "string", description: "Server-Sent Events." },
@@ -240,11 +243,12 @@ export function createEventsEndpoint(options: {
       const wanted = Number(values.limit ?? LIMIT_DEFAULT);
       const limit = selection.rows ? Math.min(wanted, ROWS_LIMIT_MAX) : wanted;
       const page = await readEvents({ from, limit, client, ...selection });
+      const headers = { ...formatHeadHeaders(page.head), vary: "accept" };
       if (!accepts(request, LINES_TYPE)) {
-        return { status: 200, body: formatPage(page), headers: { vary: "accept" } };
+        return { status: 200, body: formatPage(page), headers };
       }
-      const headers = { "content-type": `${LINES_TYPE}; charset=utf-8`, vary: "accept" };
-      return { status: 200, body: Buffer.from(formatLines(page)), headers };
+      const type = { "content-type": `${LINES_TYPE}; charset=utf-8` };
+      return { status: 200, body: Buffer.from(formatLines(page)), headers: { ...headers, ...type } };
     },
   };
 }

@@ -4,8 +4,9 @@ import type { EventFilter, EventSubject } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, isSamePosition } from "./cursor.ts";
+import type { EventsPage } from "./event-page.ts";
 import { PageMessages } from "./messages.ts";
-import type { EventsPage, ReadEvents } from "./read-events.ts";
+import type { ReadEvents } from "./read-events.ts";
 
 /** A stream at its position. */
 export type Follower = {

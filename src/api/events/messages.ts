@@ -2,7 +2,7 @@
 import type { Fault } from "../../lib/fault.ts";
 import { publicMessage } from "../../lib/fault.ts";
 import { type EventFilter, isOpen, matchesFilter } from "../../protocol/event-filter.ts";
-import type { DeliveredEvent, EventsPage } from "./read-events.ts";
+import type { DeliveredEvent, EventsPage } from "./event-page.ts";
 
 /** Nothing to deliver: keeps the connection from looking dead to proxies. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

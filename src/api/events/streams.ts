@@ -6,10 +6,11 @@ import type { EventFilter } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import type { EventCursor } from "./cursor.ts";
+import type { EventStart, EventsPage } from "./event-page.ts";
 import { type Follower, LiveTail } from "./live-tail.ts";
 import { formatRejection, formatRetry, KEEP_ALIVE, PageMessages } from "./messages.ts";
 import type { EventMetrics } from "./metrics.ts";
-import type { EventStart, EventsPage, ReadEvents } from "./read-events.ts";
+import type { ReadEvents } from "./read-events.ts";
 
 export type EventStreamLimits = {
   /** Streams at once, in total and per client. */

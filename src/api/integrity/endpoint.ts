@@ -9,6 +9,7 @@ import { closedObject, nullable } from "../../schema/parameter.ts";
 import {
   assertBlockReached,
   formatHeadHeaders,
+  HEAD_HEADERS,
   type ResultRow,
   type RunRead,
   toFirstRecord,
@@ -103,11 +104,6 @@ const RESPONSE: JsonSchema = {
       last: { type: "array", items: AUDIT },
     }),
   }),
-};
-
-const HEAD_HEADERS = {
-  "x-indexed-block": "Number of the latest indexed block.",
-  "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
 };
 
 export function createIntegrityEndpoint({ run }: { readonly run: RunRead }): Endpoint {

@@ -14,9 +14,9 @@ import type {
   EventRecord,
   EventStart,
   EventsPage,
-  ReadEvents,
   UndoRecord,
-} from "../events/read-events.ts";
+} from "../events/event-page.ts";
+import type { ReadEvents } from "../events/read-events.ts";
 import { blockOfPosition, type Claim, type ReachedEvent, type Webhook, type WebhookRows } from "./rows.ts";
 
 export type Found =

@@ -1,6 +1,6 @@
 // The messages of a webhook: what is sent, and the id by which a receiver recognises what it already has.
 import { createHash } from "node:crypto";
-import type { EventRecord, UndoRecord } from "../events/read-events.ts";
+import type { EventRecord, UndoRecord } from "../events/event-page.ts";
 
 export type WebhookMessage = {
   /** The same for every attempt; of letters, digits, - and _, as signatures require. */

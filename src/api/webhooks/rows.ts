@@ -10,7 +10,7 @@ import { type Finality, UP_TO } from "../../store/index/event-logs.ts";
 import type { QueryRunner } from "../../store/postgres/session.ts";
 import { blockOfCursor } from "../events/cursor.ts";
 import { parseStart } from "../events/endpoint.ts";
-import type { UndoRecord } from "../events/read-events.ts";
+import type { UndoRecord } from "../events/event-page.ts";
 import { addUndo, type UndoneBlocks } from "./messages.ts";
 import type { KeyGenerations } from "./signing.ts";
 

@@ -17,6 +17,7 @@ import {
   assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
+  HEAD_HEADERS,
   type ResultRow,
   type RunRead,
   toFirstRecord,
@@ -131,12 +132,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
     responses: { 200: preflightResponseSchema },
-    responseHeaders: {
-      200: {
-        "x-indexed-block": "Number of the latest indexed block.",
-        "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
-      },
-    },
+    responseHeaders: { 200: HEAD_HEADERS },
     async handle({ values, body, client, minBlock }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));

@@ -36,6 +36,12 @@ export function isBeforeKeptBlocks(problem: string): boolean {
   return /^This data is available from block [0-9]+ on\.$/.test(problem);
 }
 
+/** What the description of an endpoint says of them. */
+export const HEAD_HEADERS: Readonly<Record<string, string>> = {
+  "x-indexed-block": "Number of the latest indexed block.",
+  "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
+};
+
 /** Rejects a block that is not indexed; `recent` is for rows with history only back to the finalized block. */
 export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { recent: boolean }): void {
   if (asOf === null) return;

@@ -117,6 +117,9 @@ export async function writeIndexerStatus(session: QueryRunner, status: object): 
   });
 }
 
+/** An indexer reports every second: thirty missed reports mean that it is gone, or cut off. */
+export const REPORT_AGE_SECONDS_MAX = 30;
+
 /** Null if no indexer ever ran; the age shows whether one still does. */
 export async function readIndexerStatus(
   session: QueryRunner,

@@ -3,6 +3,7 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
+import { REPORT_AGE_SECONDS_MAX } from "./checkpoint.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
 import { encodeBytea } from "./raw-logs.ts";
 
@@ -72,9 +73,6 @@ export async function insertAudit(session: Session, audit: AuditRecord): Promise
     values: [source, kind, AUDITS_KEPT],
   });
 }
-
-// As for /ready: an indexer reports every second, so that one which is older stands or is cut off.
-const REPORT_AGE_SECONDS_MAX = 30;
 
 // What a page shows.
 const REORGS_READ = 20;

@@ -1,6 +1,7 @@
 // The cost of a page of events does not depend on how long the history is, nor on what the cursor or the filter says.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEventReader, type EventStart } from "../../../src/api/events/read-events.ts";
+import type { EventStart } from "../../../src/api/events/event-page.ts";
+import { createEventReader } from "../../../src/api/events/read-events.ts";
 import { tables } from "../../../src/protocol/domains.ts";
 import type { EventSubject } from "../../../src/protocol/event-filter.ts";
 import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";

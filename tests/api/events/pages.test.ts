@@ -52,6 +52,16 @@ async function readAll(query: string, limit = 1_000): Promise<readonly EventReco
 const idsOf = (events: readonly EventRecord[]) => events.map(({ id }) => id);
 
 describe("the pages of all events", () => {
+  it("name the block and the fork of the index that they are of, as JSON and as lines", async () => {
+    const head = await stage.get("/head");
+    const expected = [head.headers.get("x-indexed-block"), head.headers.get("x-indexed-block-hash")];
+    expect(expected[1]).toMatch(/^0x[0-9a-f]{64}$/);
+    for (const accept of ["application/json", "application/x-ndjson"]) {
+      const { headers } = await fetch(`${stage.url}/events?limit=1`, { headers: { accept } });
+      expect([headers.get("x-indexed-block"), headers.get("x-indexed-block-hash")]).toEqual(expected);
+    }
+  });
+
   it("have every stored log once, in order", async () => {
     const rows = await stage.rows(
       "select '0x' || encode(b.hash, 'hex') || '-' || l.log_index as id from logs l join blocks b on b.number = l.block_number order by l.block_number, l.log_index",

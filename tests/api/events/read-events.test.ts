@@ -2,12 +2,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
-import {
-  createEventReader,
-  type EventStart,
-  type EventsPage,
-  type ReadEvents,
-} from "../../../src/api/events/read-events.ts";
+import type { EventStart, EventsPage } from "../../../src/api/events/event-page.ts";
+import { createEventReader, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import type { EventFilter } from "../../../src/protocol/event-filter.ts";
 import { openPipelinedReader, type PipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { FINALITIES, type Finality } from "../../../src/store/index/event-logs.ts";

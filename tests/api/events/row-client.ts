@@ -1,6 +1,6 @@
 // A client of events with rows as documented: it has every row of the index from nothing but the changes, also after an undo.
 import { expect } from "vitest";
-import type { EventRecord } from "../../../src/api/events/read-events.ts";
+import type { EventRecord } from "../../../src/api/events/event-page.ts";
 import { VERSIONED_TABLES } from "../../../src/api/events/row-records.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 

@@ -1,9 +1,10 @@
 // What include=rows may cost: statements, logs and bytes of a page, shared work, and a fork in the middle of it.
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { EventRecord } from "../../../src/api/events/event-page.ts";
 import type { EventRowsLimits } from "../../../src/api/events/event-rows.ts";
 import { createEventMetrics } from "../../../src/api/events/metrics.ts";
-import type { EventRecord, ReadEvents } from "../../../src/api/events/read-events.ts";
+import type { ReadEvents } from "../../../src/api/events/read-events.ts";
 import { EVENT_STREAM_LIMITS, EventStreams } from "../../../src/api/events/streams.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { createLogThrottle } from "../../../src/lib/log.ts";

@@ -1,0 +1,86 @@
+// Where a reader of events is: what to read from there, and whether that position is still part of the chain.
+import { Fault } from "../../lib/fault.ts";
+import { topicsOf } from "../../protocol/event-filter.ts";
+import type { IndexHead } from "../../schema/reads/read.ts";
+import {
+  END_OF_BLOCK,
+  type EventLogs,
+  type EventLogsQuery,
+  type Finality,
+} from "../../store/index/event-logs.ts";
+import {
+  CURSOR_BLOCK_MAX,
+  type DeploymentId,
+  type EventCursor,
+  parseCursor,
+  rejectForeignCursor,
+} from "./cursor.ts";
+import type { EventStart, EventsRequest } from "./event-page.ts";
+
+// Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
+const LOGS_MAX = 1_000;
+
+export type Position = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
+
+export function isCursor(position: Position): position is EventCursor {
+  return "finalized" in position;
+}
+
+export function toPosition(from: EventsRequest["from"], indexed: DeploymentId): Position {
+  if ("cursor" in from) return parseCursor(from.cursor, indexed);
+  if (isCursor(from)) rejectForeignCursor(from.deployment, indexed);
+  return from;
+}
+
+export function buildQuery(position: Position, { filter, finality, limit }: EventsRequest): EventLogsQuery {
+  const topics0 = topicsOf(filter);
+  const common = { finality, topics0, logsMax: topics0 === null ? Math.min(limit, LOGS_MAX) : LOGS_MAX };
+  if (isCursor(position)) {
+    const { block, logIndex, finalized, lastLogBlock } = position;
+    const hash = block <= finalized ? null : position.hash;
+    const lastLog = lastLogBlock?.number ?? null;
+    return {
+      ...common,
+      after: { block, hash, logIndex },
+      lastLogBlock: lastLog,
+      quietSince: lastLog ?? finalized,
+    };
+  }
+  const block = "block" in position ? position.block - 1 : position.end === "genesis" ? -1 : CURSOR_BLOCK_MAX;
+  const after = { block, hash: null, logIndex: END_OF_BLOCK };
+  return { ...common, after, lastLogBlock: null, quietSince: block };
+}
+
+/** What is final is never undone: a reader whose final block was replaced can only get an error. */
+export function assertFinalBlockKept(
+  { block, hash, finalized }: EventCursor,
+  { positionHash }: EventLogs,
+): void {
+  if (block > finalized || hash === null || positionHash === null || positionHash === hash) return;
+  throw new Fault(
+    "CURSOR_FOREIGN",
+    `Block ${block} was final when the cursor was issued, and is another one now; start with from=genesis, or with a block before the change.`,
+  );
+}
+
+/** Whether everything up to the cursor is part of the chain that is indexed now. */
+export function isOnChain(cursor: EventCursor, found: EventLogs, head: IndexHead): boolean {
+  const { block, hash, logIndex, lastLogBlock } = cursor;
+  if (hash === null || block <= cursor.finalized) return true;
+  if (found.positionHash !== null) return found.positionHash === hash;
+  // A replica may be behind the database that the cursor comes from: the reader waits until it has the block.
+  if (block > Number(head.number)) return !found.isPositionAbandoned;
+  // The block is deleted because it is final and empty, on whatever branch. The reader is on the chain if the last
+  // block with logs that it knows of is, and no other has come between.
+  if (logIndex !== END_OF_BLOCK) return false;
+  return found.isQuiet && (lastLogBlock === null || lastLogBlock.hash === found.lastLogBlockHash);
+}
+
+export function assertStartReached(position: Position, { upTo }: EventLogs, finality: Finality): void {
+  if (isCursor(position) || !("block" in position) || position.block <= upTo.number + 1) return;
+  const state = finality === "instant" ? "indexed" : finality;
+  throw new Fault(
+    "INPUT_INVALID",
+    `Block ${position.block} is not ${state} yet; the last one that is has number ${upTo.number}.`,
+  );
+}
