@@ -4,7 +4,7 @@ import type { Rpc } from "../../src/chain/rpc/types.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
-import { createGate, type Gate } from "../../src/payments/paywall/gate.ts";
+import { createGate, type Gate, type Sale } from "../../src/payments/paywall/gate.ts";
 import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
@@ -26,19 +26,12 @@ export function openBenchGate(
     readonly amount: bigint;
     readonly finality: Parameters<typeof createSettlementLookup>[1];
   },
-): Gate {
+): Gate & Sale {
   const network = `eip155:${chain.chainId}` as const;
   const { asset, payTo } = chain;
   const { rpc, database, amount, finality } = options;
-  return createGate({
-    offer: {
-      ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo, amount },
-      maxTimeoutSeconds: 60,
-      description: "A snapshot.",
-      mimeType: "application/json",
-      resourceOrigin: "https://sold.example",
-      listing: null,
-    },
+  const gate = createGate({
+    scope: { network, asset },
     store: openRecordStore(database),
     facilitator: createLocalFacilitator({
       network,
@@ -52,4 +45,13 @@ export function openBenchGate(
     lookup: createSettlementLookup(rpc, finality),
     log: benchLog,
   });
+  const sale = gate.sell({
+    ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo, amount },
+    maxTimeoutSeconds: 60,
+    description: "A snapshot.",
+    mimeType: "application/json",
+    resourceOrigin: "https://sold.example",
+    listing: null,
+  });
+  return { ...gate, ...sale };
 }

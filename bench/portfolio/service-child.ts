@@ -5,6 +5,7 @@ import { createRpc } from "../../src/chain/rpc/client.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
@@ -42,7 +43,8 @@ const service = servePortfolio(server.app, {
   provider: rpcHoldingsProvider,
   priceSources: createPriceSources(),
   positionReaders: POSITION_READERS,
-  gate,
+  sold: [{ declaration: portfolioRoute, sale: gate }],
+  reconcile: gate.reconcile,
   devBypass: false,
   registry: new Registry(),
   log: benchLog,

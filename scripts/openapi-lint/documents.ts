@@ -14,15 +14,13 @@ import { createLog } from "../../src/lib/log.ts";
 import { createFacilitatorEndpoints } from "../../src/payments/facilitator/endpoints.ts";
 import { buildFacilitatorDocument } from "../../src/payments/facilitator/server.ts";
 import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
-import { createPortfolioEndpoint } from "../../src/portfolio/http/endpoint.ts";
-import {
-  createPortfolioOffering,
-  PORTFOLIO_DESCRIPTION,
-  PORTFOLIO_LISTING,
-} from "../../src/portfolio/http/offering.ts";
+import { createPaidEndpoint } from "../../src/portfolio/http/endpoint.ts";
+import { createPortfolioOffering, describeOffer } from "../../src/portfolio/http/offering.ts";
+import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.ts";
+import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { buildPortfolioDocument } from "../../src/portfolio/http/serve.ts";
 import { createPortfolioMcpEndpoint } from "../../src/portfolio/http/tools.ts";
-import { createPortfolioParameters, DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
+import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import { createPreflightEndpoint } from "../../src/protocol/preflight/endpoint.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 
@@ -61,7 +59,7 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
 }
 
 function describePortfolio(): OpenApiDocument {
-  const offer: PaymentOffer = {
+  const token: Omit<PaymentOffer, keyof ReturnType<typeof describeOffer>> = {
     network: "eip155:8453",
     asset: ADDRESS,
     assetName: "USD Coin",
@@ -70,23 +68,19 @@ function describePortfolio(): OpenApiDocument {
     payTo: ADDRESS,
     amount: 10_000n,
     maxTimeoutSeconds: 60,
-    description: PORTFOLIO_DESCRIPTION,
-    mimeType: "application/json",
     resourceOrigin: ORIGIN,
-    listing: PORTFOLIO_LISTING,
   };
-  const offering = createPortfolioOffering(offer, 0);
-  const [route] = offering.routes;
-  if (!route) throw new Error("the offering has no route");
-  const endpoint = createPortfolioEndpoint({
-    route,
-    query: createPortfolioParameters(DEFAULT_CHAINS),
-    gate: { challenge: unused, serve: unused },
-    snapshots: { read: unused },
-    page: unused,
-  });
-  const mcp = createPortfolioMcpEndpoint(endpoint, { offering, devBypass: false }, unused);
-  return buildPortfolioDocument(offering, endpoint, mcp);
+  const sold = PAID_ROUTES.map((declaration) => ({
+    declaration,
+    sale: { offer: { ...token, ...describeOffer(declaration) }, challenge: unused, serve: unused },
+  }));
+  const offering = createPortfolioOffering(sold, 0);
+  const services = {} as RouteServices;
+  const endpoints = sold.map((route) =>
+    createPaidEndpoint({ sold: route, served: DEFAULT_CHAINS, services, page: null }),
+  );
+  const mcp = createPortfolioMcpEndpoint(sold, endpoints, { devBypass: false, sendFor: unused });
+  return buildPortfolioDocument({ offering, sold, endpoints, mcp });
 }
 
 function describeFacilitator(): OpenApiDocument {

@@ -289,6 +289,18 @@ export const paywallSettings = {
     "0.01",
     "Price of one snapshot, in US dollars.",
   ),
+  exposurePriceUsd: setting(
+    "EXPOSURE_PRICE_USD",
+    optional(usdAmount),
+    null,
+    "Price of one exposure, in US dollars; unless set, that of a snapshot.",
+  ),
+  diffPriceUsd: setting(
+    "DIFF_PRICE_USD",
+    optional(usdAmount),
+    null,
+    "Price of one difference of two snapshots, in US dollars; unless set, that of a snapshot.",
+  ),
   payTo: setting(
     "PAY_TO",
     optional(address),

@@ -10,6 +10,7 @@ import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
+import { portfolioRoute } from "../portfolio/http/routes/portfolio.ts";
 import { countPaymentOutcomes, servePortfolio } from "../portfolio/http/serve.ts";
 import { erc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import { createPriceSources } from "../portfolio/prices/sources.ts";
@@ -63,15 +64,18 @@ export async function serveLocalPortfolio(
     // The price protocols of the real chains do not exist here.
     priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
     positionReaders: [erc4626Reader],
-    gate: paywall.gate,
+    sold: paywall.sold,
+    reconcile: paywall.reconcile,
     devBypass: paywall.devBypass,
     // Its keys are public anyway, so wallets may use the node.
     paymentRpcUrl: simulation.rpcUrl,
     registry,
     log,
   });
+  const snapshots = paywall.sold.find(({ declaration }) => declaration === portfolioRoute);
+  if (snapshots === undefined) throw new TypeError("The local run sells no snapshots.");
   return {
-    offer: paywall.gate.offer,
+    offer: snapshots.sale.offer,
     settledCount: () => settled,
     async close() {
       await service.close();

@@ -24,10 +24,15 @@ const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
 const TEXT_LENGTH_MAX = 500;
 
-/** Parameters for a service of these chains; a default chain that is not served is dropped from the defaults. */
-export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
+/** What is read without `chains`, of the chains that are served: the first of them where no default is. */
+export function selectDefaultChains(served: readonly string[]): readonly string[] {
   const servedDefaults = DEFAULT_CHAINS.filter((slug) => served.includes(slug));
-  const defaults = servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
+  return servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
+}
+
+/** Parameters for a service of these chains. */
+export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
+  const defaults = selectDefaultChains(served);
   const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [

@@ -12,54 +12,51 @@ export type RecordFields = {
   readonly fields: readonly { readonly name: string; readonly type: string; readonly description: string }[];
 };
 
-type LlmsFullInput = {
-  readonly offering: Offering;
+/** A paid route with what a program needs to send and to read. */
+type RouteTexts = {
   readonly route: PaidRoute;
   readonly parameters: readonly Parameter[];
   /** A valid query string, without the leading `?`. */
   readonly exampleQuery: string;
   readonly exampleResponse: unknown;
-  /** Path of the TypeScript declarations of the response. */
-  readonly typesPath: string;
+  /** Those that no route before it has. */
   readonly records: readonly RecordFields[];
-  readonly errorCodes: readonly FaultCode[];
-  /** The other paths, free of charge. */
-  readonly documents: readonly { readonly path: string; readonly description: string }[];
   /** Sentences that explain the response. */
   readonly notes: readonly string[];
 };
 
+type LlmsFullInput = {
+  readonly offering: Offering;
+  /** At least one; the first is the example of how to pay. */
+  readonly routes: readonly RouteTexts[];
+  /** Path of the TypeScript declarations of the first route's response. */
+  readonly typesPath: string;
+  readonly errorCodes: readonly FaultCode[];
+  /** The other paths, free of charge. */
+  readonly documents: readonly { readonly path: string; readonly description: string }[];
+};
+
 export function renderLlmsFullText(full: LlmsFullInput): string {
-  const { offering, route, exampleQuery, exampleResponse, notes, documents } = full;
+  const { offering, routes, documents } = full;
+  const [first] = routes;
+  if (first === undefined) throw new TypeError("The offering has no route.");
   return `# ${offering.name}
 
 > ${offering.description}
 
 Base URL: ${offering.origin}. Everything is JSON in UTF-8 unless stated otherwise. Any origin may call it from a browser.
 
-## ${route.method} ${route.path}
-
-${route.description} Each request costs $${route.priceUsd}.
-
-${formatParameterTable(full.parameters)}
+${routes.map(renderRequest).join("\n\n")}
 
 Unknown query keys are ignored; a repeated key is rejected with 400.
 
 ## How to pay (x402, version 2)
 
-${renderPaymentGuide(offering, route, exampleQuery)}
+${renderPaymentGuide(offering, first.route, first.exampleQuery)}
 
-${renderClientSection(full)}
+${renderClientSection(full, first)}
 
-## The response
-
-${notes.map((note) => `- ${note}`).join("\n")}
-
-${full.records.map(formatRecord).join("\n\n")}
-
-### Example
-
-${formatMarkdownJson(exampleResponse)}
+${routes.map(renderResponse).join("\n\n")}
 
 ## Errors
 
@@ -76,7 +73,30 @@ ${formatMarkdownTable(
 `;
 }
 
-function renderClientSection({ offering, route, exampleQuery, typesPath }: LlmsFullInput): string {
+function renderRequest({ route, parameters }: RouteTexts): string {
+  return `## ${route.method} ${route.path}
+
+${route.description} Each request costs $${route.priceUsd}.
+
+${formatParameterTable(parameters)}`;
+}
+
+function renderResponse({ route, notes, records, exampleResponse }: RouteTexts): string {
+  return `## The response of ${route.path}
+
+${notes.map((note) => `- ${note}`).join("\n")}
+
+${records.map(formatRecord).join("\n\n")}
+
+### Example of ${route.path}
+
+${formatMarkdownJson(exampleResponse)}`;
+}
+
+function renderClientSection(
+  { offering, typesPath }: LlmsFullInput,
+  { route, exampleQuery }: RouteTexts,
+): string {
   const { network, asset, amount } = route.terms;
   const url = `${offering.origin}${route.path}?${exampleQuery}`;
   return `### In TypeScript

@@ -5,6 +5,7 @@ import { type Offering, type PaidRoute, validateOffering } from "./offering.ts";
 const route: PaidRoute = {
   method: "GET",
   path: "/thing",
+  summary: "A thing",
   description: "A thing.",
   priceUsd: "0.01",
   tags: ["a"],

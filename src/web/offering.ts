@@ -18,6 +18,8 @@ export type PaymentTerms = {
 export type PaidRoute = {
   readonly method: "GET";
   readonly path: string;
+  /** What it returns, in a few words. */
+  readonly summary: string;
   /** A few sentences of plain text. */
   readonly description: string;
   /** Plain decimal text, such as `0.01`. */
@@ -38,6 +40,15 @@ export type Offering = {
   /** Since when the terms apply, in milliseconds since 1970. */
   readonly termsSinceMs: number;
 };
+
+/** What all routes have in common: the token, its network and the payee. */
+export function commonTermsOf({
+  routes,
+}: Offering): Pick<PaymentTerms, "network" | "asset" | "payTo" | "extra"> {
+  const [first] = routes;
+  if (first === undefined) throw new TypeError("The offering has no route.");
+  return first.terms;
+}
 
 // The limits of directories, which cut or reject anything beyond them.
 const DESCRIPTION_LENGTH_MAX = 500;

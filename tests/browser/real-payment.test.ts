@@ -20,7 +20,7 @@ let browser: Browser;
 beforeAll(async () => {
   [stage, browser] = await Promise.all([openPaidStage("in process"), openBrowser()]);
   service = await stage.serve();
-  web = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate });
+  web = await startTestPortfolioWeb({ offer: service.offer, sale: service.sale });
   await stage.mint(PAYER.address, 1_000_000n);
 });
 
@@ -71,7 +71,7 @@ it("shows an error and charges nothing when the payer has too few tokens", async
   await addWallet(page);
   const before = await stage.balance(PAYER.address);
   const expensive = await stage.serve({ offer: { amount: 5_000_000n } });
-  const expensiveWeb = await startTestPortfolioWeb({ offer: expensive.offer, gate: expensive.gate });
+  const expensiveWeb = await startTestPortfolioWeb({ offer: expensive.offer, sale: expensive.sale });
   await page.goto(`${expensiveWeb.url}/portfolio?address=${WALLET}`);
   await page.click("#pay");
   await page.locator("#status.bad").waitFor();

@@ -47,7 +47,7 @@ export async function openPaidRun(): Promise<PaidRun> {
   const service = await paid.serve();
   const run: Pick<PaidRun, "snapshot"> = { snapshot: exampleSnapshot };
   const snapshots = { read: async () => run.snapshot } as unknown as SnapshotReader;
-  const web = await startTestPortfolioWeb({ offer: service.offer, gate: service.gate, snapshots });
+  const web = await startTestPortfolioWeb({ offer: service.offer, sale: service.sale, snapshots });
   const proxy = await startFaultyProxy(web.url);
   const folders: string[] = [];
   return Object.assign(run, {

@@ -3,9 +3,10 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { createHttpServer } from "../../src/http/server.ts";
-import { createPortfolioEndpoint } from "../../src/portfolio/http/endpoint.ts";
-import { createPortfolioOffering } from "../../src/portfolio/http/offering.ts";
-import { createPortfolioParameters, DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
+import { createPaidEndpoint } from "../../src/portfolio/http/endpoint.ts";
+import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
+import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { openPaidStage } from "../support/payments/paid-stage.ts";
@@ -24,21 +25,15 @@ export async function openClientStage() {
       return { address: wallet, run: runs.length };
     },
   } as unknown as SnapshotReader;
-  const [route] = createPortfolioOffering(service.offer, 0).routes;
-  if (route === undefined) throw new Error("the offering has no route");
   const server = createHttpServer({
     log: silentLog,
     bodyBytesMax: 4_096,
     requestMsMax: 30_000,
     checkReadiness: async () => ({ ready: true }),
   });
-  const page = () => {
-    throw new Error("the client asks for JSON");
-  };
-  const query = createPortfolioParameters(DEFAULT_CHAINS);
-  addEndpointRoutes(server.app, [
-    createPortfolioEndpoint({ route, query, gate: service.gate, snapshots, page }),
-  ]);
+  const sold = { declaration: portfolioRoute, sale: service.sale };
+  const services = { snapshots } as RouteServices;
+  addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return {
     paid,

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { allSettings, readVersion } from "../../src/config/settings.ts";
-import { describeSnapshotTool } from "../../src/portfolio/http/tools.ts";
+import { describePaidTools } from "../../src/portfolio/http/tools.ts";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 
 const TOOLS = [
   ...describeApiTools(),
-  describeSnapshotTool({ sentence: "", terms: {}, isPaidByCaller: true }),
+  ...describePaidTools({ sentence: "", terms: {}, isPaidByCaller: true }),
 ];
 
 const text = { type: "string" };

@@ -5,7 +5,7 @@ import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createMcpEndpoint } from "../../src/mcp/endpoint.ts";
 import type { ServiceRequest, Tool } from "../../src/mcp/tool.ts";
-import { describeSnapshotTool } from "../../src/portfolio/http/tools.ts";
+import { describePaidTools } from "../../src/portfolio/http/tools.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.ts";
@@ -18,7 +18,7 @@ const LONG = '漢字 \u0001" '.repeat(500);
 
 const TOOLS = [
   ...describeApiTools(),
-  describeSnapshotTool({ sentence: "It costs.", terms: {}, isPaidByCaller: true }),
+  ...describePaidTools({ sentence: "It costs.", terms: {}, isPaidByCaller: true }),
 ];
 
 /** Values that the patterns of our schemas allow. */

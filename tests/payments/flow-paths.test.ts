@@ -388,24 +388,24 @@ it("two processes that admit one payer at once never run more handlers than allo
       return { status: 404, body: {} };
     };
     const limits = { activePerPayerMax: MAX, failuresMax: 1_000_000 };
-    const gates = [database, otherPool].map((pool) => new ModelWorld(pool).process({ limits }).gate);
-    const all = gates.flatMap((gate) =>
+    const sales = [database, otherPool].map((pool) => new ModelWorld(pool).process({ limits }).sale);
+    const all = sales.flatMap((sale) =>
       Array.from({ length: EACH }, () => {
         nonce += 1;
-        return gate.serve({ resource, signature: world.header({ nonce }) }, handler).then(({ status }) => {
+        return sale.serve({ resource, signature: world.header({ nonce }) }, handler).then(({ status }) => {
           ended += 1;
           return status;
         });
       }),
     );
-    while (running + ended < gates.length * EACH) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (running + ended < sales.length * EACH) await new Promise((resolve) => setTimeout(resolve, 2));
     expect(running).toBeLessThanOrEqual(MAX);
     // Some get through: those that are verified at the same moment do not all reject one another.
     expect(running).toBeGreaterThan(0);
     finish();
     const statuses = await Promise.all(all);
     expect(statuses.filter((status) => status === 404)).toHaveLength(running);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(gates.length * EACH - running);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(sales.length * EACH - running);
   }
 }, 60_000);
 

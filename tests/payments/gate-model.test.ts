@@ -143,7 +143,7 @@ class World {
     };
     const faults = { verify: step.verify ?? "none", settle: step.settle ?? "none" } as const;
     const gate = createGate({
-      offer,
+      scope: offer,
       store,
       facilitator: this.chain.facilitator(faults, die),
       lookup: this.chain.settlements(step.behind ?? 0),
@@ -151,7 +151,7 @@ class World {
       clock: { ...systemClock, nowMs: () => Date.now() },
       limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000 },
     });
-    return { gate, die, isDead: () => isDead };
+    return { gate, sale: gate.sell(offer), die, isDead: () => isDead };
   }
 
   nonceOf(signature: number): Hex {
@@ -194,11 +194,11 @@ class World {
     step: Partial<Extract<Step, { do: "request" }>> & { signature: number; named?: boolean },
   ): Promise<EndpointResponse | null> {
     const { signature, forged = false, named = true } = step;
-    const { gate, die, isDead } = this.#gate(step);
+    const { sale, die, isDead } = this.#gate(step);
     const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
     const header = this.#header(signature, forged, named);
     if (!forged) this.#count(signature, 1);
-    const response = await gate
+    const response = await sale
       .serve({ resource, signature: header }, async () => {
         die("at work");
         if (step.works === false) return { status: 404, body: { error: "Not found." } };

@@ -110,7 +110,7 @@ export class ModelWorld {
     };
     const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
     const gate = createGate({
-      offer: LEDGER_OFFER,
+      scope: LEDGER_OFFER,
       store,
       facilitator: this.chain.facilitator({ verify, settle }, () => undefined),
       lookup: { ...this.chain.settlements(0), ...request.lookup },
@@ -119,13 +119,13 @@ export class ModelWorld {
       limits: { leaseMs: 60_000, waitMs: 3_000, receiptMs: 0, ...request.limits },
       onTransition: (from, to) => edges.push([from, to]),
     });
-    return { gate, edges, statements: () => statements, isDead: () => isDead };
+    return { gate, sale: gate.sell(LEDGER_OFFER), edges, statements: () => statements, isDead: () => isDead };
   }
 
   async request(request: ModelRequest = {}): Promise<ModelResponse> {
-    const { gate, edges, statements, isDead } = this.process(request);
+    const { sale, edges, statements, isDead } = this.process(request);
     const resource = { method: "GET", path: request.path ?? "/paid", query: {} };
-    const response: EndpointResponse | null = await gate
+    const response: EndpointResponse | null = await sale
       .serve({ resource, signature: this.header(request) }, request.handler ?? ok)
       .catch((error: unknown) => {
         if (isDead()) return null;

@@ -18,7 +18,7 @@ import {
 } from "@agentcash/discovery";
 import type { PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PORTFOLIO_DESCRIPTION } from "../../src/portfolio/http/offering.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { sendBytes } from "../support/http/send-bytes.ts";
 import {
   startTestPortfolioWeb,
@@ -127,7 +127,7 @@ describe("a facilitator with a Bazaar catalogue", () => {
       x402Version: 2,
       method: "GET",
       mimeType: "application/json",
-      description: PORTFOLIO_DESCRIPTION,
+      description: portfolioRoute.description,
       serviceName: "Sextant portfolio service",
       tags: ["wallet", "portfolio", "balances", "defi", "evm"],
       discoveryInfo: { input: { type: "http", method: "GET", queryParams: { address: expect.any(String) } } },

@@ -9,7 +9,7 @@ import type { Log } from "../../lib/log.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { createServerFactory, type SendRequest } from "../../mcp/server.ts";
 import type { Tool, ToolPrice } from "../../mcp/tool.ts";
-import { CALLER_PAYS, describeSnapshotTool, PORTFOLIO_INSTRUCTIONS } from "../../portfolio/http/tools.ts";
+import { CALLER_PAYS, describePaidTools, PORTFOLIO_INSTRUCTIONS } from "../../portfolio/http/tools.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { RunCommand } from "../command.ts";
 import { createToolSender, PURCHASE_MS } from "../tool-sender.ts";
@@ -72,7 +72,7 @@ export function createToolServerFactory(
       ? []
       : [
           {
-            tools: [describeSnapshotTool(describePrice(payer, guard))],
+            tools: describePaidTools(describePrice(payer, guard)),
             instructions: PORTFOLIO_INSTRUCTIONS,
           },
         ]),

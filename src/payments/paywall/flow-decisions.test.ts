@@ -49,11 +49,12 @@ type Facts = {
 
 function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, row: LedgerRow): Flow {
   const clock = { ...systemClock, nowMs: () => (NOW_SECONDS + aheadSeconds) * 1_000 };
-  const shared = { offer: LEDGER_OFFER, limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
+  const shared = { limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
   const first = { ...row, ...firstSeen };
   return {
     // A decision reads no ledger and calls no facilitator: there are none.
     services: shared as unknown as FlowServices,
+    offer: LEDGER_OFFER,
     resource,
     payment: {
       from: TEST_KEY.payer,
@@ -71,7 +72,7 @@ function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, r
     payload,
     terms,
     fingerprint: "fingerprint",
-    respond: createPaymentResponses(shared, resource),
+    respond: createPaymentResponses({ ...shared, offer: LEDGER_OFFER }, resource),
     handler: async () => ({ status: 200, body: {} }),
     deadlineMs: Number.POSITIVE_INFINITY,
     firstSeen: { row: first, holder: first },

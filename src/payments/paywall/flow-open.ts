@@ -115,8 +115,8 @@ export async function reclaimPayment(
   return to === "settling" ? { at: "resuming", row: reclaimed } : { at: "verifying" };
 }
 
-function currentViolation({ services, payment }: Flow): string | null {
-  const { offer, clock, limits } = services;
+function currentViolation({ services, offer, payment }: Flow): string | null {
+  const { clock, limits } = services;
   return findTermsViolation(payment, offer, { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs });
 }
 

@@ -67,7 +67,6 @@ export type Next<A extends keyof typeof FLOW> = StateOf<(typeof FLOW)[A][number]
 
 /** What all requests of a process share. */
 export type FlowServices = SettlementContext & {
-  readonly offer: PaymentOffer;
   readonly count: (outcome: PaymentOutcome) => void;
   /** Requests that act; those that wait are not among them. */
   readonly activeRequests: ConcurrencyLimit;
@@ -81,6 +80,7 @@ export type FlowServices = SettlementContext & {
 /** One request. `firstSeen` is the only part that changes. */
 export type Flow = {
   readonly services: FlowServices;
+  readonly offer: PaymentOffer;
   readonly resource: PaidResource;
   readonly payment: Payment;
   /** The owner of every lease that the request takes. */

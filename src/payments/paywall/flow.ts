@@ -24,7 +24,7 @@ import {
   type Next,
   type StateOf,
 } from "./flow-states.ts";
-import { paymentRequirementsFor } from "./offer.ts";
+import { type PaymentOffer, paymentRequirementsFor } from "./offer.ts";
 import { type PaidHandler, type PaidResource, resourceFingerprint } from "./paid-request.ts";
 import { type Payment, toPaymentPayload } from "./payment.ts";
 import { createPaymentResponses } from "./responses.ts";
@@ -33,6 +33,7 @@ import { createPaymentResponses } from "./responses.ts";
 type ActingState = Exclude<FlowState, { readonly at: "waiting" | "done" }>;
 
 type PaymentFlowInput = {
+  readonly offer: PaymentOffer;
   readonly resource: PaidResource;
   readonly payment: Payment;
   readonly owner: string;
@@ -41,21 +42,22 @@ type PaymentFlowInput = {
 
 export function startFlow(
   services: FlowServices,
-  { resource, payment, owner, handler }: PaymentFlowInput,
+  { offer, resource, payment, owner, handler }: PaymentFlowInput,
 ): Flow {
-  const { offer, clock, limits } = services;
+  const { clock, limits } = services;
   const terms = paymentRequirementsFor(offer);
   return {
     services,
+    offer,
     resource,
     payment,
     owner,
     handler,
     terms,
     key: { network: offer.network, asset: offer.asset, payer: payment.from, nonce: payment.nonce },
-    payload: toPaymentPayload(payment, terms),
+    payload: toPaymentPayload(payment, terms, offer.resourceOrigin + resource.path),
     fingerprint: resourceFingerprint(resource),
-    respond: createPaymentResponses(services, resource),
+    respond: createPaymentResponses({ ...services, offer }, resource),
     deadlineMs: clock.nowMs() + limits.waitMs,
     firstSeen: { row: null, holder: null },
   };

@@ -1,4 +1,4 @@
-// The gate: a request passes when its payment is valid; it is served once and charged once.
+// The gate: sells any number of offers; a request passes when its payment is valid, is served once and charged once.
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createConcurrencyLimit, createFairLimit } from "../../lib/concurrency-limit.ts";
@@ -9,6 +9,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { openPaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
+import type { LedgerScope } from "../ledger/row.ts";
 import type { ReconcileCounts } from "../ledger/row-runner.ts";
 import type { SettlementLookup } from "../settlement/lookup.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
@@ -19,11 +20,18 @@ import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./p
 import { parsePaymentHeader } from "./payment.ts";
 import { createRowWaiters } from "./row-waiters.ts";
 
-export type Gate = {
+/** The sale of one offer. */
+export type Sale = {
   readonly offer: PaymentOffer;
   challenge(resource: PaidResource, reason?: string): EndpointResponse;
   /** Throws what the handler throws, and INPUT_INVALID for a header that is no payment. */
   serve(request: PaidRequest, handler: PaidHandler): Promise<EndpointResponse>;
+};
+
+/** All sales share one ledger, one facilitator and one set of limits. */
+export type Gate = {
+  /** Throws for an offer that could not be paid here. Call it at start. */
+  sell(offer: PaymentOffer): Sale;
   /** Finishes payments that no client waits for. Call it every few seconds, in any number of processes. */
   reconcile(signal?: AbortSignal): Promise<ReconcileCounts>;
   /** The sum of the settled payments in the token's units; equal to the chain's after reconciliation. */
@@ -31,7 +39,8 @@ export type Gate = {
 };
 
 type GateOptions = {
-  readonly offer: PaymentOffer;
+  /** The payment token, in which every offer is priced. */
+  readonly scope: LedgerScope;
   readonly store: StatementRunner;
   readonly facilitator: PaymentFacilitator;
   readonly lookup: SettlementLookup;
@@ -45,7 +54,23 @@ type GateOptions = {
 
 export function createGate(options: GateOptions): Gate {
   const services = createServices(options);
-  const { offer, count, limits, activeRequests, ledger } = services;
+  const { network, asset } = options.scope;
+  const scope = { network, asset };
+  return {
+    sell(offer) {
+      validateOffer(offer);
+      if (offer.network !== network || offer.asset !== asset) {
+        throw new Fault("CONFIG_INVALID", "A paid offer names another payment token than its gate.");
+      }
+      return createSale(services, offer);
+    },
+    reconcile: createReconciler({ ...services, store: options.store, scope }),
+    totalPaid: () => services.ledger.totalPaid(scope),
+  };
+}
+
+function createSale(services: FlowServices, offer: PaymentOffer): Sale {
+  const { count, limits, activeRequests } = services;
   const challenge = (resource: PaidResource, reason = "Payment required.") => {
     count("challenged");
     return paymentRequiredResponse(offer, resource, reason);
@@ -63,21 +88,18 @@ export function createGate(options: GateOptions): Gate {
           "Too many paid requests are in progress; send the same signature again in a moment, do not sign a new one.",
         );
       }
-      return runPaymentFlow(startFlow(services, { resource, payment, owner: randomUUID(), handler }));
+      return runPaymentFlow(startFlow(services, { offer, resource, payment, owner: randomUUID(), handler }));
     },
-    reconcile: createReconciler({ ...services, store: options.store, scope: offer }),
-    totalPaid: () => ledger.totalPaid(offer),
   };
 }
 
 function createServices(options: GateOptions): FlowServices {
   const { store, facilitator, lookup, log, onTransition } = options;
   const { clock = systemClock, count = () => undefined } = options;
-  const offer = validateOffer(options.offer);
   const limits = { ...GATE_LIMITS, ...options.limits };
   const ledger = openPaymentLedger(store, limits);
   return {
-    ...{ offer, ledger, facilitator, lookup, clock, log, limits, count },
+    ...{ ledger, facilitator, lookup, clock, log, limits, count },
     // Requests that waited for another one get their place back in order; new ones find a free place or are rejected.
     activeRequests: createConcurrencyLimit({
       runningMax: limits.activeRequestsMax,
@@ -96,7 +118,7 @@ function createServices(options: GateOptions): FlowServices {
 }
 
 /** For development only: every request passes. The caller must never open it on a chain with real money. */
-export function createBypassGate(offer: PaymentOffer): Pick<Gate, "offer" | "challenge" | "serve"> {
+export function createFreeSale(offer: PaymentOffer): Sale {
   return {
     offer,
     challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),

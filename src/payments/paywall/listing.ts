@@ -84,26 +84,38 @@ export function listingExtensions({ listing }: Pick<ListedOffer, "listing">): Re
 }
 
 /**
- * Sends the listing with each payment, for facilitators that keep a catalogue of what they settle. It is our own: what
+ * Sends its listing with each payment, for facilitators that keep a catalogue of what they settle. It is our own: what
  * the client sent is left out, and so is the query, which names a wallet and has no place in a public catalogue.
  */
-export function withListing(facilitator: PaymentFacilitator, offer: ListedOffer): PaymentFacilitator {
-  const { listing } = offer;
-  if (listing === null) return facilitator;
-  const describe = (payload: PaymentPayload): PaymentPayload => ({
-    ...payload,
-    resource: {
-      url: offer.resourceOrigin + listing.path,
+export function withListings(
+  facilitator: PaymentFacilitator,
+  offers: readonly ListedOffer[],
+): PaymentFacilitator {
+  const describe = (payload: PaymentPayload): PaymentPayload => {
+    const offer = findPaidOffer(offers, payload);
+    if (offer === null) return payload;
+    const { listing, resourceOrigin } = offer;
+    const resource = {
+      url: resourceOrigin + listing.path,
       description: offer.description,
       mimeType: offer.mimeType,
       ...describeService(offer),
-      iconUrl: offer.resourceOrigin + listing.iconPath,
-    },
-    extensions: listingExtensions(offer),
-  });
+      iconUrl: resourceOrigin + listing.iconPath,
+    };
+    return { ...payload, resource, extensions: listingExtensions(offer) };
+  };
   return {
     verify: (payload, terms) => facilitator.verify(describe(payload), terms),
     settle: (payload, terms) => facilitator.settle(describe(payload), terms),
     getSupported: () => facilitator.getSupported(),
   };
+}
+
+/** The offer whose resource a payment names; the first for a payment of a version that sold one resource only. */
+function findPaidOffer(offers: readonly ListedOffer[], { resource }: PaymentPayload) {
+  const paid = offers.find(
+    ({ listing, resourceOrigin }) => listing !== null && resource?.url === resourceOrigin + listing.path,
+  );
+  const offer = resource === undefined ? offers[0] : paid;
+  return offer === undefined || offer.listing === null ? null : { ...offer, listing: offer.listing };
 }

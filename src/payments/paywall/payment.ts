@@ -122,11 +122,19 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
   return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
 }
 
-/** What a facilitator receives: our own terms, and nothing that the client added. */
-export function toPaymentPayload(payment: Payment, terms: PaymentRequirements): PaymentPayload {
+/**
+ * What a facilitator receives: our own terms, and nothing that the client added. The URL says which of our resources is
+ * paid for, without its query, also for a payment that is settled later.
+ */
+export function toPaymentPayload(
+  payment: Payment,
+  terms: PaymentRequirements,
+  url: string | null = null,
+): PaymentPayload {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment;
   return {
     x402Version: 2,
+    ...(url === null ? {} : { resource: { url } }),
     accepted: terms,
     payload: {
       authorization: {

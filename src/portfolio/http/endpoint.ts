@@ -1,6 +1,4 @@
-// GET /portfolio: validates the request, takes the payment and responds; unpaid browsers get the pay page.
-
-import type { Gate } from "../../payments/paywall/gate.ts";
+// The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
@@ -11,21 +9,18 @@ import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discover
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { type HtmlPage, prefersHtml } from "../../web/page.ts";
-import type { PortfolioParameters, PortfolioRequest } from "../query.ts";
-import type { SnapshotReader } from "../snapshot.ts";
-import { excludeSpam } from "../valuation/value-snapshot.ts";
-import { PORTFOLIO_DESCRIPTION, PORTFOLIO_LISTING } from "./offering.ts";
-import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
+import { describePaidRoute, type SoldRoute } from "./offering.ts";
+import type { PaidRouteDeclaration, RouteServices } from "./routes/paid-route.ts";
 
-type PortfolioEndpointOptions = {
-  readonly route: PaidRoute;
-  readonly query: PortfolioParameters;
-  readonly gate: Pick<Gate, "challenge" | "serve">;
-  readonly snapshots: SnapshotReader;
+type PaidEndpointOptions = {
+  readonly sold: SoldRoute;
+  /** The slugs of the chains that are served. */
+  readonly served: readonly string[];
+  readonly services: RouteServices;
   /** Responds without payment: no terms and no receipt. */
   readonly free?: boolean;
-  /** Rendered once, for the first visitor. */
-  readonly page: () => HtmlPage;
+  /** Rendered once, for the first visitor; null where browsers get what programs get. */
+  readonly page: (() => HtmlPage) | null;
 };
 
 const SIGNATURE = "payment-signature";
@@ -68,37 +63,36 @@ function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
   return { authorization, signature: `0x${"00".repeat(65)}` };
 }
 
-/** What the route takes and returns, whatever it costs. */
-export function describeSnapshots(parameters: readonly Parameter[]): Omit<Endpoint, "handle"> {
+/** What a route takes and returns, whatever it costs. */
+export function describePaidEndpoint(
+  { path, operationId, summary, description, response }: PaidRouteDeclaration,
+  parameters: readonly Parameter[],
+): Omit<Endpoint, "handle"> {
   return {
-    method: PORTFOLIO_LISTING.method,
-    path: PORTFOLIO_LISTING.path,
-    operationId: "getPortfolio",
-    summary: "Holdings of a wallet and their value",
-    description: PORTFOLIO_DESCRIPTION,
+    method: "GET",
+    path,
+    operationId,
+    summary,
+    description,
     tag: "Portfolio",
     parameters,
     body: null,
-    responses: { 200: portfolioSnapshotSchema },
+    responses: { 200: response },
   };
 }
 
-export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endpoint {
-  const { route, query, gate, snapshots, free = false } = options;
+export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
+  const { sold, services, free = false } = options;
+  const { declaration, sale } = sold;
+  const route = describePaidRoute(sold);
+  const query = declaration.createQuery(options.served);
   const { method, path } = route;
-  let renderedPage: HtmlPage | null = null;
-  const withCachedPage = {
-    ...options,
-    page: () => {
-      renderedPage ??= options.page();
-      return renderedPage;
-    },
-  };
-  const description = describeSnapshots([...query.parameters, describeSignature(route)]);
+  const page = renderOnce(options.page);
+  const description = describePaidEndpoint(declaration, [...query.parameters, describeSignature(route)]);
   return {
     ...description,
     responses: { ...description.responses, 402: paymentRequiredSchema },
-    responseExample: exampleSnapshot,
+    responseExample: declaration.responseExample,
     errorStatuses: [409, 500],
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },
@@ -109,19 +103,18 @@ export function createPortfolioEndpoint(options: PortfolioEndpointOptions): Endp
     },
     security: free ? null : X402_SECURITY,
     extensions: buildPaymentExtension(route),
-    preHandler: (head) =>
-      free ? respondWithPage(withCachedPage, head) : respondUnpaid(withCachedPage, head),
+    preHandler: (head) => (free ? respondWithPage(page, head) : respondUnpaid(sold, page, head)),
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
     async handle({ values, headers }) {
       const request = query.parse(values);
-      const resource: PaidResource = { method, path, query: canonicalQuery(request) };
+      const resource: PaidResource = { method, path, query: request.query };
       if (!free && headers[SIGNATURE] === undefined) {
-        return varyByAccept(gate.challenge(resource, findUnpaidReason(headers)));
+        return varyByAccept(sale.challenge(resource, findUnpaidReason(headers)));
       }
-      const response = await gate.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => {
-        const snapshot = await snapshots.read(request, signal);
-        return { status: 200, body: request.spam === "exclude" ? excludeSpam(snapshot) : snapshot };
-      });
+      const response = await sale.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => ({
+        status: 200,
+        body: await request.read(services, signal),
+      }));
       return varyByAccept(response);
     },
   };
@@ -134,14 +127,28 @@ const PAYMENT_IN_PROGRESS = toErrorResponse(
   2,
 );
 
+type PageRenderer = () => HtmlPage;
+
+function renderOnce(render: PageRenderer | null): PageRenderer | null {
+  if (render === null) return null;
+  let rendered: HtmlPage | null = null;
+  return () => {
+    rendered ??= render();
+    return rendered;
+  };
+}
+
 /** A request without payment and parameters: browsers get the page, other clients the terms. */
-function respondUnpaid(options: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
-  const { route, gate } = options;
+function respondUnpaid(
+  { declaration, sale }: SoldRoute,
+  renderer: PageRenderer | null,
+  head: RequestHead,
+): EndpointResponse | null {
   if (head.headers[SIGNATURE] !== undefined) return null;
-  const page = respondWithPage(options, head);
+  const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
-  const resource = { method: route.method, path: route.path, query: {} };
-  const terms = gate.challenge(resource, findUnpaidReason(head.headers));
+  const resource = { method: "GET", path: declaration.path, query: {} };
+  const terms = sale.challenge(resource, findUnpaidReason(head.headers));
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
 }
@@ -152,8 +159,8 @@ function findUnpaidReason(headers: RequestHead["headers"]): string | undefined {
 }
 
 /** The pay page for a client that prefers HTML, otherwise null. */
-function respondWithPage({ page }: PortfolioEndpointOptions, head: RequestHead): EndpointResponse | null {
-  if (!prefersHtml(head.headers.accept)) return null;
+function respondWithPage(page: PageRenderer | null, head: RequestHead): EndpointResponse | null {
+  if (page === null || !prefersHtml(head.headers.accept)) return null;
   const { html, contentSecurityPolicy } = page();
   const headers = {
     "content-type": "text/html; charset=utf-8",
@@ -165,8 +172,4 @@ function respondWithPage({ page }: PortfolioEndpointOptions, head: RequestHead):
 /** Browsers and other clients get different responses from the same URL, so caches must distinguish them. */
 function varyByAccept(response: EndpointResponse): EndpointResponse {
   return { ...response, headers: { ...response.headers, vary: "accept" } };
-}
-
-function canonicalQuery({ wallet, slugs, spam }: PortfolioRequest): Readonly<Record<string, string>> {
-  return { address: wallet, chains: slugs.join(","), ...(spam === "include" ? {} : { spam }) };
 }

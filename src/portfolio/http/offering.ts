@@ -1,34 +1,48 @@
-// What the portfolio service sells: one route, from which the terms of a 402 and all descriptions are derived.
-
+// What the portfolio service sells: the offer of each paid route, and the offering from which descriptions are derived.
 import { formatAmount } from "../../lib/decimal.ts";
-import { createListing, listingExtensions, shortenSchema } from "../../payments/paywall/listing.ts";
+import type { Sale } from "../../payments/paywall/gate.ts";
+import {
+  createListing,
+  listingExtensions,
+  type ResourceListing,
+  shortenSchema,
+} from "../../payments/paywall/listing.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
-import { exampleExcerpt } from "../../web/example-snapshot.ts";
 import { FAVICON_PATH } from "../../web/icon.ts";
-import type { Offering } from "../../web/offering.ts";
-import { createPortfolioParameters, DEFAULT_CHAINS } from "../query.ts";
-import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
+import type { Offering, PaidRoute } from "../../web/offering.ts";
+import { DEFAULT_CHAINS } from "../query.ts";
+import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
 
-/** Also part of the terms in a 402 response. */
-export const PORTFOLIO_DESCRIPTION =
-  "A snapshot of an EVM wallet on the chains you choose: every token with balance, price and USD value, DeFi positions net of debt, totals, recent activity, spam marked, and warnings about what could not be known.";
+const SERVICE_NAME = "Sextant portfolio service";
 
-/** The paid route, as directories list it. */
-export const PORTFOLIO_LISTING = createListing({
-  method: "GET",
-  path: "/portfolio",
-  serviceName: "Sextant portfolio service",
-  tags: ["wallet", "portfolio", "balances", "defi", "evm"],
-  iconPath: FAVICON_PATH,
-  input: {
-    schema: describeQuery(createPortfolioParameters(DEFAULT_CHAINS).parameters),
-    example: { address: exampleExcerpt.address, chains: exampleExcerpt.chains.join(",") },
-  },
-  // The names of the parts; their fields are in OpenAPI.
-  output: { schema: shortenSchema(portfolioSnapshotSchema, 1), example: exampleExcerpt },
-});
+/** A paid route with the sale of its offer. */
+export type SoldRoute = { readonly declaration: PaidRouteDeclaration; readonly sale: Sale };
+
+/** What an offer takes from its route. */
+export function describeOffer(
+  declaration: PaidRouteDeclaration,
+): Pick<PaymentOffer, "description" | "mimeType" | "listing"> {
+  const { description } = declaration;
+  return { description, mimeType: "application/json", listing: createRouteListing(declaration) };
+}
+
+/** The route, as directories list it. */
+function createRouteListing(declaration: PaidRouteDeclaration): ResourceListing {
+  const { path, tags, exampleQuery, response, responseExcerpt } = declaration;
+  const { parameters } = declaration.createQuery(DEFAULT_CHAINS);
+  return createListing({
+    method: "GET",
+    path,
+    serviceName: SERVICE_NAME,
+    tags,
+    iconPath: FAVICON_PATH,
+    input: { schema: describeQuery(parameters), example: exampleQuery },
+    // The names of the parts; their fields are in OpenAPI.
+    output: { schema: shortenSchema(response, 1), example: responseExcerpt },
+  });
+}
 
 function describeQuery(parameters: readonly Parameter[]): JsonSchema {
   const properties = Object.fromEntries(parameters.map(({ name, kind }) => [name, kind.json]));
@@ -38,28 +52,34 @@ function describeQuery(parameters: readonly Parameter[]): JsonSchema {
   };
 }
 
-export function createPortfolioOffering(offer: PaymentOffer, termsSinceMs: number): Offering {
-  const { method, path, tags, serviceName } = PORTFOLIO_LISTING;
+/** Throws without a route: there would be nothing to describe. */
+export function createPortfolioOffering(sold: readonly SoldRoute[], termsSinceMs: number): Offering {
+  const [first] = sold;
+  if (first === undefined) throw new TypeError("The portfolio service sells nothing.");
   return {
     // A getter: without a configured URL it is the listen address, which is only known later.
     get origin() {
-      return offer.resourceOrigin;
+      return first.sale.offer.resourceOrigin;
     },
-    name: serviceName,
+    name: SERVICE_NAME,
     description:
       "The holdings of an EVM wallet and their value, for agents and for people: one request, one small payment, one complete response.",
-    routes: [
-      {
-        method,
-        path,
-        description: PORTFOLIO_DESCRIPTION,
-        priceUsd: formatAmount(offer.amount, offer.decimals),
-        tags,
-        mimeType: offer.mimeType,
-        terms: paymentRequirementsFor(offer),
-        extensions: listingExtensions({ listing: PORTFOLIO_LISTING }),
-      },
-    ],
+    routes: sold.map(describePaidRoute),
     termsSinceMs,
+  };
+}
+
+export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): PaidRoute {
+  const { path, summary, tags } = declaration;
+  return {
+    method: "GET",
+    path,
+    summary,
+    description: offer.description,
+    priceUsd: formatAmount(offer.amount, offer.decimals),
+    tags,
+    mimeType: offer.mimeType,
+    terms: paymentRequirementsFor(offer),
+    extensions: listingExtensions(offer),
   };
 }

@@ -22,21 +22,24 @@ import {
   readPaymentToken,
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
-import { createBypassGate, createGate } from "../../payments/paywall/gate.ts";
-import { withListing } from "../../payments/paywall/listing.ts";
+import { createFreeSale, createGate, type Gate } from "../../payments/paywall/gate.ts";
+import { withListings } from "../../payments/paywall/listing.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import { PORTFOLIO_DESCRIPTION, PORTFOLIO_LISTING } from "./offering.ts";
-import type { PortfolioGate } from "./serve.ts";
+import { describeOffer, type SoldRoute } from "./offering.ts";
+import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
+import { PAID_ROUTES } from "./routes/paid-routes.ts";
 
 type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
 type PortfolioPaywall = {
-  readonly gate: PortfolioGate;
+  readonly sold: readonly SoldRoute[];
+  /** Null for the bypass, which takes no payments. */
+  readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
   close(): void;
 };
@@ -48,6 +51,8 @@ type PortfolioPaywallOptions = {
   readonly onCall: CallObserver | null;
   /** The listen address, known once the server listens. */
   readonly listenUrl: () => string;
+  /** What is sold; all paid routes unless a test sells others. */
+  readonly routes?: readonly PaidRouteDeclaration[];
   /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal;
 };
@@ -64,7 +69,7 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   rejectUnsafeBypass(config, asset);
   readPayee(config);
   const { decimals } = asset;
-  if (decimals !== null) readPrice(config, decimals);
+  if (decimals !== null) for (const route of PAID_ROUTES) readPrice(config, route, decimals);
   // The bypass needs no node when the token's decimals are known.
   if (config.devBypass && decimals !== null) return;
   if (config.paymentRpcUrls.length === 0) {
@@ -100,10 +105,12 @@ export async function openPortfolioPaywall(
 function openBypass(
   config: PaywallConfig,
   token: PaymentToken,
-  { listenUrl }: PortfolioPaywallOptions,
+  options: PortfolioPaywallOptions,
 ): PortfolioPaywall {
+  const offered = createOffers(config, token, options);
   return {
-    gate: createBypassGate(createOffer(config, token, listenUrl)),
+    sold: offered.map(({ declaration, offer }) => ({ declaration, sale: createFreeSale(offer) })),
+    reconcile: null,
     devBypass: true,
     close: () => undefined,
   };
@@ -116,17 +123,19 @@ function openGate(
   rpc: Rpc,
 ): PortfolioPaywall {
   const { log, count } = options;
-  const offer = createOffer(config, token, options.listenUrl);
+  const offered = createOffers(config, token, options);
+  const offers = offered.map(({ offer }) => offer);
   const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   const gate = createGate({
-    offer,
+    scope: token,
     store: openRecordStore(options.database),
-    facilitator: openFacilitator(config, token, offer, options),
+    facilitator: openFacilitator(config, token, offers, options),
     lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
   });
-  return { gate, devBypass: false, close: () => rpc.close() };
+  const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
+  return { sold, reconcile: gate.reconcile, devBypass: false, close: () => rpc.close() };
 }
 
 function readPayee({ payTo }: PaywallConfig): Hex {
@@ -135,28 +144,46 @@ function readPayee({ payTo }: PaywallConfig): Hex {
 }
 
 /** In the token's smallest units. */
-function readPrice({ portfolioPriceUsd }: PaywallConfig, decimals: number): bigint {
+function readPrice(config: PaywallConfig, { price }: PaidRouteDeclaration, decimals: number): bigint {
+  const own = config[price.key];
+  const variable = own === null ? "PORTFOLIO_PRICE_USD" : price.variable;
   try {
-    return parseAmount(portfolioPriceUsd, decimals, "PORTFOLIO_PRICE_USD");
+    return parseAmount(own ?? config.portfolioPriceUsd, decimals, variable);
   } catch (cause) {
-    const message = `PORTFOLIO_PRICE_USD must have at most ${decimals} decimal places, like the payment token.`;
+    const message = `${variable} must have at most ${decimals} decimal places, like the payment token.`;
     throw new Fault("CONFIG_INVALID", message, { cause });
   }
 }
 
-function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () => string): PaymentOffer {
+type OfferedRoute = { readonly declaration: PaidRouteDeclaration; readonly offer: PaymentOffer };
+
+function createOffers(
+  config: PaywallConfig,
+  token: PaymentToken,
+  { routes = PAID_ROUTES, listenUrl }: PortfolioPaywallOptions,
+): readonly OfferedRoute[] {
+  return routes.map((declaration) => ({
+    declaration,
+    offer: createOffer(config, token, declaration, listenUrl),
+  }));
+}
+
+function createOffer(
+  config: PaywallConfig,
+  token: PaymentToken,
+  declaration: PaidRouteDeclaration,
+  listenUrl: () => string,
+): PaymentOffer {
   return {
+    ...describeOffer(declaration),
     network: token.network,
     asset: token.asset,
     assetName: token.name,
     assetVersion: token.version,
     decimals: token.decimals,
     payTo: readPayee(config),
-    amount: readPrice(config, token.decimals),
+    amount: readPrice(config, declaration, token.decimals),
     maxTimeoutSeconds: TIMEOUT_SECONDS,
-    description: PORTFOLIO_DESCRIPTION,
-    mimeType: "application/json",
-    listing: PORTFOLIO_LISTING,
     get resourceOrigin() {
       return config.portfolioPublicUrl ?? listenUrl();
     },
@@ -166,13 +193,13 @@ function createOffer(config: PaywallConfig, token: PaymentToken, listenUrl: () =
 function openFacilitator(
   config: PaywallConfig,
   token: PaymentToken,
-  offer: PaymentOffer,
+  offers: readonly PaymentOffer[],
   { database, log, onCall }: PortfolioPaywallOptions,
 ): PaymentFacilitator {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     const url = facilitatorUrl.reveal().replace(/\/+$/, "");
-    return withListing(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offer);
+    return withListings(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offers);
   }
   if (privateKey === null) throw facilitatorMissing();
   return openLocalFacilitator(config, token, { urls, privateKey, database, log, onCall });

@@ -18,29 +18,24 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/parameter.ts";
 import { renderGuidance } from "../../web/llms.ts";
-import { type Offering, validateOffering } from "../../web/offering.ts";
+import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/types.ts";
-import { createPortfolioParameters } from "../query.ts";
+import { selectDefaultChains } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
 import { createPortfolioDocuments } from "./documents.ts";
-import { createPortfolioEndpoint } from "./endpoint.ts";
-import { createPortfolioOffering } from "./offering.ts";
+import { createPaidEndpoint } from "./endpoint.ts";
+import { createPortfolioOffering, type SoldRoute } from "./offering.ts";
 import { createResourcesEndpoint } from "./resources-endpoint.ts";
+import type { RouteServices } from "./routes/paid-route.ts";
 import { createPortfolioMcpEndpoint } from "./tools.ts";
-
-/** A paywall, or for development a gate that lets every request through. */
-export type PortfolioGate = Pick<Gate, "challenge" | "serve"> & { readonly offer: PaymentOffer } & Partial<
-    Pick<Gate, "reconcile">
-  >;
 
 type PortfolioServiceOptions = {
   /** In the order in which responses list them. */
@@ -50,7 +45,10 @@ type PortfolioServiceOptions = {
   readonly positionReaders: readonly PositionReader[];
   /** A second source that every snapshot is compared with. */
   readonly crossCheck?: CrossCheckSource | null;
-  readonly gate: PortfolioGate;
+  /** The routes that are sold, or served without payment for development. */
+  readonly sold: readonly SoldRoute[];
+  /** Null without payments. */
+  readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
   /** A node of the payment chain that browser wallets may use; absent where wallets know the chain. */
   readonly paymentRpcUrl?: string;
@@ -66,34 +64,40 @@ export function servePortfolio(
   app: FastifyInstance,
   options: PortfolioServiceOptions,
 ): { close(): Promise<void> } {
-  const { gate, log } = options;
+  const { sold, reconcile, devBypass, registry, log } = options;
   const chains = new Map(options.chains.map((access) => [access.chain.slug, access]));
-  const reader = createSnapshotReader({
-    ...options,
-    chains,
-    clock: systemClock,
-  });
-  const offering = createPortfolioOffering(gate.offer, Date.now());
-  const [route] = offering.routes;
-  if (!route) throw new Error("the offering has no route");
-  const query = createPortfolioParameters([...chains.keys()]);
-  const defaultChains = query.parse({}).slugs;
-  const pageChains = options.chains.map(({ chain: { slug, name, explorerTxUrl } }) => ({
+  const { provider, priceSources, positionReaders } = options;
+  const read = { provider, priceSources, positionReaders, chains, clock: systemClock };
+  const reader = createSnapshotReader({ ...options, ...read });
+  const snapshots = coalesceSnapshots(reader, { chains, clock: systemClock });
+  const services: RouteServices = { ...read, snapshots };
+  const offering = createPortfolioOffering(sold, Date.now());
+  const served = [...chains.keys()];
+  const pageOf = createPageRenderers(offering, options);
+  const endpoints = sold.map((route) =>
+    createPaidEndpoint({ sold: route, served, services, free: devBypass, page: pageOf(route) }),
+  );
+  addPortfolioRoutes(app, { offering, sold, endpoints, devBypass, registry });
+  return reconcile ? startReconciling(reconcile, log) : { close: async () => undefined };
+}
+
+/** The pay page of each route that has one. */
+function createPageRenderers(
+  offering: Offering,
+  options: Pick<PortfolioServiceOptions, "chains" | "paymentRpcUrl">,
+) {
+  const chains = options.chains.map(({ chain: { slug, name, explorerTxUrl } }) => ({
     slug,
     name,
     explorerTxUrl,
   }));
-  const paymentChain = describePaymentChain(gate.offer.network, options.paymentRpcUrl);
-  const endpoint = createPortfolioEndpoint({
-    route,
-    query,
-    gate,
-    free: options.devBypass,
-    snapshots: coalesceSnapshots(reader, { chains, clock: systemClock }),
-    page: () => renderPayPage({ offering, route, chains: pageChains, defaultChains, paymentChain }),
-  });
-  addPortfolioRoutes(app, { offering, endpoint, devBypass: options.devBypass, registry: options.registry });
-  return gate.reconcile ? startReconciling(gate.reconcile, log) : { close: async () => undefined };
+  const defaultChains = selectDefaultChains(chains.map(({ slug }) => slug));
+  return ({ declaration: { path, hasPayPage }, sale: { offer } }: SoldRoute) => {
+    const route = offering.routes.find((each) => each.path === path);
+    if (hasPayPage !== true || route === undefined) return null;
+    const paymentChain = describePaymentChain(offer.network, options.paymentRpcUrl);
+    return () => renderPayPage({ offering, route, chains, defaultChains, paymentChain });
+  };
 }
 
 function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
@@ -142,7 +146,9 @@ export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutco
 
 type PortfolioRoutesOptions = {
   readonly offering: Offering;
-  readonly endpoint: Endpoint;
+  readonly sold: readonly SoldRoute[];
+  /** Those of the sold routes, in the same order. */
+  readonly endpoints: readonly Endpoint[];
   /** Whether requests are served without payment, for development. */
   readonly devBypass: boolean;
   readonly registry: Registry;
@@ -154,14 +160,14 @@ const API_VERSION = "1.0.0";
 const text = { type: "string" };
 const boolean = { type: "boolean" };
 
-/** The paid route, its documents, health and metrics. */
+/** The paid routes, their documents, health and metrics. */
 export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
-  const { endpoint, devBypass, registry } = options;
+  const { sold, endpoints, devBypass, registry } = options;
   const offering = validateOffering(options.offering);
-  const documents = createPortfolioDocuments(offering, endpoint);
+  const documents = createPortfolioDocuments(offering, sold, endpoints);
   const resources = createResourcesEndpoint(offering);
-  const mcp = createPortfolioMcpEndpoint(endpoint, { offering, devBypass }, createRouteSender(app));
-  addEndpointRoutes(app, [endpoint, resources, mcp]);
+  const mcp = createPortfolioMcpEndpoint(sold, endpoints, { devBypass, sendFor: createRouteSender(app) });
+  addEndpointRoutes(app, [...endpoints, resources, mcp]);
   for (const { path, render } of [...documents, ...siteFiles]) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
@@ -170,7 +176,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  addOpenApiRoutes(app, buildPortfolioDocument(offering, endpoint, mcp));
+  addOpenApiRoutes(app, buildPortfolioDocument({ offering, sold, endpoints, mcp }));
 }
 
 const health = describeServiceRoute({
@@ -185,14 +191,15 @@ const health = describeServiceRoute({
   },
 });
 
-export function buildPortfolioDocument(
-  offering: Offering,
-  endpoint: Endpoint,
-  mcp: Endpoint,
-): OpenApiDocument {
-  const [route] = offering.routes;
-  if (!route) throw new Error("the offering has no route");
-  const { network, asset, payTo } = route.terms;
+export function buildPortfolioDocument({
+  offering,
+  sold,
+  endpoints,
+  mcp,
+}: Pick<PortfolioRoutesOptions, "offering" | "sold" | "endpoints"> & {
+  readonly mcp: Endpoint;
+}): OpenApiDocument {
+  const { network, asset, payTo } = commonTermsOf(offering);
   return buildOpenApiDocument({
     samples: {
       variable: "SEXTANT_PORTFOLIO_URL",
@@ -206,16 +213,16 @@ export function buildPortfolioDocument(
       "x-guidance": renderGuidance(offering),
     },
     routes: [
-      describeEndpoint(endpoint),
+      ...endpoints.map((endpoint) => describeEndpoint(endpoint)),
       describeEndpoint(createResourcesEndpoint(offering)),
       describeEndpoint(mcp),
-      ...createPortfolioDocuments(offering, endpoint).map(
+      ...createPortfolioDocuments(offering, sold, endpoints).map(
         ({ path, operationId, title, description, type, schema }) =>
           describeDocumentRoute({ path, operationId, summary: title, description, type, schema }),
       ),
       health,
       ...serviceRoutes.filter(({ path }) => path !== "/health"),
     ],
-    tags: { Portfolio: "Snapshots of wallets, paid per request with x402." },
+    tags: { Portfolio: "What wallets hold and what can be taken from them, paid per request with x402." },
   });
 }

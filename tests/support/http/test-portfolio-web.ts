@@ -1,17 +1,18 @@
 // The portfolio service's outside over a gate and a snapshot that tests decide, listening on a port the system chose.
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
-import type { Gate } from "../../../src/payments/paywall/gate.ts";
+import type { Sale } from "../../../src/payments/paywall/gate.ts";
 import {
   encodeX402Header,
   type PaymentOffer,
   paymentRequiredResponse,
 } from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
-import { createPortfolioEndpoint } from "../../../src/portfolio/http/endpoint.ts";
-import { createPortfolioOffering, PORTFOLIO_LISTING } from "../../../src/portfolio/http/offering.ts";
+import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";
+import { createPortfolioOffering, describeOffer } from "../../../src/portfolio/http/offering.ts";
+import type { RouteServices } from "../../../src/portfolio/http/routes/paid-route.ts";
+import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
-import { createPortfolioParameters } from "../../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
@@ -30,7 +31,7 @@ export const TEST_OFFER: PaymentOffer = {
   description: "A snapshot of a wallet.",
   mimeType: "application/json",
   resourceOrigin: "https://sextant.example",
-  listing: PORTFOLIO_LISTING,
+  listing: describeOffer(portfolioRoute).listing,
 };
 
 export const TEST_TRANSACTION = `0x${"c0".repeat(32)}`;
@@ -55,7 +56,7 @@ export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
   /** A real paywall instead of the one that accepts every payment. */
-  readonly gate?: Pick<Gate, "challenge" | "serve">;
+  readonly sale?: Sale;
   readonly devBypass?: boolean;
   /** A node of the payment chain for wallets that do not know the chain. */
   readonly walletRpcUrl?: string;
@@ -75,45 +76,63 @@ export async function startTestPortfolioWeb(
     requestMsMax: 10_000,
     checkReadiness: async () => ({ ready: true }),
   });
-  const offering = createPortfolioOffering(offer, Date.UTC(2026, 0, 1));
+  const paid: ReceivedPayment[] = [];
+  const sale: Sale = options.sale ?? acceptAll(offer, { devBypass, paid, onPayment });
+  const sold = { declaration: portfolioRoute, sale };
+  const offering = createPortfolioOffering([sold], Date.UTC(2026, 0, 1));
   const [route] = offering.routes;
   if (!route) throw new Error("The offering has no route.");
-  const paid: ReceivedPayment[] = [];
   const { walletRpcUrl } = options;
   const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
   const wallet = walletRpcUrl === undefined ? null : { nativeCurrency, rpcUrl: walletRpcUrl };
   const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null, wallet };
   const defaultChains = ["base", "ethereum"];
   const pageInput = { offering, route, chains: pageChains, defaultChains, paymentChain };
-  const endpoint = createPortfolioEndpoint({
-    route,
-    query: createPortfolioParameters(SLUGS),
-    snapshots,
+  const endpoint = createPaidEndpoint({
+    sold,
+    served: SLUGS,
+    services: { snapshots } as RouteServices,
     free: devBypass,
     page: () => renderPayPage(pageInput),
-    gate: options.gate ?? {
-      challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
-      async serve({ resource, signature }, work) {
-        if (devBypass) return work(new AbortController().signal);
-        if (signature === undefined) return paymentRequiredResponse(offer, resource, "Payment is required.");
-        paid.push({ resource, signature });
-        const response = onPayment({ resource, signature }, paid.length);
-        if (response !== null) return response;
-        const receipt = {
-          success: true,
-          transaction: TEST_TRANSACTION,
-          network: offer.network,
-          payer: offer.payTo,
-          amount: offer.amount.toString(),
-        };
-        return {
-          ...(await work(new AbortController().signal)),
-          headers: { "payment-response": encodeX402Header(receipt) },
-        };
-      },
-    },
   });
-  addPortfolioRoutes(server.app, { offering, endpoint, devBypass, registry: new Registry() });
+  addPortfolioRoutes(server.app, {
+    offering,
+    sold: [sold],
+    endpoints: [endpoint],
+    devBypass,
+    registry: new Registry(),
+  });
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
   return { url, paid, close: server.close };
+}
+
+type AcceptedPayments = {
+  readonly devBypass: boolean;
+  readonly paid: ReceivedPayment[];
+  readonly onPayment: NonNullable<TestPortfolioWebOptions["onPayment"]>;
+};
+
+function acceptAll(offer: PaymentOffer, { devBypass, paid, onPayment }: AcceptedPayments): Sale {
+  return {
+    offer,
+    challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
+    async serve({ resource, signature }, work) {
+      if (devBypass) return work(new AbortController().signal);
+      if (signature === undefined) return paymentRequiredResponse(offer, resource, "Payment is required.");
+      paid.push({ resource, signature });
+      const response = onPayment({ resource, signature }, paid.length);
+      if (response !== null) return response;
+      const receipt = {
+        success: true,
+        transaction: TEST_TRANSACTION,
+        network: offer.network,
+        payer: offer.payTo,
+        amount: offer.amount.toString(),
+      };
+      return {
+        ...(await work(new AbortController().signal)),
+        headers: { "payment-response": encodeX402Header(receipt) },
+      };
+    },
+  };
 }

@@ -23,7 +23,7 @@ import { createFacilitatorEndpoints } from "../../../src/payments/facilitator/en
 import type { PaymentFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createLocalFacilitator } from "../../../src/payments/facilitator/local.ts";
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/remote.ts";
-import { createGate, type Gate } from "../../../src/payments/paywall/gate.ts";
+import { createGate, type Sale } from "../../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
 import type { PaymentOffer } from "../../../src/payments/paywall/offer.ts";
 import type { PaidHandler } from "../../../src/payments/paywall/paid-request.ts";
@@ -208,7 +208,7 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
     },
   };
   const gate = createGate({
-    offer,
+    scope: offer,
     store,
     facilitator: injectCalls(given.facilitator ?? parts.facilitator, injected),
     lookup: given.chain ?? parts.settlements,
@@ -217,13 +217,14 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
     limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, ...given.limits },
     count: (outcome) => outcomes.push(outcome),
   });
+  const sale = gate.sell(offer);
   const url = await parts.listen([
-    paidEndpoint(gate, (q, signal) => {
+    paidEndpoint(sale, (q, signal) => {
       runs.push(q);
       return sold.work(signal);
     }),
   ]);
-  return { url, gate, runs, outcomes, sold, injected, offer, statements: () => statements };
+  return { url, gate, sale, runs, outcomes, sold, injected, offer, statements: () => statements };
 }
 
 /** The facilitator with the faults that are injected at the time of each call. */
@@ -256,7 +257,7 @@ async function listen(endpoints: readonly Endpoint[]) {
 const TEXT = { json: { type: "string" }, parse: (text: string) => text };
 
 function paidEndpoint(
-  gate: Pick<Gate, "serve">,
+  sale: Pick<Sale, "serve">,
   work: (q: string, signal: AbortSignal) => ReturnType<PaidHandler>,
 ): Endpoint {
   return {
@@ -272,7 +273,7 @@ function paidEndpoint(
     handle({ values, headers }) {
       const q = String(values.q);
       const resource = { method: "GET", path: "/paid", query: { q } };
-      return gate.serve({ resource, signature: headers["payment-signature"] }, (signal) => work(q, signal));
+      return sale.serve({ resource, signature: headers["payment-signature"] }, (signal) => work(q, signal));
     },
   };
 }

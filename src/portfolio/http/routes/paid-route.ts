@@ -1,0 +1,68 @@
+// What a paid route declares; terms, endpoint, tool and every description are derived from it.
+import type { Config } from "../../../config/read-config.ts";
+import type { paywallSettings } from "../../../config/settings.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { JsonSchema } from "../../../schema/column.ts";
+import type { Parameter } from "../../../schema/parameter.ts";
+import type { SnapshotReader } from "../../snapshot.ts";
+import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
+
+/** What the handlers of all routes share. */
+export type RouteServices = {
+  /** Equal requests share one read. */
+  readonly snapshots: SnapshotReader;
+  /** By slug, in the order in which responses list them. */
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly provider: HoldingsProvider;
+  readonly priceSources: readonly (readonly PriceSource[])[];
+  readonly positionReaders: readonly PositionReader[];
+  readonly clock: Clock;
+};
+
+/** A valid request. */
+export type PaidRead = {
+  /** All that determines the response, in one form for equal requests: the payment is bound to it. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The body of the response; it must end when the signal aborts. */
+  read(services: RouteServices, signal: AbortSignal): Promise<unknown>;
+};
+
+export type PaidQuery = {
+  readonly parameters: readonly Parameter[];
+  /** Applies defaults to values that the router has parsed with `parameters`; throws INPUT_INVALID. */
+  parse(values: Readonly<Record<string, unknown>>): PaidRead;
+};
+
+export type PaidRouteDeclaration = {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  /** A few sentences, at most 500 characters: also part of the terms in a 402. */
+  readonly description: string;
+  /** As directories show them; at most five. */
+  readonly tags: readonly string[];
+  /** The setting of its price; where that is not set, it costs what a snapshot costs. */
+  readonly price: { readonly key: PriceKey; readonly variable: string };
+  /** The query for a service of these chains. */
+  createQuery(served: readonly string[]): PaidQuery;
+  /** An example of the query, for directories and texts. */
+  readonly exampleQuery: Readonly<Record<string, string>>;
+  readonly response: JsonSchema;
+  readonly responseExample: Readonly<Record<string, unknown>>;
+  /** The beginning of the example: it goes into a header of each 402, with the names of the response's fields. */
+  readonly responseExcerpt: Readonly<Record<string, unknown>>;
+  /** Sentences for programs that read the response. */
+  readonly notes: readonly string[];
+  readonly tool: {
+    readonly name: string;
+    readonly title: string;
+    /** When to use it. */
+    readonly purpose: string;
+    /** Sent unless the caller gives another value. */
+    readonly defaults?: Readonly<Record<string, string>>;
+  };
+  /** Whether browsers get the pay page, which shows a snapshot; otherwise they get the terms, as programs do. */
+  readonly hasPayPage?: boolean;
+};
+
+type PriceKey = keyof Config<typeof paywallSettings> & `${string}PriceUsd`;
