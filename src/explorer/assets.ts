@@ -25,7 +25,7 @@ const SHEETS: Readonly<Record<string, readonly string[]>> = {
 };
 
 // Each after the modules that it imports.
-const MODULES = ["page.js", "live-feed.js"];
+const MODULES = ["page.js", "sentence-parts.js", "live-feed.js"];
 
 const HASH_LENGTH = 12;
 

@@ -1,8 +1,5 @@
 // Components: what is unknown is shown as unknown, limits by their share, amounts by what is known of their token.
-import type { AbiEvent } from "viem";
 import { expect, it } from "vitest";
-import { domains } from "../protocol/domains.ts";
-import type { Domain } from "../schema/domain.ts";
 import { bars, rangeLine, sparkline } from "./charts.ts";
 import {
   address,
@@ -10,9 +7,6 @@ import {
   gauge,
   hash,
   name,
-  ownSentence,
-  QUOTING_EVENTS,
-  sentence,
   time,
   token,
   transaction,
@@ -83,57 +77,6 @@ it("a transaction leads to the chain's explorer where the deployment names one",
   );
   expect(renderHtml(transaction(page, HASH))).not.toContain("href");
 });
-
-it("a sentence has its addresses and hashes by their ends, and the rest as a stranger's text", () => {
-  const text = renderHtml(ownSentence(page, `<b> ${OTHER} paid ${HASH}, 0xabc`));
-  expect(text).toContain("&lt;b&gt;");
-  expect(text).toContain(">0xababab…ababab<");
-  expect(text).toContain(">0xcdcdcd…cdcdcd<");
-  expect(text).toContain(", 0xabc");
-});
-
-it("a sentence has amounts of known tokens as people read them", () => {
-  const textOf = (description: string) =>
-    renderHtml(sentence(page, { type: "ReceiptRecorded", description })).replace(/<[^>]*>/g, "");
-  expect(textOf(`${OTHER} paid 1500000 of ${TOKEN}; more`)).toBe("0xababab…ababab paid 1.5 USDC; more");
-  expect(textOf(`limited its spending of ${TOKEN} to 5`)).toBe("limited its spending of USDC to 5");
-  expect(textOf(`limited its spending of 0x${"0".repeat(40)} to 5`)).toBe("limited its spending of POL to 5");
-  expect(textOf(`spent 7 of 0x${"0".repeat(40)}`)).toBe("spent 7 wei");
-  expect(textOf(`spent 7 of ${OTHER}`)).toBe("spent 7 of 0xababab…ababab");
-});
-
-it("a sentence that quotes a stranger has no amount and no link of ours", () => {
-  const description = `Service #9 (x) paid 5000000 of ${TOKEN} to ${OTHER} (y) registered by merchant #1`;
-  const shown = renderHtml(sentence(pageWith(["/accounts/:id"]), { type: "ServiceRegistered", description }));
-  expect(shown).toBe(`<span class="sentence"><bdi class="foreign">${description}</bdi></span>`);
-});
-
-it("a sentence is of limited length", () => {
-  const description = `Service #9 (${`${OTHER} `.repeat(2_000)}) registered`;
-  expect(renderHtml(sentence(page, { type: "ServiceRegistered", description })).length).toBeLessThan(1_000);
-  expect(renderHtml(ownSentence(page, description)).length).toBeLessThan(4_000);
-  // A hash that is cut is no address.
-  const cut = renderHtml(ownSentence(page, `${"x".repeat(600 - 42)}${HASH}`));
-  expect(cut).not.toContain("data-copy");
-});
-
-it("every event whose sentence has a text of its arguments is known to quote a stranger", () => {
-  const quoting = domains.flatMap(({ abi, events }) =>
-    abi
-      .filter((item): item is AbiEvent => item.type === "event" && item.name in events)
-      .flatMap((item) => quotes(item, events)),
-  );
-  expect(quoting).toEqual(QUOTING_EVENTS);
-});
-
-const MARK = "a stranger's text";
-
-function quotes({ name: type, inputs }: AbiEvent, events: Domain["events"]): readonly string[] {
-  const args = Object.fromEntries(
-    inputs.map((input) => [input.name ?? "", /^(string|bytes)$/.test(input.type) ? MARK : 1n]),
-  );
-  return events[type]?.explain({ args } as never).includes(MARK) ? [type] : [];
-}
 
 it("what is absent or beyond the calendar is said, not guessed", () => {
   expect(renderHtml(name(""))).toBe(renderHtml(unknown()));

@@ -139,7 +139,8 @@ export function hash(page: PageContext, value: unknown, kind?: RecordKind): Html
   return kind === undefined ? identifier(value) : recordLink(page, kind, value, identifier(value));
 }
 
-function identifier(value: string): Html {
+/** By its ends, with all of it to copy. */
+export function identifier(value: string): Html {
   return html`<code class="id" title="${value}" data-copy="${value}">${shorten(value)}</code>`;
 }
 
@@ -217,42 +218,6 @@ export function block(page: PageContext, value: unknown): Html {
   if (typeof value !== "string") return unknown();
   const path = linkHere(page, { block: value });
   return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
-}
-
-const IN_SENTENCES = /((?:(?:[0-9]+|spending) of )?0x[0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f…])/;
-// Longer than any of ours.
-const SENTENCE_LENGTH_MAX = 600;
-
-/**
- * Events whose sentences quote what a stranger wrote. Nothing in them becomes an amount or a link: the quoted text could
- * have the words of another sentence.
- */
-export const QUOTING_EVENTS: readonly string[] = ["ServiceRegistered"];
-
-/** The sentence of the API about an event. */
-export function sentence(
-  page: PageContext,
-  { type, description }: { readonly type: string; readonly description: string },
-): Html {
-  return QUOTING_EVENTS.includes(type)
-    ? html`<span class="sentence">${foreignText(description)}</span>`
-    : ownSentence(page, description);
-}
-
-/** A sentence of the API that quotes no text: addresses and hashes by their ends, amounts of known tokens as people read them. */
-export function ownSentence(page: PageContext, value: string): Html {
-  const shown = value.length > SENTENCE_LENGTH_MAX ? `${value.slice(0, SENTENCE_LENGTH_MAX)}…` : value;
-  const parts = shown.split(IN_SENTENCES);
-  // The captured groups are every second part.
-  return html`<span class="sentence">${parts.map((part, index) => (index % 2 === 0 ? part && foreignText(part) : inSentence(page, part)))}</span>`;
-}
-
-function inSentence(page: PageContext, part: string): Html {
-  const [id = "", before] = part.split(" of ").reverse();
-  const isAmount = before !== undefined && before !== "spending";
-  if (isAmount && findToken(page, id) !== null) return amount(page, before, id);
-  const shown = id.length > 42 ? identifier(id) : token(page, id);
-  return before === undefined ? shown : html`${before} of ${shown}`;
 }
 
 /** Text of a stranger, such as a name. */

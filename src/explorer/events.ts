@@ -1,10 +1,13 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
+import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
-import { block, QUOTING_EVENTS, sentence, time, transaction } from "./components.ts";
+import { block, number, recordLink, time, transaction } from "./components.ts";
 import type { Changes, Head, PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { table } from "./list.ts";
+import { type IntentTokens, QUOTING_EVENTS, sentence } from "./sentences.ts";
 
 /** As GET /events has it. */
 export type EventRecord = {
@@ -134,12 +137,44 @@ export function changesOf(events: readonly EventRecord[], { head }: Pick<PageCon
   };
 }
 
-/** Newest first, as the live feed adds them: it goes on from the cursor. */
-export function eventFeed(events: readonly EventRecord[], cursor: string, page: PageContext): Html {
-  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}">${events.toReversed().map((each) => eventItem(each, page))}</ol>`;
+type EventTableOptions = {
+  /** Tokens of the intents that the sentences name. */
+  readonly intents?: IntentTokens;
+  /** For a page of events alone: with their types, and links to their blocks instead of this page as of them. */
+  readonly isOwnPage?: boolean;
+};
+
+/** Events as rows, each with its sentence. */
+export function eventTable(
+  events: readonly EventRecord[],
+  page: PageContext,
+  { intents, isOwnPage = false }: EventTableOptions = {},
+): Html {
+  const columns: Parameters<typeof table<EventRecord>>[0] = [
+    {
+      label: "Block",
+      kind: "number",
+      cell: ({ block_number }) =>
+        isOwnPage ? recordLink(page, "block", block_number, number(block_number)) : block(page, block_number),
+    },
+    { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
+    ...(isOwnPage ? [{ label: "Event", cell: ({ type }: EventRecord) => toWords(type) }] : []),
+    { label: "What happened", kind: "sentence", cell: (event) => sentence(page, event, intents) },
+    { label: "Transaction", cell: ({ tx_hash }) => transaction(page, tx_hash) },
+  ];
+  return table(columns, events, page);
 }
 
-function eventItem(event: EventRecord, page: PageContext): Html {
+type Feed = Pick<EventsData, "events" | "cursor"> & { readonly intents: IntentTokens };
+
+/** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens. */
+export function eventFeed({ events, cursor, intents }: Feed, page: PageContext): Html {
+  const { native, tokens } = page.site.chain;
+  const known = JSON.stringify({ [ZERO_ADDRESS]: native, ...tokens });
+  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}" data-tokens="${known}">${events.toReversed().map((each) => eventItem(each, intents, page))}</ol>`;
+}
+
+function eventItem(event: EventRecord, intents: IntentTokens, page: PageContext): Html {
   const { type, tx_hash, block_number, block_timestamp } = event;
-  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, event)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
+  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, event, intents)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
 }

@@ -34,7 +34,9 @@ describe("a transaction", () => {
   it("has the sentence of every event, and the rows before and after each", async () => {
     const [event] = (await read("/events?type=IntentFilled&limit=1&include=rows")).events ?? [];
     const text = textOf(await open(`/explorer/transactions/${event?.tx_hash}`));
-    expect(text).toMatch(/Intent #\d+ filled by solver/);
+    expect(text).toMatch(
+      /Intent #\d+ filled by solver \S+ : [\d,.…]+ (USDC|WETH) in, [\d,.…]+ (USDC|WETH) out/,
+    );
     expect(text).toContain("Intents intent id");
     expect(text).toMatch(/Status Open Filled/);
     expect(text).toMatch(/Fills intent id #\d+ created/);

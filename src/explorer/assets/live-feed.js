@@ -1,9 +1,16 @@
 // The live feed: events as they happen, over one connection that exists only while the page is seen.
 import { addCopyButtons, showLocalTimes } from "./page.js";
+import { findOfferedIntent, splitSentence } from "./sentence-parts.js";
 
 const SHOWN_MAX = 30;
 const TEXT_LENGTH_MAX = 400;
-const ADDRESS_OR_HASH = /0x[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9a-f…])/g;
+// As in format.ts.
+const FRACTION_DIGITS_MAX = 6;
+// As in components.ts: of so little of the coin only zeros would be seen.
+const FEW_WEI = /^[1-9][0-9]{0,11}$/;
+const NATIVE = `0x${"0".repeat(40)}`;
+// Intents whose tokens are being read. A burst of bids must not become a burst of requests.
+const READS_MAX = 4;
 // As in foreign-text.ts.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
@@ -17,6 +24,13 @@ const indexed = document.querySelector("[data-live=indexed]");
 let cursor = list?.getAttribute("data-feed") ?? "";
 /** Types of events whose sentences quote strangers. */
 const quoting = (list?.getAttribute("data-quoting") ?? "").split(" ");
+
+/**
+ * Tokens with symbol and decimals, as the server knows them.
+ * @type {Readonly<Record<string, {symbol: string, decimals: number}>>}
+ */
+const tokens = JSON.parse(list?.getAttribute("data-tokens") ?? "{}");
+let reads = 0;
 
 /** @param {string} text @param {string} tone */
 function setState(text, tone) {
@@ -57,18 +71,68 @@ function element(tag, className, text) {
   return made;
 }
 
+/** @param {string} text */
+function showHidden(text) {
+  return text.replace(HIDDEN, escapeHidden);
+}
+
 /**
- * As the server shows it: of limited length, hidden characters visible, addresses and hashes by their ends unless the
- * sentence quotes a stranger.
- * @param {{type: string, description: string}} event
+ * Symbol and decimals where the token is known; null where it is not.
+ * @param {string} units @param {string} token
  */
-function toText({ type, description }) {
-  const isQuoting = quoting.includes(type);
+function formatAmount(units, token) {
+  const known = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
+  if (known === undefined) return null;
+  if (token === NATIVE && FEW_WEI.test(units)) return `${groupDigits(units)} wei`;
+  const digits = units.padStart(known.decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - known.decimals).replace(/^0+(?=[0-9])/, "");
+  const fraction = digits.slice(digits.length - known.decimals).replace(/0+$/, "");
+  const shown = fraction.slice(0, FRACTION_DIGITS_MAX);
+  const more = fraction.length > shown.length ? "…" : "";
+  return `${groupDigits(whole)}${shown && `.${shown}`}${more} ${known.symbol}`;
+}
+
+/** @param {import("./sentence-parts.js").SentencePart} part */
+function toPartText(part) {
+  if (part.kind === "text") return showHidden(part.text);
+  if (part.kind === "amount") {
+    const named = part.named ? ` of ${shorten(part.token)}` : "";
+    return formatAmount(part.units, part.token) ?? `${part.units}${named}`;
+  }
+  if (part.id === NATIVE && !part.isToken) return "none";
+  return (Object.hasOwn(tokens, part.id) ? tokens[part.id]?.symbol : undefined) ?? shorten(part.id);
+}
+
+/**
+ * As the server shows it: of limited length, hidden characters visible, amounts as people read them, addresses and
+ * hashes by their ends; nothing of it where the sentence quotes a stranger.
+ * @param {{type: string, description: string}} event
+ * @param {import("./sentence-parts.js").IntentTokens | null} intent
+ */
+function toText({ type, description }, intent) {
   const characters = [...description.slice(0, 2 * TEXT_LENGTH_MAX)];
   const isCut = characters.length > TEXT_LENGTH_MAX || description.length > 2 * TEXT_LENGTH_MAX;
   const text = `${characters.slice(0, TEXT_LENGTH_MAX).join("")}${isCut ? "…" : ""}`;
-  const short = isQuoting ? text : text.replace(ADDRESS_OR_HASH, shorten);
-  return short.replace(HIDDEN, escapeHidden);
+  if (quoting.includes(type)) return showHidden(text);
+  return splitSentence(text, intent).map(toPartText).join("");
+}
+
+/**
+ * Bids and fills name the intent alone: its tokens are read, and the sentence is written again with them.
+ * @param {Element} text @param {{type: string, description: string}} event
+ */
+async function addTokens(text, event) {
+  const id = findOfferedIntent(event);
+  if (id === null || reads >= READS_MAX) return;
+  reads += 1;
+  try {
+    const response = await fetch(`/intents/${encodeURIComponent(id)}`);
+    if (response.ok) text.textContent = toText(event, await response.json());
+  } catch {
+    // The sentence stays as it is, in the smallest unit.
+  } finally {
+    reads -= 1;
+  }
 }
 
 /** @param {{type: string, description: string, tx_hash: string, block_number: string, block_timestamp: string}} event */
@@ -76,7 +140,9 @@ function toItem(event) {
   const item = element("li", "new", "");
   item.dataset.block = event.block_number;
   const text = element("span", "feed-text", "");
-  text.append(element("bdi", "foreign", toText(event)));
+  const shown = element("bdi", "foreign", toText(event, null));
+  text.append(shown);
+  void addTokens(shown, event);
   const place = element("span", "feed-place", "");
   const block = element("a", "block", groupDigits(event.block_number));
   block.setAttribute("href", `?block=${encodeURIComponent(event.block_number)}`);

@@ -2,22 +2,11 @@
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
-import {
-  address,
-  block,
-  card,
-  notice,
-  number,
-  recordLink,
-  sentence,
-  status,
-  time,
-  transaction,
-} from "../components.ts";
+import { address, card, notice, number, recordLink, status } from "../components.ts";
 import type { Changes, PageContext } from "../context.ts";
-import { changesOf, type EventRecord, type EventsData, eventsUpTo } from "../events.ts";
+import { changesOf, type EventsData, eventsUpTo, eventTable } from "../events.ts";
 import { type Html, html } from "../html.ts";
-import { type List, type ListData, listCard, table } from "../list.ts";
+import { type List, type ListData, listCard } from "../list.ts";
 import { sourceLinks } from "../source.ts";
 import { facilitatorList, withoutColumns } from "./commerce-lists.ts";
 
@@ -40,13 +29,6 @@ export function unreadNotice({ isCut }: EventsData): Html | null {
     : null;
 }
 
-const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
-  { label: "Block", kind: "number", cell: (event, page) => block(page, event.block_number) },
-  { label: "Time", cell: (event) => time(event.block_timestamp) },
-  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event) },
-  { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
-];
-
 const EVENTS_SHOWN = 8;
 
 /** What happened to a record up to the shown block, newest first. */
@@ -63,7 +45,7 @@ export function historyCard(data: EventsData, page: PageContext): Html {
   const rows =
     shown.length === 0
       ? !data.isCut && html`<p class="empty">No event at this block.</p>`
-      : table(EVENT_COLUMNS, shown, page);
+      : eventTable(shown, page);
   return card("History", html`${more}${rows}${sourceLinks(page, data.call)}`);
 }
 

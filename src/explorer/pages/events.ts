@@ -2,17 +2,7 @@
 import type { RouteDescription } from "../../http/openapi/route-description.ts";
 import { type ApiCall, findRoute } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import {
-  block,
-  card,
-  facts,
-  notice,
-  number,
-  recordLink,
-  sentence,
-  time,
-  transaction,
-} from "../components.ts";
+import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import {
   EXPLORER_PATH,
   type Head,
@@ -22,17 +12,26 @@ import {
   type PageRequest,
   requireParam,
 } from "../context.ts";
-import { changesOf, type EventPage, type EventRecord, readNewestEvents } from "../events.ts";
+import {
+  changesOf,
+  type EventPage,
+  type EventRecord,
+  eventsUpTo,
+  eventTable,
+  readNewestEvents,
+} from "../events.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
+import { type IntentTokens, readIntentTokens } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
 const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
 
-type EventsData = {
+type EventsData = FoundEvents & { readonly intents: IntentTokens };
+
+type FoundEvents = {
   readonly call: ApiCall;
   readonly events: readonly EventRecord[];
   /** The query of the next page; null at the end. */
@@ -46,6 +45,11 @@ const PAGE_EVENTS = "100";
 const SHOWN_EVENTS_MAX = 100;
 
 async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
+  const found = await findEvents(api, request);
+  return { ...found, intents: await readIntentTokens(api, found.events) };
+}
+
+async function findEvents(api: ApiReader, request: PageRequest): Promise<FoundEvents> {
   const { query } = request;
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isFiltered = FILTERS.some((name) => query[name] !== undefined) || query.from !== undefined;
@@ -57,7 +61,7 @@ async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
   return { call, events: body.events, next, isNewestFirst: false, cutBlock: null };
 }
 
-async function loadNewest(api: ApiReader, before: string | undefined): Promise<EventsData> {
+async function loadNewest(api: ApiReader, before: string | undefined): Promise<FoundEvents> {
   const head = before === undefined ? await api.head() : await readHeadBefore(api, before);
   const { call, events, isCut, previous } = await readNewestEvents(api, head, SHOWN_EVENTS_MAX);
   const newest = events.toReversed();
@@ -89,18 +93,6 @@ export function cutToBlocks(events: readonly EventRecord[]): readonly EventRecor
   const whole = cut.filter(({ block_number }) => block_number !== last);
   return whole.length > 0 ? whole : cut;
 }
-
-const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
-  {
-    label: "Block",
-    kind: "number",
-    cell: ({ block_number }, page) => recordLink(page, "block", block_number, number(block_number)),
-  },
-  { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
-  { label: "Event", cell: ({ type }) => toWords(type) },
-  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event) },
-  { label: "Transaction", cell: ({ tx_hash }, page) => transaction(page, tx_hash) },
-];
 
 const HINTS: Readonly<Record<string, string>> = {
   type: "IntentFilled,…",
@@ -146,16 +138,12 @@ const allOfBlock = (page: PageContext, given: string) =>
     html`Block ${number(given)} has more events of the protocol than are listed here. <a href="${linkTo(page, "/events", { from: given })}">All of them, in the order of the chain</a>.`,
   );
 
-/** Those up to the shown block: the API reads events to its head. */
-const upTo = (events: readonly EventRecord[], { head }: PageContext) =>
-  events.filter(({ block_number }) => BigInt(block_number) <= BigInt(head.block_number));
-
 function render(data: EventsData, page: PageContext): PageView {
-  const events = upTo(data.events, page);
+  const events = eventsUpTo(data.events, page);
   const rows =
     events.length === 0
       ? html`<p class="empty">${data.next !== null ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
-      : table(EVENT_COLUMNS, events, page);
+      : eventTable(events, page, { intents: data.intents, isOwnPage: true });
   const title = data.isNewestFirst ? "Newest first" : "In the order of the chain";
   return {
     title: "Events",
@@ -176,19 +164,25 @@ export const eventsPage = definePage({
 // One more than is shown, which tells whether there are more.
 const BLOCK_EVENTS = String(SHOWN_EVENTS_MAX + 1);
 
-type BlockData = { readonly number: string; readonly head: Head; readonly found: ApiResult<EventPage> };
+type BlockData = {
+  readonly number: string;
+  readonly head: Head;
+  readonly found: ApiResult<EventPage>;
+  readonly intents: IntentTokens;
+};
 
 async function loadBlock(api: ApiReader, request: PageRequest): Promise<BlockData> {
   const number = requireParam(request, "id");
   // The API's own sentence for what is no block, or none that is indexed.
   const { body: head } = await api.get<Head>("/head", { query: { block: number } });
   const found = await api.get<EventPage>("/events", { query: { from: number, limit: BLOCK_EVENTS } });
-  return { number, head, found };
+  const own = found.body.events.filter(({ block_number }) => block_number === number);
+  return { number, head, found, intents: await readIntentTokens(api, own) };
 }
 
-function renderBlock({ number: given, head, found }: BlockData, page: PageContext): PageView {
+function renderBlock({ number: given, head, found, intents }: BlockData, page: PageContext): PageView {
   const { events: read, has_more, progress } = found.body;
-  const inBlock = upTo(read, page).filter(({ block_number }) => block_number === given);
+  const inBlock = eventsUpTo(read, page).filter(({ block_number }) => block_number === given);
   const events = inBlock.slice(0, SHOWN_EVENTS_MAX);
   const [first] = events;
   const isLater = BigInt(given) > BigInt(page.head.block_number);
@@ -203,7 +197,7 @@ function renderBlock({ number: given, head, found }: BlockData, page: PageContex
   const rows =
     events.length === 0
       ? html`<p class="empty">${isLater ? "It comes after the block that this page shows." : "No event of the protocol is in this block."}</p>`
-      : table(EVENT_COLUMNS, events, page);
+      : eventTable(events, page, { intents, isOwnPage: true });
   return {
     kicker: "Block",
     title: `Block ${given}`,

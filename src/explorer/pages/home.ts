@@ -7,6 +7,7 @@ import { type EventsData, eventFeed, eventsUpTo, readNewestEvents } from "../eve
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
+import { type IntentTokens, readIntentTokens } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { disputeList, receiptList } from "./commerce-lists.ts";
 import { intentList } from "./intents.ts";
@@ -21,7 +22,7 @@ type Totals = {
 
 type HomeData = {
   readonly totals: ApiResult<Totals> | { readonly problem: string };
-  readonly feed: EventsData;
+  readonly feed: EventsData & { readonly intents: IntentTokens };
   readonly intents: ListData;
   readonly receipts: ListData;
   readonly disputes: ListData;
@@ -45,7 +46,12 @@ async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
 }
 
 async function load(api: ApiReader): Promise<HomeData> {
-  const readFeed = async () => readNewestEvents(api, await api.head(), FEED_SHOWN);
+  const readFeed = async () => {
+    const head = await api.head();
+    const found = await readNewestEvents(api, head, FEED_SHOWN);
+    const events = eventsUpTo(found.events, { head }).slice(-FEED_SHOWN);
+    return { ...found, events, intents: await readIntentTokens(api, events) };
+  };
   const [found, feed, intents, receipts, disputes] = await Promise.all([
     readTotals(api),
     readFeed(),
@@ -109,11 +115,10 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
 }
 
 function renderFeed({ feed }: HomeData, page: PageContext): Html {
-  const shown = eventsUpTo(feed.events, page).slice(-FEED_SHOWN);
   const live = page.block === null && html`<span class="badge plain" data-feed-state>Latest</span>`;
   return card(
     page.block === null ? "Happening now" : "Last events",
-    html`${eventFeed(shown, feed.cursor, page)}${sourceLinks(page, feed.call)}`,
+    html`${eventFeed(feed, page)}${sourceLinks(page, feed.call)}`,
     {
       id: "feed",
       ...(live === false ? {} : { aside: live }),

@@ -15,7 +15,6 @@ import {
   isoTime,
   number,
   recordLink,
-  sentence,
   status,
   type TimelineStep,
   time,
@@ -24,11 +23,11 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventRecord, type EventsData, eventsUpTo, eventTable, readEvents } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { type List, type ListData, listCard, listQuery, table } from "../list.ts";
+import { type List, type ListData, listCard, listQuery } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";
@@ -276,19 +275,15 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
   return html`${facts(required)}<h3>Metadata from its owner</h3>${facts(stored)}`;
 }
 
-const EVENT_COLUMNS: Parameters<typeof table<EventRecord>>[0] = [
-  { label: "Block", kind: "number", cell: (event, page) => block(page, event.block_number) },
-  { label: "Time", cell: (event) => time(event.block_timestamp) },
-  { label: "What happened", kind: "sentence", cell: (event, page) => sentence(page, event) },
-  { label: "Transaction", cell: (event, page) => transaction(page, event.tx_hash) },
-];
-
-function transactionRows(events: readonly EventRecord[], data: EventsData, page: PageContext): Html {
-  return html`${table(EVENT_COLUMNS, events, page)}
-${unreadNotice(data)}${sourceLinks(page, data.call)}`;
+function transactionRows({ intent, events }: IntentData, page: PageContext): Html {
+  const { body } = intent;
+  const shown = eventsUpTo(events.events, page);
+  return html`${eventTable(shown, page, { intents: new Map([[body.intent_id, body]]) })}
+${unreadNotice(events)}${sourceLinks(page, events.call)}`;
 }
 
-function render({ intent: found, bids, events: data }: IntentData, page: PageContext): PageView {
+function render(loaded: IntentData, page: PageContext): PageView {
+  const { intent: found, bids, events: data } = loaded;
   const { body: intent } = found;
   const events = eventsUpTo(data.events, page);
   const { fill } = intent;
@@ -296,7 +291,7 @@ function render({ intent: found, bids, events: data }: IntentData, page: PageCon
   const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(intent, page))}${sourceLinks(page, found.call)}`)}</div><div>${card("Life", timeline([...lifeOf(events, page), ...lastStep(intent)]))}</div></div>
 ${listCard("Bids", { ...bids, list: best }, page, { isPaged: true, id: "bids", note: LADDER_NOTE })}
 <div class="columns"><div>${fill === null ? card("Fill", html`<p class="empty">Not filled at this block.</p>`) : card("Fill and proof", facts(fillFacts(intent, fill, page)), { id: "fill" })}</div><div>${card("What the execution requires", requirementFacts(intent, page), { id: "requirements" })}</div></div>
-${card("Transactions", transactionRows(events, data, page))}`;
+${card("Transactions", transactionRows(loaded, page))}`;
   return {
     kicker: "Intent",
     title: `Intent #${intent.intent_id}`,

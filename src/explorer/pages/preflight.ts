@@ -10,7 +10,6 @@ import {
   findToken,
   gauge,
   notice,
-  ownSentence,
   recordPath,
   status,
   token as tokenLabel,
@@ -20,6 +19,7 @@ import { shorten } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
+import { ownSentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { type Account, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";

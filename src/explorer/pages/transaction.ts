@@ -1,13 +1,14 @@
 // One transaction: what happened in it in plain words, and every row before and after each of its events.
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { block, card, facts, notice, number, recordLink, sentence, time } from "../components.ts";
+import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventRecord } from "../events.ts";
+import { changesOf, type EventPage, type EventRecord } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
 import { shorten, toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { type RowChange, rowChanges } from "../row-changes.ts";
+import { type IntentTokens, readIntentTokens, sentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
 
@@ -24,15 +25,12 @@ type ChangedEvent = EventRecord & {
   readonly rows: readonly RowChange[] | null;
 };
 
-type EventPage = {
-  readonly events: readonly ChangedEvent[];
-  readonly progress: { readonly cursor: string };
-  readonly has_more: boolean;
-};
+type ChangedEventPage = Omit<EventPage, "events"> & { readonly events: readonly ChangedEvent[] };
 
 type TransactionData = {
   readonly explanation: ApiResult<Explanation>;
   readonly events: ApiResult<readonly ChangedEvent[]>;
+  readonly intents: IntentTokens;
 };
 
 // Each event costs a part of the folding of its block, and most blocks have few: more are read only where a block has more.
@@ -46,7 +44,12 @@ async function load(api: ApiReader, request: PageRequest): Promise<TransactionDa
   const explanation = await api.get<Explanation>("/tx/:hash/explain", {
     params: { hash: requireParam(request, "id") },
   });
-  return { explanation, events: await readEventsOf(api, explanation.body) };
+  const events = await readEventsOf(api, explanation.body);
+  return {
+    explanation,
+    events,
+    intents: await readIntentTokens(api, events.body.slice(0, EVENTS_SHOWN_MAX)),
+  };
 }
 
 /** Events are read by block; a transaction is a part of one. */
@@ -57,23 +60,25 @@ async function readEventsOf(
   const found: ChangedEvent[] = [];
   const limit = Math.min(EVENTS_READ_MAX, Math.max(EVENTS_READ_MIN, events.length));
   const query = { include: "rows", limit: String(limit) };
-  const first = await api.get<EventPage>("/events", { query: { ...query, from: block_number } });
+  const first = await api.get<ChangedEventPage>("/events", { query: { ...query, from: block_number } });
   for (let { body } = first, page = 1; ; page += 1) {
     found.push(...body.events.filter((each) => each.tx_hash === tx_hash));
     const last = body.events.at(-1);
     const isPast = last !== undefined && BigInt(last.block_number) > BigInt(block_number);
     const isComplete = found.length >= events.length;
     if (isComplete || isPast || !body.has_more || page >= PAGES_MAX) return { body: found, call: first.call };
-    ({ body } = await api.get<EventPage>("/events", { query: { ...query, from: body.progress.cursor } }));
+    ({ body } = await api.get<ChangedEventPage>("/events", {
+      query: { ...query, from: body.progress.cursor },
+    }));
   }
 }
 
-function eventCard(event: ChangedEvent, index: number, page: PageContext): Html {
+function eventCard(event: ChangedEvent, index: number, intents: IntentTokens, page: PageContext): Html {
   const fields = Object.fromEntries(
     Object.entries(event.args).map(([name, value]) => [toFieldName(name), value]),
   );
   const args = Object.keys(fields).map((name) => [toWords(name), fieldValue(page, fields, name)] as const);
-  const content = html`<p>${sentence(page, event)}.</p>
+  const content = html`<p>${sentence(page, event, intents)}.</p>
 <details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
 <h3>Rows before and after</h3>${rowChanges(event.rows, page)}`;
   return card(`${index + 1}. ${toWords(event.type)}`, content, {
@@ -102,11 +107,11 @@ function summary({ explanation, events }: TransactionData, page: PageContext): H
 }
 
 /** The first sentence; each event has its own below. */
-function leadOf(sentences: Explanation["events"], page: PageContext): Html {
-  const [first, ...others] = sentences;
+function leadOf({ explanation, intents }: TransactionData, page: PageContext): Html {
+  const [first, ...others] = explanation.body.events;
   const more =
     others.length === 0 ? "." : `, and ${others.length} more event${others.length === 1 ? "" : "s"}.`;
-  return html`${first !== undefined && sentence(page, { type: first.eventName, description: first.description })}${more}`;
+  return html`${first !== undefined && sentence(page, { type: first.eventName, description: first.description }, intents)}${more}`;
 }
 
 function render(data: TransactionData, page: PageContext): PageView {
@@ -116,12 +121,12 @@ function render(data: TransactionData, page: PageContext): PageView {
   const isCut = shown.length < sentences.length;
   const main = html`${card("Transaction", summary(data, page))}
 <div class="changes-head"><h2>What it changed</h2>${sourceLinks(page, events.call)}</div>
-${shown.map((each, index) => eventCard(each, index, page))}
+${shown.map((each, index) => eventCard(each, index, data.intents, page))}
 ${isCut && notice("info", `This page shows ${shown.length} of ${sentences.length} events; the API has all of them.`)}`;
   return {
     kicker: "Transaction",
     title: shorten(tx_hash),
-    lead: leadOf(sentences, page),
+    lead: leadOf(data, page),
     main,
     changes: changesOf(events.body, page),
   };
