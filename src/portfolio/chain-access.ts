@@ -4,7 +4,7 @@ import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { topicLogsCall } from "../chain/logs/topic-logs.ts";
 import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
-import { readBigQuantity } from "../chain/rpc/hex-values.ts";
+import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
@@ -70,6 +70,11 @@ function createPinnedReads(
           params: [wallet, at],
           parse: (balance) => readBigQuantity(balance, "the balance"),
         },
+        { signal },
+      ),
+    code: (address, signal) =>
+      rpc.request(
+        { method: "eth_getCode", params: [address, at], parse: (code) => readData(code, "the code") },
         { signal },
       ),
     async transfers(filter, signal) {

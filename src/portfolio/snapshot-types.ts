@@ -1,4 +1,6 @@
 // The response to a portfolio request; every amount is plain decimal text.
+
+import type { Account } from "./account/kind.ts";
 import type { ChainCrossCheck } from "./cross-check/types.ts";
 import type { PositionKind } from "./types.ts";
 
@@ -78,6 +80,8 @@ type PortfolioSummary = Omit<ChainSummary, "chain"> & {
   readonly warnings: readonly string[];
 };
 
+export type PortfolioAccount = Account & { readonly chain: string; readonly chainId: string };
+
 export type PortfolioSnapshot = {
   readonly address: string;
   readonly timestamp: string;
@@ -89,4 +93,6 @@ export type PortfolioSnapshot = {
   readonly provider: string;
   /** Only where the service compares with a second source: one entry per chain. */
   readonly crossCheck?: readonly ChainCrossCheck[];
+  /** In the order of the request. */
+  readonly accounts: readonly PortfolioAccount[];
 };

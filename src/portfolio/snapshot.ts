@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
 import type { CrossCheckSource } from "./cross-check/types.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
@@ -102,7 +103,10 @@ async function readPinnedData(
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const balances = await provider.read({ at, wallet }, signal);
+  const [balances, account] = await Promise.all([
+    provider.read({ at, wallet }, signal),
+    readAccount({ at, wallet }, signal),
+  ]);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
   const { transfers = [] } = balances;
@@ -123,6 +127,7 @@ async function readPinnedData(
   const data: ChainData = {
     chain: at.chain,
     block: at.block,
+    account: account.account,
     holdings,
     positions: positions.positions,
     unreadDebts: positions.unreadDebts,
@@ -130,7 +135,7 @@ async function readPinnedData(
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
-    warnings: [balances, metadata, prices, positions].flatMap(({ warnings }) => warnings),
+    warnings: [account, balances, metadata, prices, positions].flatMap(({ warnings }) => warnings),
   };
   // Only now: nearly every position has a value of its own, and its receipt tokens then need no price.
   const receipts = findUnpricedReceiptTokens(data);

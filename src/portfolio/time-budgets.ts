@@ -22,6 +22,9 @@ export const BUDGET_MS = {
   receiptPrices: 1_000,
 } as const;
 
+/** What is read of the account itself, while balances are; no longer than the search for transfers, which runs as well. */
+export const ACCOUNT_MS_MAX: number = BUDGET_MS.transfers;
+
 type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };
 
 /** Gives up at the end of the budget even when the work does not heed its signal. Rejects only when the caller aborts. */

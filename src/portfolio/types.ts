@@ -83,6 +83,8 @@ export type PinnedChain = {
     signal: AbortSignal,
   ): Promise<Hex | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
+  /** `0x` for an account without code. Lower-case. */
+  code(address: Hex, signal: AbortSignal): Promise<Hex>;
   /** ERC-20 and ERC-721 transfers up to the pinned block. Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
   transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
   /** Logs of any kind up to the pinned block, ascending. Rejects like `transfers`. */

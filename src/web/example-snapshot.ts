@@ -9,6 +9,17 @@ const ETH_FEED = "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419";
 const ETH_FEED_BASE = "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70";
 const USDC_FEED_BASE = "0x7e860098f58bbfc8648a4311b374b1d669a2bc6b";
 
+const EXTERNALLY_OWNED = {
+  kind: "eoa",
+  proven: true,
+  delegate: null,
+  implementation: null,
+  version: null,
+  owners: null,
+  threshold: null,
+  entryPoint: null,
+} as const;
+
 export const exampleSnapshot = {
   address: WALLET,
   timestamp: "2026-01-01T00:00:00.000Z",
@@ -141,6 +152,10 @@ export const exampleSnapshot = {
     },
   ],
   provider: "rpc",
+  accounts: [
+    { ...{ chain: "base", chainId: "eip155:8453" }, ...EXTERNALLY_OWNED },
+    { ...{ chain: "ethereum", chainId: "eip155:1" }, ...EXTERNALLY_OWNED },
+  ],
 };
 
 /** The beginning of the example, for directories: short enough for a header. */

@@ -193,4 +193,5 @@ export const richSnapshot: PortfolioSnapshot = {
   positions,
   recentActivity: activity,
   provider: "rpc",
+  accounts: [],
 };

@@ -820,6 +820,29 @@ export type PolicyUpdate = {
   data: string;
 };
 
+export type PortfolioAccount = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** eoa: no code. delegated: an EOA that runs the code of `delegate` (EIP-7702). safe: a Safe. smart-account: a contract that names an ERC-4337 entry point. contract: any other code. Null when it could not be read. */
+  kind: "eoa" | "delegated" | "safe" | "smart-account" | "contract" | null;
+  /** True when the code itself shows the kind. False when the contract only says so: any contract can name an entry point, owners and a version. */
+  proven: boolean;
+  /** The contract whose code a delegated account runs. */
+  delegate: string | null;
+  /** The contract whose code a Safe runs, when its code is a proxy that Safe published. */
+  implementation: string | null;
+  /** Of a Safe: as published when proven, else as it says. */
+  version: string | null;
+  /** Of a Safe; null for other kinds, and for one with more than 60 owners. */
+  owners: string[] | null;
+  /** How many owners must sign. */
+  threshold: number | null;
+  /** The ERC-4337 entry point that the account names, if bundlers use it. */
+  entryPoint: string | null;
+};
+
 export type PortfolioPosition = {
   /** The chain's slug. */
   chain: string;
@@ -849,6 +872,8 @@ export type PortfolioSnapshot = {
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
+  /** What kind of account the address is, one per requested chain, in the order of the request. */
+  accounts: PortfolioAccount[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
 };

@@ -82,6 +82,7 @@ const SPECIFIED = {
     "tokens",
     "positions",
     "recentActivity",
+    "accounts",
     "provider",
   ],
   summary: [

@@ -194,6 +194,40 @@ const crossCheck = listOf(
   },
 );
 
+const portfolioAccount = record("PortfolioAccount", {
+  chain,
+  chainId,
+  kind: {
+    type: ["string", "null"],
+    enum: ["eoa", "delegated", "safe", "smart-account", "contract", null],
+    description:
+      "eoa: no code. delegated: an EOA that runs the code of `delegate` (EIP-7702). safe: a Safe. smart-account: a contract that names an ERC-4337 entry point. contract: any other code. Null when it could not be read.",
+  },
+  proven: {
+    type: "boolean",
+    description:
+      "True when the code itself shows the kind. False when the contract only says so: any contract can name an entry point, owners and a version.",
+  },
+  delegate: { ...nullable(address), description: "The contract whose code a delegated account runs." },
+  implementation: {
+    ...nullable(address),
+    description: "The contract whose code a Safe runs, when its code is a proxy that Safe published.",
+  },
+  version: { ...textOrNull, description: "Of a Safe: as published when proven, else as it says." },
+  owners: {
+    ...nullable(listOf(address)),
+    description: "Of a Safe; null for other kinds, and for one with more than 60 owners.",
+  },
+  threshold: {
+    ...nullable({ type: "integer", minimum: 1 }),
+    description: "How many owners must sign.",
+  },
+  entryPoint: {
+    ...nullable(address),
+    description: "The ERC-4337 entry point that the account names, if bundlers use it.",
+  },
+});
+
 const snapshotShape = record("PortfolioSnapshot", {
   address,
   timestamp: { ...time, description: "Time of the snapshot." },
@@ -207,6 +241,9 @@ const snapshotShape = record("PortfolioSnapshot", {
       "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places.",
   }),
   provider: { ...text, description: "Source of the balances." },
+  accounts: listOf(portfolioAccount, {
+    description: "What kind of account the address is, one per requested chain, in the order of the request.",
+  }),
 });
 
 /** `crossCheck` is the only key that a response may lack. */

@@ -1,5 +1,6 @@
 // The data of a snapshot, per chain, before valuation.
 import type { Hex } from "../../lib/hex.ts";
+import type { Account } from "../account/kind.ts";
 import type { ChainCrossCheck } from "../cross-check/types.ts";
 import type {
   AssetKey,
@@ -14,6 +15,7 @@ import type {
 export type ChainData = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
+  readonly account: Account;
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];

@@ -1,4 +1,5 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
+import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import { keepNewest } from "../providers/activity.ts";
 import type {
@@ -89,6 +90,7 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     positions: positions.map(({ position }) => position),
     recentActivity: listRecentActivity(data),
     provider,
+    accounts: chains.map(({ chain, account }) => ({ ...identifyChain(chain), ...account })),
     ...listCrossChecks(data),
   };
 }
@@ -96,6 +98,10 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
 function listCrossChecks({ chains }: SnapshotData): Pick<PortfolioSnapshot, "crossCheck"> {
   const crossCheck = chains.flatMap((chain) => chain.crossCheck ?? []);
   return crossCheck.length === 0 ? {} : { crossCheck };
+}
+
+function identifyChain({ slug, chainId }: ChainConfig): { readonly chain: string; readonly chainId: string } {
+  return { chain: slug, chainId: toCaip2Network(chainId) };
 }
 
 type Valued = Pick<ValuedChain, "tokens" | "positions">;

@@ -1,6 +1,7 @@
 // The sentences of the service itself, sorted by the page: of a wallet that was read in full none is a warning.
 import type { Hex } from "viem";
 import { expect, it } from "vitest";
+import { makeChainData } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { Holding } from "../../portfolio/types.ts";
@@ -24,9 +25,7 @@ it("takes the block, the searched transfers and spam for routine, and what is mi
       provider: "rpc",
       chains: [
         {
-          ...{ chain: at.chain, block: at.block, holdings: [holding], positions: [], activity: [], warnings },
-          ...{ unreadDebts: new Set(), incompletePrices: new Set(), provenTokens: new Set() },
-          prices: new Map(),
+          ...makeChainData(at.chain, { block: at.block, holdings: [holding], warnings }),
         },
       ],
     });

@@ -146,6 +146,7 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     read: fail,
     callWithOverride: fail,
     nativeBalance: fail,
+    code: fail,
     transfers: fail,
     logs: fail,
     timestamps: fail,

@@ -1,6 +1,7 @@
 // In-memory chains, holdings and positions for portfolio tests.
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
+import type { Account } from "../../../src/portfolio/account/kind.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import {
   type AssetKey,
@@ -59,10 +60,16 @@ export function makeChainConfig(
 
 const block = { number: 7, hash: `0x${"ab".repeat(32)}`, timestamp: 1_700_000_000 } as const;
 
+const EOA: Account = {
+  ...{ kind: "eoa", proven: true, delegate: null, implementation: null },
+  ...{ version: null, owners: null, threshold: null, entryPoint: null },
+};
+
 export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {}): ChainData {
   return {
     chain,
     block,
+    account: EOA,
     holdings: [],
     positions: [],
     unreadDebts: new Set(),
@@ -109,7 +116,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
   const fail = () => Promise.reject(new Error("unexpected read from this chain"));
   const at: PinnedChain = {
     ...{ chain, block, read, callWithOverride: fail, nativeBalance: fail },
-    ...{ transfers: fail, logs: fail, timestamps: fail, senders: fail },
+    ...{ transfers: fail, logs: fail, timestamps: fail, senders: fail, code: async () => "0x" },
   };
   return {
     chain,

@@ -22,6 +22,7 @@ function openScanChain(onScan: (data: Hex) => Promise<void> | void): PinnedChain
     block: { number: 1, hash: "0x01", timestamp: 1 },
     read: fail,
     nativeBalance: fail,
+    code: fail,
     transfers: fail,
     logs: fail,
     timestamps: fail,

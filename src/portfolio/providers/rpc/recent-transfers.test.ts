@@ -48,6 +48,7 @@ function chainOf(head: number, node: Node = {}) {
     },
     logs: async () => [],
     read: async () => [],
+    code: async () => "0x",
     callWithOverride: async () => null,
     nativeBalance: async () => 0n,
     timestamps: async () => new Map(),

@@ -1,0 +1,134 @@
+// What kind of account a wallet is on one chain: told by its code where that proves it, else by what the contract says.
+import {
+  decodeAddress,
+  decodeAddressArray,
+  decodeByteString,
+  decodeWord,
+} from "../../lib/abi/return-data.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder } from "../multicall.ts";
+import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
+import type { WalletQuery } from "../types.ts";
+import { findEntryPointVersion, findSafeVersion, SAFE_PROXY_CODE } from "./known-accounts.ts";
+
+export type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
+
+export type Account = {
+  /** Null when the code could not be read. */
+  readonly kind: AccountKind | null;
+  /** The code itself proves the kind. False where a contract only says so, as any contract may. */
+  readonly proven: boolean;
+  /** The contract whose code an EIP-7702 account runs. */
+  readonly delegate: Hex | null;
+  /** The contract whose code a Safe's proxy runs. */
+  readonly implementation: Hex | null;
+  readonly version: string | null;
+  /** Of a Safe; null when it has more than we list. */
+  readonly owners: readonly Hex[] | null;
+  readonly threshold: number | null;
+  /** The ERC-4337 entry point that the account names, if it is one of those that bundlers use. */
+  readonly entryPoint: Hex | null;
+};
+
+export type AccountResult = { readonly account: Account; readonly warnings: readonly string[] };
+
+const UNKNOWN: Account = {
+  kind: null,
+  proven: false,
+  delegate: null,
+  implementation: null,
+  version: null,
+  owners: null,
+  threshold: null,
+  entryPoint: null,
+};
+
+// Each of the views takes a few thousand; a proxy in front and a long list of owners stay below this.
+const VIEW_GAS_MAX = 150_000;
+// The bundle returns at most 2,048 bytes for a call: 62 words behind offset and length.
+const OWNERS_MAX = 60;
+const VERSION_BYTES_MAX = 32;
+
+const views = {
+  masterCopy: createCallEncoder("function masterCopy() view returns (address)"),
+  version: createCallEncoder("function VERSION() view returns (string)"),
+  threshold: createCallEncoder("function getThreshold() view returns (uint256)"),
+  owners: createCallEncoder("function getOwners() view returns (address[])"),
+  entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
+};
+
+/** One request, and a second one for a wallet with code. A failure leaves the kind unknown. */
+export async function readAccount(
+  query: WalletQuery,
+  signal: AbortSignal,
+  budgetMs: number = ACCOUNT_MS_MAX,
+): Promise<AccountResult> {
+  const outcome = await runWithinBudget((stop) => readKind(query, stop), budgetMs, signal);
+  if ("value" in outcome) return { account: outcome.value, warnings: [] };
+  const warning = `The kind of the account is unknown on ${query.at.chain.name}: its code could not be read.`;
+  return { account: UNKNOWN, warnings: [warning] };
+}
+
+async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Account> {
+  const code = await at.code(wallet, signal);
+  if (code === "0x") return { ...UNKNOWN, kind: "eoa", proven: true };
+  const [masterCopy, version, threshold, owners, entryPoint] = await at.read(
+    [views.masterCopy, views.version, views.threshold, views.owners, views.entryPoint].map((encode) =>
+      encode(wallet, [], VIEW_GAS_MAX),
+    ),
+    signal,
+  );
+  const named = decodeAddress(entryPoint);
+  const known = { ...UNKNOWN, entryPoint: named && findEntryPointVersion(named) ? named : null };
+  const delegate = findDelegate(code);
+  if (delegate !== null) return { ...known, kind: "delegated", proven: true, delegate };
+  const safe = describeSafe(code, { masterCopy, version, threshold, owners });
+  if (safe !== null) return { ...known, ...safe };
+  // Any contract can name an entry point; what it does with a user operation is its own affair.
+  return known.entryPoint === null
+    ? { ...known, kind: "contract", proven: true }
+    : { ...known, kind: "smart-account" };
+}
+
+// EIP-7702: these three bytes, then the address of the delegate, and nothing else.
+const DELEGATION = /^0xef0100[0-9a-f]{40}$/;
+
+export function findDelegate(code: Hex): Hex | null {
+  return DELEGATION.test(code) ? `0x${code.slice(-40)}` : null;
+}
+
+type SafeViews = Readonly<Record<"masterCopy" | "version" | "threshold" | "owners", Hex | null | undefined>>;
+
+/** Null for what does not respond like a Safe. */
+function describeSafe(code: Hex, views: SafeViews): Partial<Account> | null {
+  const threshold = decodeWord(views.threshold);
+  const owners = decodeAddressArray(views.owners, OWNERS_MAX);
+  if (threshold === null || threshold === 0n || threshold > BigInt(Number.MAX_SAFE_INTEGER)) return null;
+  if (owners !== null && BigInt(owners.length) < threshold) return null;
+  if (owners === null && !views.owners) return null;
+  const isProxy = isSafeProxy(code);
+  // The proxy itself responds to this, from where it takes the code that it runs.
+  const implementation = isProxy ? decodeAddress(views.masterCopy) : null;
+  const published = implementation && findSafeVersion(implementation);
+  const claimed = readVersion(views.version);
+  if (!published && claimed === null) return null;
+  return {
+    kind: "safe",
+    proven: Boolean(published),
+    implementation,
+    version: published || claimed,
+    owners,
+    threshold: Number(threshold),
+  };
+}
+
+/** Behind the code that runs, a proxy has only the compiler's metadata. */
+function isSafeProxy(code: Hex): boolean {
+  return code.startsWith(SAFE_PROXY_CODE);
+}
+
+/** A number such as 1.4.1: the text is the contract's own, and any other is not repeated. */
+function readVersion(returnData: Hex | null | undefined): string | null {
+  const text = decodeByteString(returnData, VERSION_BYTES_MAX)?.toString("latin1") ?? "";
+  return /^[0-9]{1,3}(\.[0-9]{1,3}){2}(\+L2)?$/.test(text) ? text : null;
+}
