@@ -5,8 +5,10 @@ import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
 import { type HtmlPage, readPageStyle, renderAddressField, renderPage } from "./page.ts";
 import type { ViewChild } from "./pay-page/elements.js";
-import { createViewContext, renderSnapshot } from "./pay-page/snapshot-view.js";
+import { createViewContext } from "./pay-page/result-view.js";
+import { renderSnapshot } from "./pay-page/snapshot-view.js";
 import { renderPaymentTerms, renderProgramCard } from "./pay-page.ts";
+import { listPayPages } from "./pay-pages.ts";
 
 type FrontPageInput = {
   readonly offering: Offering;
@@ -43,7 +45,13 @@ ${renderProgramCard(offering, path)}
 <section class="card"><h2>Free of charge</h2><dl class="facts links">
 ${free.join("\n")}
 </dl></section>`;
-  return renderPage({ title: "Sextant portfolio service", style: readPageStyle(), main, script: null });
+  return renderPage({
+    title: "Sextant portfolio service",
+    style: readPageStyle(),
+    main,
+    links: listPayPages(offering),
+    script: null,
+  });
 }
 
 /** By the code that the pay page runs in the browser, so that the example looks like what is sold. */

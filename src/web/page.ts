@@ -10,11 +10,16 @@ type HtmlPageParts = {
   readonly title: string;
   readonly style: string;
   readonly main: string;
+  /** The pages for people beside this one. */
+  readonly links: readonly { readonly path: string; readonly label: string }[];
   /** A module, or null for a static page. */
   readonly script: string | null;
 };
 
-export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlPage {
+export function renderPage({ title, style, main, links, script }: HtmlPageParts): HtmlPage {
+  const nav = [...links, { path: "/docs", label: "API" }, { path: "/llms.txt", label: "For agents" }].map(
+    ({ path, label }) => `<a href="${escapeHtml(path)}">${escapeHtml(label)}</a>`,
+  );
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +32,7 @@ export function renderPage({ title, style, main, script }: HtmlPageParts): HtmlP
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/">${renderMark()}Sextant</a><nav aria-label="Pages"><a href="/portfolio">Snapshot</a><a href="/docs">API</a><a href="/llms.txt">For agents</a></nav></header>
+<header class="top"><a class="brand" href="/">${renderMark()}Sextant</a><nav aria-label="Pages">${nav.join("")}</nav></header>
 <main id="main">
 ${main}
 </main>
@@ -77,7 +82,8 @@ function readRange(text: string): { readonly type: string; readonly weight: numb
   return { type, weight: weight >= 0 && weight <= 1 ? weight : 0 };
 }
 
-// Each after its imports: concatenated in this order they form one module, so top-level names must be unique.
+// What every pay page has, before the modules of its view. Each stands after its imports: concatenated they form one
+// module, so top-level names must be unique.
 const MODULES = [
   "payment.js",
   "wallet.js",
@@ -85,15 +91,11 @@ const MODULES = [
   "amounts.js",
   "elements.js",
   "texts.js",
-  "allocation.js",
-  "token-table.js",
-  "position-table.js",
-  "activity-table.js",
   "notes.js",
-  "snapshot-view.js",
+  "result-view.js",
   "dom.js",
   "progress.js",
-  "main.js",
+  "pay-form.js",
 ];
 
 // Later files override earlier ones of the same specificity.
@@ -104,8 +106,8 @@ export function readPageStyle(): string {
 }
 
 /** One module without imports: the policy allows it by one hash, and the browser fetches nothing else. */
-export function readPageScript(): string {
-  return MODULES.map((name) => stripModuleSyntax(readSource(name))).join("\n");
+export function readPageScript(viewModules: readonly string[]): string {
+  return [...MODULES, ...viewModules].map((name) => stripModuleSyntax(readSource(name))).join("\n");
 }
 
 function stripModuleSyntax(text: string): string {

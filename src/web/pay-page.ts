@@ -1,7 +1,8 @@
-// Renders the page that browsers get instead of JSON: it explains the offer, takes a payment, and shows the snapshot.
+// Renders the page that browsers get instead of JSON: it explains the offer, takes a payment, and shows the result.
 import { escapeHtml, jsonForHtml } from "../lib/html.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
 import { type HtmlPage, readPageScript, readPageStyle, renderAddressField, renderPage } from "./page.ts";
+import { findPayPage, listPayPages } from "./pay-pages.ts";
 
 export type PayPageChain = {
   readonly slug: string;
@@ -27,31 +28,36 @@ type PayPageInput = {
   readonly paymentChain: PaymentPageChain;
 };
 
+/** Of a route that has a pay page. */
 export function renderPayPage(input: PayPageInput): HtmlPage {
   const { offering, route, chains, paymentChain } = input;
   const { priceUsd, path, terms } = route;
-  const offer = { path, priceUsd, terms, chains, paymentChain };
-  const main = `<h1>What is in this wallet?</h1>
+  const page = findPayPage(path);
+  if (page === null) throw new TypeError(`There is no pay page of ${path}.`);
+  const { noun } = page;
+  const links = listPayPages(offering);
+  const others = links
+    .filter((other) => other.path !== path)
+    .map((other) => ({ path: other.path, heading: other.heading }));
+  const offer = { path, noun, priceUsd, terms, chains, paymentChain, others };
+  const main = `<h1>${escapeHtml(page.heading)}</h1>
 <p class="lead">${escapeHtml(route.description)}</p>
-<form id="snapshot-form" class="card" method="get" action="${escapeHtml(path)}">
+<form id="pay-form" class="card" method="get" action="${escapeHtml(path)}">
 ${renderAddressField()}
 <fieldset><legend>Chains</legend><div class="chains">
 ${chains.map((chain) => renderChainBox(chain, input.defaultChains)).join("\n")}
 </div></fieldset>
-<div class="actions"><button id="pay">Pay $${escapeHtml(priceUsd)}</button><p class="soft">One snapshot, paid from your wallet: you sign a transfer of ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChain.name)}. No gas, no account, no subscription.</p></div>
+<div class="actions"><button id="pay">Pay $${escapeHtml(priceUsd)}</button><p class="soft">Paid from your wallet: you sign a transfer of ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChain.name)}. No gas, no account, no subscription.</p></div>
 <ol id="steps" class="steps" aria-label="Progress" hidden>
-<li data-step="price">Price</li><li data-step="wallet">Wallet</li><li data-step="signature">Signature</li><li data-step="snapshot">Snapshot</li>
+<li data-step="price">Price</li><li data-step="wallet">Wallet</li><li data-step="signature">Signature</li><li data-step="result">${escapeHtml(noun)}</li>
 </ol>
 <div id="status" role="status"></div>
 <noscript><p class="notice">Paying from this page needs JavaScript. Without it, pay from a program: see below. Nothing was paid.</p></noscript>
 </form>
-<div id="result" aria-label="Snapshot" role="region"></div>
+<div id="result" aria-label="${escapeHtml(noun)}" role="region"></div>
 <div class="two about">
 <section class="card"><h2>What you get</h2><ul class="plain">
-<li>Every known token of the wallet on the chains you choose, read at one block per chain</li>
-<li>Prices from on-chain oracles first, with the source of each price</li>
-<li>Lending, vaults, staking and liquidity positions; debts subtracted, nothing counted twice</li>
-<li>Spam marked and left out of the total, recent activity, and warnings about anything unknown</li>
+${page.gets.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}
 </ul></section>
 <section class="card"><h2>How payment works</h2>
 ${renderPaymentTerms(route)}
@@ -60,10 +66,11 @@ ${renderPaymentTerms(route)}
 ${renderProgramCard(offering, path)}
 <script type="application/json" id="offer">${jsonForHtml(offer)}</script>`;
   return renderPage({
-    title: "Wallet snapshot · Sextant",
+    title: `${page.heading} · Sextant`,
     style: readPageStyle(),
     main,
-    script: readPageScript(),
+    links,
+    script: readPageScript(page.modules),
   });
 }
 
@@ -76,7 +83,7 @@ function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[
 export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): string {
   return `<ul class="plain">
 <li>You sign one transfer of exactly $${escapeHtml(priceUsd)}; we send it and pay its gas</li>
-<li>You are charged only for a delivered snapshot. If something fails, the page retries with the same signature and never charges it twice</li>
+<li>You are charged only for what is delivered. If something fails, the page retries with the same signature and never charges it twice</li>
 <li>The signature is valid for this request only, for ${escapeHtml(terms.maxTimeoutSeconds)} seconds</li>
 </ul>`;
 }

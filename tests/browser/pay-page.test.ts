@@ -108,7 +108,7 @@ describe("a visitor with a wallet", () => {
     expect(await turned?.getAttribute("title")).not.toContain(BIDI_TEXT);
     expect(await marked?.locator("strong > bdi").textContent()).toBe("Z\u0300\u0300");
     expect(await page.locator("#result img, #result script").count()).toBe(0);
-    expect(await page.title()).toBe("Wallet snapshot · Sextant");
+    expect(await page.title()).toBe("What is in this wallet? · Sextant");
     expect(errors).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe("a visitor with a wallet", () => {
     await page.keyboard.press("Enter");
     await page.locator("#total").waitFor();
     expect(paid.length).toBe(1);
-    expect(await page.evaluate("document.activeElement.id")).toBe("snapshot-title");
+    expect(await page.evaluate("document.activeElement.id")).toBe("result-title");
   });
 
   it("is asked for a chain when none is chosen", async () => {
@@ -142,7 +142,7 @@ describe("a visitor with a wallet", () => {
       page.waitForEvent("download"),
       page.getByRole("link", { name: "Save as JSON" }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe(`wallet-${richSnapshot.address}.json`);
+    expect(download.suggestedFilename()).toBe(`portfolio-${richSnapshot.address}.json`);
     expect(JSON.parse(readFileSync(await download.path(), "utf8"))).toEqual(richSnapshot);
     await page.emulateMedia({ media: "print" });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");

@@ -5,8 +5,8 @@ import { renderChain, renderHex, renderName, renderTime, renderTransaction, shor
 
 /**
  * @typedef {import("./elements.js").ViewElement} ViewElement
- * @typedef {import("./paid-request.js").Activity} Activity
- * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
+ * @typedef {import("./responses.d.ts").Activity} Activity
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
  * @typedef {{label: string, look: string, sign: string, arrow: string, preposition: string, other: string | null}} Direction
  */
 

@@ -14,7 +14,7 @@ const RADIUS = "15.9155";
  * @typedef {Part & {share: number, look: string}} Slice
  */
 
-/** @param {import("./paid-request.js").Snapshot} snapshot @returns {Part[]} Parts with a positive value, largest first; debts are not part of the whole. */
+/** @param {import("./responses.d.ts").Snapshot} snapshot @returns {Part[]} Parts with a positive value, largest first; debts are not part of the whole. */
 export function listParts({ tokens, positions }) {
   const held = tokens
     .filter((token) => !token.spam)

@@ -2,7 +2,7 @@
 import { createElement, renderCard, renderFacts } from "./elements.js";
 import { renderTime, shortenSentence } from "./texts.js";
 
-/** @typedef {import("./snapshot-view.js").ViewContext} ViewContext */
+/** @typedef {import("./result-view.js").ViewContext} ViewContext */
 
 // A sentence that matches none of these is a warning: what is not known to be routine may matter.
 const ROUTINE = [
@@ -31,7 +31,7 @@ export function renderWarnings(warnings) {
   );
 }
 
-/** @param {import("./paid-request.js").Snapshot} snapshot @param {string[]} notes @param {ViewContext} context */
+/** @param {import("./responses.d.ts").Snapshot} snapshot @param {string[]} notes @param {ViewContext} context */
 export function renderNotes({ timestamp, provider }, notes, { timeZone }) {
   return renderCard(
     "How it was read",

@@ -1,18 +1,11 @@
-// Requests a paid snapshot: a signed payment is stored until the snapshot arrives, so that nothing is paid for twice.
+// Sends a paid request: a signed payment is stored until the response arrives, so that nothing is paid for twice.
 import { buildPaymentHeader, buildTypedData, createAuthorization, decodeHeader } from "./payment.js";
 
 /**
- * @typedef {{contract: string | null, symbol: string | null, name: string | null, balance: string | null, priceUsd: string | null, valueUsd: string | null}} Amount
- * @typedef {Amount & {chain: string, rawBalance: string, spam: boolean, priceSource: string | null, priceTimestamp: string | null}} Token
- * @typedef {{chain: string, protocol: string, kind: string, name: string, assets: (Amount & {rawBalance: string})[], valueUsd: string | null, partial: boolean}} Position
- * @typedef {{chain: string | null, hash: string | null, from: string | null, to: string | null, timestamp: string | null, sender: string | null, lookalike: boolean, transfer: {contract: string | null, symbol: string | null, rawAmount: string, amount: string | null} | null}} Activity
- * @typedef {{chain: string, tokenCount: number, totalValueUsd: string | null}} ChainSummary
- * @typedef {{totalValueUsd: string | null, stablecoinValueUsd: string | null, tokenCount: number, pricedTokenCount: number, unpricedTokenCount: number, chains: ChainSummary[], warnings: string[]}} Summary
- * @typedef {{address: string, chains: string[], timestamp: string, provider: string, summary: Summary, tokens: Token[], positions: Position[], recentActivity: Activity[]}} Snapshot
  * @typedef {{transaction: string, network: string, payer: string}} Receipt
- * @typedef {{snapshot: Snapshot, receipt: Receipt | null}} PaidSnapshot
+ * @typedef {{body: import("./responses.d.ts").PaidBody, receipt: Receipt | null}} PaidResult
  * @typedef {import("./payment.js").Terms} Terms
- * @typedef {"price" | "wallet" | "signature" | "snapshot"} Step
+ * @typedef {"price" | "wallet" | "signature" | "result"} Step
  * @typedef {(step: Step, text: string) => void} ProgressListener
  * @typedef {Error & {status: number}} Rejection
  * @typedef {{account(terms: Terms): Promise<string>, signTypedData(account: string, data: unknown): Promise<string>}} Payer
@@ -26,16 +19,16 @@ const WAIT_SECONDS_MAX = 20;
 const RETRY_STATUSES = [429, 500, 502, 503, 504];
 
 const paymentKey = (/** @type {string} */ url) => `sextant payment ${url}`;
-const snapshotKey = (/** @type {string} */ url) => `sextant answer ${url}`;
+const resultKey = (/** @type {string} */ url) => `sextant result ${url}`;
 
-/** Whether a payment was signed for this URL and its snapshot has not arrived. @param {string} url */
+/** Whether a payment was signed for this URL and its response has not arrived. @param {string} url */
 export function isPaymentPending(url) {
   return sessionStorage.getItem(paymentKey(url)) !== null;
 }
 
-/** The last snapshot paid for in this tab. @param {string} url @returns {PaidSnapshot | null} */
+/** The last response paid for in this tab. @param {string} url @returns {PaidResult | null} */
 export function readStoredResult(url) {
-  const text = sessionStorage.getItem(snapshotKey(url));
+  const text = sessionStorage.getItem(resultKey(url));
   return text === null ? null : JSON.parse(text);
 }
 
@@ -44,19 +37,19 @@ export function readStoredResult(url) {
  * @param {Terms} shownTerms The terms that the page showed.
  * @param {Payer} payer
  * @param {ProgressListener} onProgress
- * @returns {Promise<PaidSnapshot>}
+ * @returns {Promise<PaidResult>}
  */
-export async function requestPaidSnapshot(url, shownTerms, payer, onProgress) {
+export async function requestPaidResult(url, shownTerms, payer, onProgress) {
   let payment = sessionStorage.getItem(paymentKey(url));
   if (payment === null) {
     onProgress("price", "Requesting the price …");
     const first = await sendRequest(url, null);
-    if (first.status === 200) return readSnapshot(url, first);
+    if (first.status === 200) return readResult(url, first);
     if (first.status !== 402) throw await createRejection(first);
     payment = await signPayment(first, shownTerms, payer, onProgress);
     sessionStorage.setItem(paymentKey(url), payment);
   }
-  onProgress("snapshot", "Payment signed. Reading the wallet, which takes a few seconds …");
+  onProgress("result", "Payment signed. Reading the wallet, which takes a few seconds …");
   return waitForResponse(url, payment, onProgress);
 }
 
@@ -84,12 +77,12 @@ async function signPayment(response, shownTerms, payer, onProgress) {
   return buildPaymentHeader(challenge, terms, authorization, signature);
 }
 
-/** @param {string} url @param {string} payment @param {ProgressListener} onProgress @returns {Promise<PaidSnapshot>} */
+/** @param {string} url @param {string} payment @param {ProgressListener} onProgress @returns {Promise<PaidResult>} */
 async function waitForResponse(url, payment, onProgress) {
   let reason = "";
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const response = await sendRequest(url, payment).catch(() => null);
-    if (response?.status === 200) return readSnapshot(url, response);
+    if (response?.status === 200) return readResult(url, response);
     if (response && !RETRY_STATUSES.includes(response.status)) {
       // A final rejection is not charged: another attempt needs another signature.
       sessionStorage.removeItem(paymentKey(url));
@@ -99,7 +92,7 @@ async function waitForResponse(url, payment, onProgress) {
     if (attempt === ATTEMPTS_MAX) break;
     const retryAfter = Number(response?.headers.get("retry-after") ?? WAIT_SECONDS) || WAIT_SECONDS;
     const seconds = Math.min(retryAfter, WAIT_SECONDS_MAX);
-    onProgress("snapshot", `${reason} Retrying with the same payment in ${seconds} s …`);
+    onProgress("result", `${reason} Retrying with the same payment in ${seconds} s …`);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
   throw new Error(reason);
@@ -113,19 +106,19 @@ function sendRequest(url, payment) {
   return fetch(url, { headers, cache: "no-store", redirect: "error" });
 }
 
-/** @param {string} url @param {Response} response @returns {Promise<PaidSnapshot>} */
-async function readSnapshot(url, response) {
-  /** @type {Snapshot} */
-  const snapshot = await response.json();
+/** @param {string} url @param {Response} response @returns {Promise<PaidResult>} */
+async function readResult(url, response) {
+  /** @type {PaidResult["body"]} */
+  const body = await response.json();
   const header = response.headers.get("payment-response");
   const receipt = header === null ? null : /** @type {Receipt} */ (decodeHeader(header));
-  const paid = { snapshot, receipt };
+  const paid = { body, receipt };
   sessionStorage.removeItem(paymentKey(url));
   try {
-    sessionStorage.setItem(snapshotKey(url), JSON.stringify(paid));
+    sessionStorage.setItem(resultKey(url), JSON.stringify(paid));
   } catch {
-    // Without space in the tab the snapshot is shown all the same; only a reload loses it.
-    sessionStorage.removeItem(snapshotKey(url));
+    // Without space in the tab the response is shown all the same; only a reload loses it.
+    sessionStorage.removeItem(resultKey(url));
   }
   return paid;
 }

@@ -12,8 +12,8 @@ import { renderChain, renderName, revealName } from "./texts.js";
 
 /**
  * @typedef {import("./elements.js").ViewElement} ViewElement
- * @typedef {import("./paid-request.js").Position} Position
- * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
+ * @typedef {import("./responses.d.ts").Position} Position
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
  */
 
 const POSITION_COLUMNS = [

@@ -42,7 +42,7 @@ const PENDING = "Your signed payment is kept in this tab: trying again uses it, 
 const UNCERTAIN =
   "It is not certain whether you paid: look for the transfer in your wallet before you pay again.";
 
-/** @param {unknown} error @param {boolean} isPending Whether a signed payment still waits for its snapshot. */
+/** @param {unknown} error @param {boolean} isPending Whether a signed payment still waits for its response. */
 export function showProblem(error, isPending) {
   const { status: code = 0 } = /** @type {{status?: number}} */ (error);
   const reason = error instanceof Error ? error.message : String(error);
@@ -63,7 +63,7 @@ function showStatus(look, ...parts) {
   status.replaceChildren(...parts.flatMap((part) => [buildNode(part), " "]));
 }
 
-/** Where the snapshot will be, while it is read. */
+/** Where the result will be, while it is read. */
 export function renderPlaceholder() {
   const card = (/** @type {number} */ lines) =>
     createElement(

@@ -1,30 +1,18 @@
-// Renders a snapshot: receipt, total, allocation, warnings, tokens, positions, activity, and how it was read.
+// Renders a snapshot: total, allocation, warnings, tokens, positions, activity, and how it was read.
 import { renderActivity } from "./activity-table.js";
 import { listParts, renderAllocation } from "./allocation.js";
 import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } from "./amounts.js";
 import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { renderPositions } from "./position-table.js";
-import { renderChain, renderHex, renderTime, renderTransaction } from "./texts.js";
+import { renderChain } from "./texts.js";
 import { renderTokens } from "./token-table.js";
 
 /**
  * @typedef {import("./elements.js").ViewElement} ViewElement
- * @typedef {import("./paid-request.js").Snapshot} Snapshot
- * @typedef {import("./paid-request.js").Receipt} Receipt
- * @typedef {{slug: string, name: string, explorerTxUrl: string | null}} KnownChain
- * @typedef {{nameOf(slug: string): string, explorerOf(slug: string): string | null, timeZone: string | undefined}} ViewContext
+ * @typedef {import("./responses.d.ts").Snapshot} Snapshot
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
  */
-
-/** @param {readonly KnownChain[]} chains @param {string} [timeZone] The visitor's when undefined. @returns {ViewContext} */
-export function createViewContext(chains, timeZone) {
-  const find = (/** @type {string} */ slug) => chains.find((chain) => chain.slug === slug);
-  return {
-    nameOf: (slug) => find(slug)?.name ?? slug,
-    explorerOf: (slug) => find(slug)?.explorerTxUrl ?? null,
-    timeZone,
-  };
-}
 
 /** @param {Snapshot} snapshot @param {ViewContext} context @returns {ViewElement[]} */
 export function renderSnapshot(snapshot, context) {
@@ -40,18 +28,6 @@ export function renderSnapshot(snapshot, context) {
     renderNotes(snapshot, notes, context),
   ];
   return parts.filter((part) => part !== null);
-}
-
-/** @param {Snapshot} snapshot @param {ViewContext} context */
-export function renderTitle({ address, timestamp }, { timeZone }) {
-  return createElement(
-    "div",
-    { class: "title" },
-    // Focused when it appears, so that a screen reader and the keyboard go on from here.
-    createElement("h2", { id: "snapshot-title", tabindex: "-1" }, "Snapshot"),
-    createElement("p", {}, createElement("code", {}, address)),
-    createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
-  );
 }
 
 /** @param {Snapshot} snapshot @param {ViewContext} context */
@@ -104,7 +80,7 @@ function renderParts({ summary, tokens, positions }) {
   ]);
 }
 
-/** @param {import("./paid-request.js").ChainSummary} chain @param {Snapshot} snapshot @param {ViewContext} context */
+/** @param {import("./responses.d.ts").ChainSummary} chain @param {Snapshot} snapshot @param {ViewContext} context */
 function renderChainShare({ chain, totalValueUsd }, { summary }, { nameOf }) {
   const whole = summary.chains.reduce((sum, { totalValueUsd: value }) => sum + positive(value), 0n);
   const share = whole === 0n ? 0 : computeShare(positive(totalValueUsd), whole);
@@ -142,19 +118,5 @@ function renderAllocationCard(snapshot, context) {
   return renderCard(
     "Allocation",
     picture ?? createElement("p", { class: "soft" }, "Nothing in this wallet has a price on these chains."),
-  );
-}
-
-/** @param {Receipt} receipt @param {{priceUsd: string, paymentChain: KnownChain}} offer */
-export function renderReceipt({ transaction, payer }, { priceUsd, paymentChain }) {
-  return createElement(
-    "section",
-    { class: "receipt", "aria-label": "Receipt" },
-    createElement("h3", {}, `Paid $${priceUsd}`),
-    renderFacts([
-      ["Transaction", renderTransaction(String(transaction), paymentChain.explorerTxUrl)],
-      ["On", paymentChain.name],
-      ["From", payer ? renderHex(String(payer)) : "unknown"],
-    ]),
   );
 }

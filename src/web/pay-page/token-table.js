@@ -5,8 +5,8 @@ import { renderChain, renderName, renderTime, revealName, shortenHex } from "./t
 
 /**
  * @typedef {import("./elements.js").ViewElement} ViewElement
- * @typedef {import("./paid-request.js").Token} Token
- * @typedef {import("./snapshot-view.js").ViewContext} ViewContext
+ * @typedef {import("./responses.d.ts").Token} Token
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
  */
 
 // What fits a screen or two; most wallets have fewer that are worth something.

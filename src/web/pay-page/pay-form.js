@@ -1,0 +1,189 @@
+// Runs a pay page: the form becomes a request, the wallet pays for it, and the page's view renders the result.
+import { buildNode, findById } from "./dom.js";
+import { createElement } from "./elements.js";
+import { isPaymentPending, readStoredResult, requestPaidResult } from "./paid-request.js";
+import { renderPlaceholder, showDone, showProblem, showProgress } from "./progress.js";
+import { createViewContext, renderReceipt, renderTitle } from "./result-view.js";
+import { findWallet, requestAccount, signTypedData, switchChain } from "./wallet.js";
+
+/**
+ * @typedef {import("./result-view.js").KnownChain} KnownChain
+ * @typedef {import("./paid-request.js").PaidResult} PaidResult
+ * @typedef {import("./elements.js").ViewElement} ViewElement
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
+ */
+
+/**
+ * What a page shows of its response.
+ * @template {import("./responses.d.ts").PaidBody} Body
+ * @typedef {object} ResultView
+ * @property {(body: Body, context: ViewContext) => (ViewElement | string)[]} describeWallet Beside the address.
+ * @property {(body: Body, context: ViewContext) => ViewElement[]} render
+ * @property {(result: HTMLElement, body: Body, chains: KnownChain[]) => void} [connect] Makes what was rendered react.
+ */
+
+/** @type {{path: string, noun: string, priceUsd: string, terms: import("./payment.js").Terms, chains: KnownChain[], paymentChain: KnownChain & import("./wallet.js").WalletChain, others: {path: string, heading: string}[]}} */
+const offer = JSON.parse(findById("offer").textContent ?? "");
+const form = /** @type {HTMLFormElement} */ (findById("pay-form"));
+const button = /** @type {HTMLButtonElement} */ (findById("pay"));
+const result = findById("result");
+/** The request whose result is shown. @type {string | null} */
+let shownUrl = null;
+let isRunning = false;
+
+/** The query of the form: the same input gives the same text, so that its stored payment is found again. */
+function readFormQuery() {
+  const given = new FormData(form);
+  const chains = given.getAll("chains").join(",");
+  given.delete("chains");
+  const fields = [...given].map(([name, value]) => [name, String(value).trim().toLowerCase()]);
+  const query = new URLSearchParams(fields.filter(([name, value]) => name === "address" || value !== ""));
+  return `${query}${chains === "" ? "" : `&chains=${chains}`}`;
+}
+
+function readFormUrl() {
+  return `${offer.path}?${readFormQuery()}`;
+}
+
+/** @returns {import("./paid-request.js").Payer} */
+function createPayer() {
+  /** @type {import("./wallet.js").Wallet | null} */
+  let wallet = null;
+  return {
+    async account(terms) {
+      wallet = await findWallet();
+      if (!wallet)
+        throw new Error(
+          "There is no wallet in this browser. Open this page in your wallet's own browser, install a wallet extension, or pay from a program: see below.",
+        );
+      const account = await requestAccount(wallet);
+      await switchChain(wallet, terms.network, offer.paymentChain);
+      return account;
+    },
+    signTypedData(account, data) {
+      if (!wallet) throw new Error("There is no wallet to sign with.");
+      return signTypedData(wallet, account, data);
+    },
+  };
+}
+
+/** @param {ResultView<any>} view */
+async function run(view) {
+  const url = readFormUrl();
+  history.replaceState(null, "", url);
+  setRunning(true);
+  // What was bought for the same request stays until the new one is there.
+  if (shownUrl !== url) result.replaceChildren(buildNode(renderPlaceholder()));
+  try {
+    showPaid(view, url, await requestPaidResult(url, offer.terms, createPayer(), showProgress));
+    showDone(`${offer.noun} received.`);
+    findById("result-title").focus();
+  } catch (error) {
+    if (shownUrl !== url) clearResult();
+    showProblem(error, isPaymentPending(url));
+  } finally {
+    setRunning(false);
+    labelButton(url);
+  }
+}
+
+/** @param {boolean} running */
+function setRunning(running) {
+  isRunning = running;
+  // A disabled button would lose the keyboard's focus.
+  button.setAttribute("aria-disabled", String(running));
+  result.setAttribute("aria-busy", String(running));
+}
+
+function clearResult() {
+  result.replaceChildren();
+  shownUrl = null;
+}
+
+/** @param {ResultView<any>} view @param {string} url @param {PaidResult} paid */
+function showPaid(view, url, { body, receipt }) {
+  const context = createViewContext(offer.chains);
+  const views = [
+    renderTitle(offer.noun, body, view.describeWallet(body, context), context),
+    receipt === null ? null : renderReceipt(receipt, offer),
+    ...view.render(body, context),
+  ];
+  result.replaceChildren(...views.filter((part) => part !== null).map((part) => buildNode(part)));
+  result.querySelector(".title")?.append(createTools(body));
+  view.connect?.(result, body, offer.chains);
+  shownUrl = url;
+}
+
+/** What a visitor can do with a result. @param {PaidResult["body"]} body */
+function createTools(body) {
+  const look = "button quiet";
+  const query = readFormQuery();
+  const name = `${offer.path.replace(/\W+/g, "-").slice(1)}-${body.address}.json`;
+  const file = new Blob([JSON.stringify(body, null, 2)], { type: "application/json" });
+  const save = { download: name, class: look, href: URL.createObjectURL(file) };
+  const tools = buildNode(
+    createElement(
+      "p",
+      { class: "tools" },
+      ...offer.others.map(({ path, heading }) =>
+        createElement("a", { class: look, href: `${path}?${query}` }, heading),
+      ),
+      createElement("a", save, "Save as JSON"),
+      createElement("button", { type: "button", class: "quiet" }, "Print"),
+    ),
+  );
+  tools.lastChild?.addEventListener("click", () => window.print());
+  return tools;
+}
+
+/** The label says whether the request is paid for already. @param {string} url */
+function labelButton(url) {
+  button.textContent = isPaymentPending(url) ? "Retry, already paid" : `Pay $${offer.priceUsd}`;
+}
+
+/** Without a chain the service would choose for the visitor. */
+function validateChains() {
+  const boxes = /** @type {HTMLInputElement[]} */ ([...form.querySelectorAll("input[type=checkbox]")]);
+  const isChosen = boxes.some(({ checked }) => checked);
+  boxes[0]?.setCustomValidity(isChosen ? "" : "Choose at least one chain.");
+}
+
+/** Fills the form from the URL of the page. */
+function fillForm() {
+  const query = new URLSearchParams(location.search);
+  for (const input of form.querySelectorAll("input")) {
+    const given = query.get(input.name);
+    if (input.type === "text" && given !== null) input.value = given;
+  }
+  // The service accepts short names too, such as eth: prefixes of the full ones.
+  const chains = query.getAll("chains").join(",").toLowerCase().split(",").filter(Boolean);
+  for (const box of form.querySelectorAll("input[type=checkbox]")) {
+    const input = /** @type {HTMLInputElement} */ (box);
+    if (chains.length > 0) input.checked = chains.some((name) => input.value.startsWith(name.trim()));
+  }
+  validateChains();
+}
+
+/** @template {import("./responses.d.ts").PaidBody} Body @param {ResultView<Body>} view */
+export function startPayPage(view) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!isRunning) void run(view);
+  });
+  form.addEventListener("input", () => {
+    validateChains();
+    labelButton(readFormUrl());
+  });
+  // Paper cannot be unfolded; spam stays folded there as well.
+  window.addEventListener("beforeprint", () => {
+    for (const folded of result.querySelectorAll("details.more:not(.spam)")) folded.setAttribute("open", "");
+  });
+  fillForm();
+  labelButton(readFormUrl());
+  const stored = readStoredResult(readFormUrl());
+  if (isPaymentPending(readFormUrl())) void run(view);
+  else if (stored) {
+    showPaid(view, readFormUrl(), stored);
+    showDone("Bought earlier in this tab. Paying again reads the wallet again.");
+  }
+}

@@ -1,0 +1,49 @@
+// Renders what every bought result has around it: its title and the receipt; and what views know about chains.
+import { createElement, renderFacts } from "./elements.js";
+import { renderHex, renderTime, renderTransaction } from "./texts.js";
+
+/**
+ * @typedef {{slug: string, name: string, explorerTxUrl: string | null}} KnownChain
+ * @typedef {{nameOf(slug: string): string, explorerOf(slug: string): string | null, timeZone: string | undefined}} ViewContext
+ */
+
+/** @param {readonly KnownChain[]} chains @param {string} [timeZone] The visitor's when undefined. @returns {ViewContext} */
+export function createViewContext(chains, timeZone) {
+  const find = (/** @type {string} */ slug) => chains.find((chain) => chain.slug === slug);
+  return {
+    nameOf: (slug) => find(slug)?.name ?? slug,
+    explorerOf: (slug) => find(slug)?.explorerTxUrl ?? null,
+    timeZone,
+  };
+}
+
+/**
+ * @param {string} title
+ * @param {import("./responses.d.ts").PaidBody} body
+ * @param {(string | import("./elements.js").ViewElement)[]} about What is known about the address.
+ * @param {ViewContext} context
+ */
+export function renderTitle(title, { address, timestamp }, about, { timeZone }) {
+  return createElement(
+    "div",
+    { class: "title" },
+    // Focused when it appears, so that a screen reader and the keyboard go on from here.
+    createElement("h2", { id: "result-title", tabindex: "-1" }, title),
+    createElement("p", {}, createElement("code", {}, address), ...about),
+    createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
+  );
+}
+
+/** @param {import("./paid-request.js").Receipt} receipt @param {{priceUsd: string, paymentChain: KnownChain}} offer */
+export function renderReceipt({ transaction, payer }, { priceUsd, paymentChain }) {
+  return createElement(
+    "section",
+    { class: "receipt", "aria-label": "Receipt" },
+    createElement("h3", {}, `Paid $${priceUsd}`),
+    renderFacts([
+      ["Transaction", renderTransaction(String(transaction), paymentChain.explorerTxUrl)],
+      ["On", paymentChain.name],
+      ["From", payer ? renderHex(String(payer)) : "unknown"],
+    ]),
+  );
+}

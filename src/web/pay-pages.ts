@@ -1,0 +1,48 @@
+// The pay pages: what each says, and the modules of its script.
+import type { Offering } from "./offering.ts";
+
+type PayPage = {
+  /** Of the paid route that browsers get the page of. */
+  readonly path: string;
+  /** In the navigation. */
+  readonly label: string;
+  readonly heading: string;
+  /** What is bought. */
+  readonly noun: string;
+  readonly gets: readonly string[];
+  /** Of `pay-page/`, after those that every pay page has. */
+  readonly modules: readonly string[];
+};
+
+export const PAY_PAGES: readonly PayPage[] = [
+  {
+    path: "/portfolio",
+    label: "Snapshot",
+    heading: "What is in this wallet?",
+    noun: "Snapshot",
+    gets: [
+      "Every known token of the wallet on the chains you choose, read at one block per chain",
+      "Prices from on-chain oracles first, with the source of each price",
+      "Lending, vaults, staking and liquidity positions; debts subtracted, nothing counted twice",
+      "Spam marked and left out of the total, recent activity, and warnings about anything unknown",
+    ],
+    modules: [
+      "allocation.js",
+      "token-table.js",
+      "position-table.js",
+      "activity-table.js",
+      "snapshot-view.js",
+      "snapshot-page.js",
+    ],
+  },
+];
+
+/** Null where browsers get what programs get. */
+export function findPayPage(path: string): PayPage | null {
+  return PAY_PAGES.find((page) => page.path === path) ?? null;
+}
+
+/** Those of the routes on offer. */
+export function listPayPages({ routes }: Offering): readonly PayPage[] {
+  return PAY_PAGES.filter(({ path }) => routes.some((route) => route.path === path));
+}
