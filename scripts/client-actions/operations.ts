@@ -34,8 +34,11 @@ export type ClientOperation = {
 
 /** Operations of a running service rather than of its data: health, metrics, pages. */
 const SERVICE_TAG = "Service";
-/** Set by `at`, `minBlock` and the iterator of a list, or by signing. */
-const ADDED_BY_CLIENT = new Set(["block", "min_block", "offset"]);
+/** Set by `at`, `minBlock` and the iterator of a list, or by signing. Blocks of a snapshot are of several chains. */
+const ADDED_BY_CLIENT: Readonly<Record<ClientOperation["service"], ReadonlySet<string>>> = {
+  api: new Set(["block", "min_block", "offset"]),
+  portfolio: new Set(),
+};
 
 export function listClientOperations(documents: {
   readonly api: OpenApiDocument;
@@ -82,9 +85,9 @@ function toClientOperation(
     kind: kindOf({ method, operation, response, list, signed }),
     summary: operation.summary,
     description: operation.description,
-    parameters: parameters.filter((each) => each.in !== "header" && !ADDED_BY_CLIENT.has(each.name)),
+    parameters: parameters.filter((each) => each.in !== "header" && !ADDED_BY_CLIENT[service].has(each.name)),
     body: body === undefined ? null : { schema: body.schema, example: body.example },
-    takesBlock: parameters.some(({ name }) => name === "block"),
+    takesBlock: service === "api" && parameters.some(({ name }) => name === "block"),
     takesMinBlock: parameters.some(({ name }) => name === "x-min-block"),
   };
 }

@@ -22,6 +22,12 @@ export const FAULTS = {
     exit: 65,
     description: "The cursor belongs to the events of another chain or of other contracts.",
   },
+  STATE_UNAVAILABLE: {
+    status: 400,
+    retry: false,
+    exit: 65,
+    description: "No node has the state of a requested block; the error names the oldest one that was found.",
+  },
   PAYMENT_REQUIRED: {
     status: 402,
     retry: false,

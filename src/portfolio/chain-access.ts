@@ -8,9 +8,12 @@ import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import type { BlockHeader } from "../schema/chain-log.ts";
 import { readWithCaps } from "./capped-reads.ts";
+import { createPastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,
   ContractRead,
@@ -30,20 +33,42 @@ const EARLIER_ATTEMPTS_MAX = 2;
 // Blocks may come faster than the chain's average for a while.
 const BLOCK_TIME_SLACK = 1.2;
 
-export function createChainAccess(rpc: Rpc, chain: ChainConfig): PortfolioChain {
-  const overrides = createOverrideCaller(rpc);
+export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = systemClock): PortfolioChain {
+  const overrides = createOverrideCaller(rpc, clock);
+  const pastBlocks = createPastBlocks(rpc, chain, clock);
   return {
     chain,
-    async pin(signal) {
-      const { number, hash, timestamp } = await readHeader(rpc, "latest", { signal });
-      const block = { number, hash, timestamp };
-      const at: PinnedChain = {
-        ...createPinnedReads(rpc, chain, block),
-        callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
+    async pin(signal, number) {
+      if (number === undefined) {
+        const header = await readHeader(rpc, "latest", { signal });
+        return createPinnedChain(rpc, chain, toPinnedBlock(header), overrides);
+      }
+      const past = await pastBlocks.find(number, signal);
+      // Of its own: what other nodes rejected, or rejected before, must not change a read of the past.
+      const ownOverrides = createOverrideCaller(past.rpc, clock);
+      return {
+        ...createPinnedChain(past.rpc, chain, toPinnedBlock(past.header), ownOverrides),
+        asOf: true,
       };
-      return { ...at, read: (calls, abort) => readWithCaps(at, calls, abort) };
     },
   };
+}
+
+function toPinnedBlock({ number, hash, timestamp }: BlockHeader): PinnedBlock {
+  return { number, hash, timestamp };
+}
+
+function createPinnedChain(
+  rpc: Rpc,
+  chain: ChainConfig,
+  block: PinnedBlock,
+  overrides: ReturnType<typeof createOverrideCaller>,
+): PinnedChain {
+  const at: PinnedChain = {
+    ...createPinnedReads(rpc, chain, block),
+    callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
+  };
+  return { ...at, read: (calls, abort) => readWithCaps(at, calls, abort) };
 }
 
 function createPinnedReads(

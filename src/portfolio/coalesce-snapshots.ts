@@ -6,6 +6,10 @@ import type { PortfolioChain } from "./types.ts";
 
 // Prices move between slow blocks: this is the maximum age of a shared snapshot on any chain.
 const FRESH_MS_MAX = 5_000;
+// Every chain of ours has made a block final by then, so that no other can take its number.
+const FINAL_AFTER_MS = 60 * 60_000;
+// It never changes; longer would only fill the cache.
+const FINAL_FRESH_MS = 60_000;
 // A large wallet's snapshot takes about a megabyte, and each is cached for a few seconds at most.
 const CACHE_ENTRIES_MAX = 64;
 
@@ -48,7 +52,7 @@ class SnapshotCoalescer implements SnapshotReader {
 
   async read(query: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot> {
     signal.throwIfAborted();
-    const key = `${query.wallet} ${query.slugs.join(",")}`;
+    const key = keyOf(query);
     const cached = this.#cached.get(key);
     if (cached && this.#clock.nowMs() < cached.freshUntilMs) return cached.snapshot;
     return waitFor(this.#running.get(key) ?? this.#start(key, query), signal);
@@ -56,13 +60,13 @@ class SnapshotCoalescer implements SnapshotReader {
 
   #start(key: string, query: SnapshotQuery): RunningRead {
     const controller = new AbortController();
-    // Counted from the start, because the block is pinned at the start of the read.
-    const freshUntilMs = this.#clock.nowMs() + this.#freshMs(query.slugs);
+    const startMs = this.#clock.nowMs();
     const forget = () => this.#running.get(key) === read && this.#running.delete(key);
     const result = this.#reader
       .read(query, controller.signal)
       .then((snapshot) => {
-        this.#store(key, { snapshot, freshUntilMs });
+        // Counted from the start, because the block is pinned at the start of the read.
+        this.#store(key, { snapshot, freshUntilMs: startMs + this.#freshMs(query, snapshot) });
         return snapshot;
       })
       .finally(forget);
@@ -72,7 +76,8 @@ class SnapshotCoalescer implements SnapshotReader {
     return read;
   }
 
-  #freshMs(slugs: readonly string[]): number {
+  #freshMs({ slugs, blocks }: SnapshotQuery, { timestamp }: PortfolioSnapshot): number {
+    if (blocks && this.#clock.nowMs() - Date.parse(timestamp) > FINAL_AFTER_MS) return FINAL_FRESH_MS;
     return Math.min(FRESH_MS_MAX, ...slugs.map((slug) => this.#chains.get(slug)?.chain.blockTimeMs ?? 0));
   }
 
@@ -89,6 +94,10 @@ class SnapshotCoalescer implements SnapshotReader {
       this.#cached.delete(oldest);
     }
   }
+}
+
+function keyOf({ wallet, slugs, blocks }: SnapshotQuery): string {
+  return `${wallet} ${slugs.map((slug) => `${slug}@${blocks?.get(slug) ?? "newest"}`).join(",")}`;
 }
 
 async function waitFor(read: RunningRead, signal: AbortSignal): Promise<PortfolioSnapshot> {

@@ -17,6 +17,7 @@ describe("createPortfolioParameters", () => {
     expect(query.parameters.map(({ name, required, in: location }) => [name, required, location])).toEqual([
       ["address", true, "query"],
       ["chains", false, "query"],
+      ["block", false, "query"],
       ["spam", false, "query"],
     ]);
     const address = parse("address", `0x${"Ab".repeat(20)}`);
@@ -35,6 +36,7 @@ describe("createPortfolioParameters", () => {
     expect(query.parameters.map(({ kind }) => kind.json.default)).toEqual([
       undefined,
       "base,ethereum",
+      undefined,
       "include",
     ]);
     expect(createPortfolioParameters(["ethereum", "polygon"]).parse({}).slugs).toEqual(["ethereum"]);

@@ -1,4 +1,4 @@
-// The query of a portfolio request: a wallet, its chains, and whether to list spam.
+// The query of a portfolio request: a wallet, its chains and their blocks, and whether to list spam.
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
@@ -44,6 +44,12 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
         `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
       ),
       parameter(
+        "block",
+        blocksKind(served),
+        "base:30000000,ethereum:22000000",
+        "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
+      ),
+      parameter(
         "spam",
         { ...spam, json: { ...spam.json, default: "include" } },
         "exclude",
@@ -51,8 +57,11 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       ),
     ],
     parse: (values) => {
-      const { address, chains, spam } = values as ParsedValues;
-      return { wallet: address, slugs: chains ?? defaults, spam: spam ?? "include" };
+      const { address, chains, block, spam } = values as ParsedValues;
+      const blocks = block === undefined ? null : new Map(block);
+      const slugs = chains ?? (blocks === null ? defaults : [...blocks.keys()]);
+      if (blocks !== null) requireSameChains(slugs, blocks);
+      return { wallet: address, slugs, ...(blocks && { blocks }), spam: spam ?? "include" };
     },
   };
 }
@@ -61,6 +70,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
 type ParsedValues = {
   readonly address: Hex;
   readonly chains?: readonly string[];
+  readonly block?: readonly ChainBlock[];
   readonly spam?: PortfolioRequest["spam"];
 };
 
@@ -87,6 +97,57 @@ function chainsKind(
       return [...new Set(slugs)];
     },
   };
+}
+
+/** A chain's slug and a block number. */
+type ChainBlock = readonly [string, number];
+
+// Far above any chain's head, and exact as a number.
+const BLOCK = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** Blocks of chains; of the same chain only one. */
+export function blocksKind(served: readonly string[]): ParameterKind<readonly ChainBlock[]> {
+  return {
+    json: { type: "string", pattern: "^[a-z]+:[0-9]+(,[a-z]+:[0-9]+)*$" },
+    parse: (text, name) => {
+      const words = text.length <= TEXT_LENGTH_MAX ? text.split(",") : [];
+      const blocks = words.map((word): ChainBlock | null => {
+        const [slug = "", number = "", ...rest] = word.trim().toLowerCase().split(":");
+        return BLOCK.test(number) && rest.length === 0 ? [resolveAlias(slug), Number(number)] : null;
+      });
+      const known = blocks.filter((block) => block !== null && served.includes(block[0])) as ChainBlock[];
+      if (text.length > TEXT_LENGTH_MAX || blocks.length > CHAINS_MAX || known.length < blocks.length) {
+        throw new Fault(
+          "INPUT_INVALID",
+          `${name} must be a comma-separated list such as base:123, of chains among ${served.join(", ")}.`,
+        );
+      }
+      if (new Set(known.map(([slug]) => slug)).size < known.length) {
+        throw new Fault("INPUT_INVALID", `${name} must name each chain once.`);
+      }
+      return known;
+    },
+  };
+}
+
+/** A sum of what one chain held then and what another holds now would be a value of no time. */
+function requireSameChains(slugs: readonly string[], blocks: ReadonlyMap<string, number>): void {
+  const unnamed = slugs.filter((slug) => !blocks.has(slug));
+  if (unnamed.length > 0) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `block must name every chain of the request; it lacks ${unnamed.join(", ")}.`,
+    );
+  }
+  const surplus = [...blocks.keys()].filter((slug) => !slugs.includes(slug));
+  if (surplus.length > 0) {
+    throw new Fault("INPUT_INVALID", `block names ${surplus.join(", ")}, which chains does not.`);
+  }
+}
+
+/** As text, in the order of the chains. */
+export function formatBlocks(blocks: ReadonlyMap<string, number>, slugs: readonly string[]): string {
+  return slugs.map((slug) => `${slug}:${blocks.get(slug)}`).join(",");
 }
 
 function resolveAlias(word: string): string {

@@ -34,8 +34,7 @@ async function readWith(price: PriceSource["read"]) {
       positionReaders: [{ protocol: "Lend", read: async () => ({ positions: [position], warnings: [] }) }],
       priceSources: [[{ name: "feed", read }]],
     },
-    makeChainAccess(base),
-    TEST_WALLET,
+    { at: await makeChainAccess(base).pin(signal), wallet: TEST_WALLET },
     signal,
   );
   return { requested, data, ...makeSnapshot(data) };

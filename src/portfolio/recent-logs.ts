@@ -96,9 +96,10 @@ export async function searchRecentLogs<Log>(
 }
 
 /** Which blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
-function createPages({ chain, block }: PinnedChain) {
+function createPages({ chain, block, asOf = false }: PinnedChain) {
   const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
-  const learned = learnedRanges.get(chain);
+  // As of a block the window follows from the chain and its nodes, not from what this process read before.
+  const learned = asOf ? undefined : learnedRanges.get(chain);
   // Never the large range first: the newest blocks matter most, and a small range returns soon.
   let size = Math.min(firstRange(chain), learned?.size ?? Number.POSITIVE_INFINITY);
   /** The smallest range that was rejected: only smaller ones are tried. */
@@ -117,7 +118,7 @@ function createPages({ chain, block }: PinnedChain) {
     return [learned?.size ?? 0, larger].find(fits) ?? size;
   };
   const learn = (next: LearnedRange) => {
-    if (!isBusy()) learnedRanges.set(chain, next);
+    if (!asOf && !isBusy()) learnedRanges.set(chain, next);
   };
   return {
     isDone: () => reached <= end || found >= LOGS_MAX,

@@ -1,13 +1,14 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all fail.
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
-import { Fault } from "../lib/fault.ts";
+import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
 import type { CrossCheckSource } from "./cross-check/types.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
+import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { BUDGET_MS, CHAIN_MS_MAX } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
@@ -20,10 +21,15 @@ export type SnapshotQuery = {
   readonly wallet: Hex;
   /** Distinct, in the order of the response. */
   readonly slugs: readonly string[];
+  /** The block of every chain by its slug; absent for the newest ones. */
+  readonly blocks?: ReadonlyMap<string, number>;
 };
 
 export type SnapshotReader = {
-  /** Rejects with PROVIDER_FAILED when a chain cannot be read in full, or with the signal's reason. */
+  /**
+   * Rejects with PROVIDER_FAILED when a chain cannot be read in full, with INPUT_INVALID or STATE_UNAVAILABLE for a block
+   * that it cannot be read at, or with the signal's reason.
+   */
   read(query: SnapshotQuery, signal: AbortSignal): Promise<PortfolioSnapshot>;
 };
 
@@ -35,9 +41,10 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
 
 export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
-    async read({ wallet, slugs }, signal) {
+    async read({ wallet, slugs, blocks }, signal) {
       const chains = slugs.map((slug) => findChain(options.chains, slug));
       const takenAtMs = options.clock.nowMs();
+      const provider = blocks && options.provider.presentOnly ? rpcHoldingsProvider : options.provider;
       // Stops the reads of all other chains when one fails.
       const failed = new AbortController();
       const deadline = AbortSignal.timeout(options.readMsMax ?? CHAIN_MS_MAX);
@@ -46,22 +53,37 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
       setMaxListeners(0, abort);
       const readChain = async (chain: PortfolioChain) => {
         try {
-          return await readChainData(options, chain, wallet, abort);
+          const at = await chain.pin(abort, blocks?.get(chain.chain.slug));
+          return await readChainData({ ...options, provider }, { at, wallet }, abort);
         } catch (cause) {
           signal.throwIfAborted();
+          if (cause instanceof Fault && BLOCK_FAULTS.has(cause.code)) throw cause;
           const message = `The balances on ${chain.chain.name} could not be read in full.`;
           throw new Fault("PROVIDER_FAILED", message, { cause });
         }
       };
       try {
         const data = await Promise.all(chains.map(readChain));
-        return valueSnapshot({ wallet, takenAtMs, provider: options.provider.name, chains: data });
+        return valueSnapshot({
+          wallet,
+          takenAtMs: blocks ? newestBlockMs(data) : takenAtMs,
+          provider: provider.name,
+          chains: data,
+        });
       } catch (error) {
         failed.abort(error);
         throw error;
       }
     },
   };
+}
+
+/** What the request is to blame for, and not a chain. */
+const BLOCK_FAULTS: ReadonlySet<FaultCode> = new Set(["INPUT_INVALID", "STATE_UNAVAILABLE"]);
+
+/** As of blocks the time is the chain's, so that the same blocks have the same snapshot at any time. */
+function newestBlockMs(chains: readonly ChainData[]): number {
+  return Math.max(...chains.map(({ block }) => block.timestamp)) * 1_000;
 }
 
 function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
@@ -81,19 +103,19 @@ type ChainReaderOptions = {
 /** Reads a wallet on one chain at one block. */
 export async function readChainData(
   options: ChainReaderOptions,
-  chain: PortfolioChain,
-  wallet: Hex,
+  query: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const query: WalletQuery = { at: await chain.pin(signal), wallet };
-  const compare = options.crossCheck ? startCrossCheck(options.crossCheck, query, signal) : null;
+  // Other sources know the present only.
+  const crossCheck = query.at.asOf ? null : options.crossCheck;
+  const compare = crossCheck ? startCrossCheck(crossCheck, query, signal) : null;
   const data = await readPinnedData(options, query, signal);
   if (compare === null) return data;
-  const crossCheck = await compare(data);
+  const compared = await compare(data);
   return {
     ...data,
-    crossCheck,
-    warnings: [...data.warnings, ...describeCrossCheck(data.chain.name, crossCheck)],
+    crossCheck: compared,
+    warnings: [...data.warnings, ...describeCrossCheck(data.chain.name, compared)],
   };
 }
 

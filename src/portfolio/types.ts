@@ -69,6 +69,11 @@ export type TransferLog = {
 export type PinnedChain = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
+  /**
+   * The request named the block: what is read must follow from the chain at that block alone, so that it is the same at
+   * any time and in any process. No vendor of the present, and no memory of earlier reads.
+   */
+  readonly asOf?: boolean;
   /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** The same at a block at least `seconds` before the pinned one; null when the node does not have that state. */
@@ -95,8 +100,14 @@ export type PinnedChain = {
   senders(hashes: readonly Hex[], signal: AbortSignal): Promise<ReadonlyMap<Hex, Hex>>;
 };
 
-/** Pins the newest block of a chain. */
-export type PortfolioChain = { readonly chain: ChainConfig; pin(signal: AbortSignal): Promise<PinnedChain> };
+export type PortfolioChain = {
+  readonly chain: ChainConfig;
+  /**
+   * Pins the newest block, or the given one. Rejects with INPUT_INVALID for a block above the head, and with
+   * STATE_UNAVAILABLE when no node has its state.
+   */
+  pin(signal: AbortSignal, block?: number): Promise<PinnedChain>;
+};
 
 /** An amount in the smallest unit; `contract` is null for the native coin. */
 type MovedAmount = { readonly contract: Hex | null; readonly rawAmount: bigint };
@@ -150,6 +161,8 @@ export type ChainHoldings = {
 
 export type HoldingsProvider = {
   readonly name: string;
+  /** Knows the newest balances only: as of a block, balances are read from nodes instead. */
+  readonly presentOnly?: boolean;
   read(query: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
 };
 
@@ -193,6 +206,8 @@ export type PriceResult = {
 export type PriceSource = {
   /** Shown as `priceSource`. */
   readonly name: string;
+  /** Knows the newest prices only, and is left out as of a block. */
+  readonly presentOnly?: boolean;
   /** May reject; the caller turns that into a warning and tries the next source. */
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };

@@ -121,7 +121,8 @@ beforeAll(async () => {
 
 async function snapshot(plan?: Parameters<typeof stage.node>[0]) {
   const node = await stage.node(plan);
-  return { node, data: await readChainData(options, stage.port(node, [honest]), wallet, signal) };
+  const at = await stage.port(node, [honest]).pin(signal);
+  return { node, data: await readChainData(options, { at, wallet }, signal) };
 }
 
 function expectHonest(data: ChainData): void {

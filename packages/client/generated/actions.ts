@@ -1025,6 +1025,8 @@ export interface OtherActions {
     address: string;
     /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
     chains?: string;
+    /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
+    block?: string;
     /** Whether to list tokens marked as spam. Totals exclude them either way. */
     spam?: "include" | "exclude";
   }, options?: PaidOptions): Promise<Paid<PortfolioSnapshot>>;

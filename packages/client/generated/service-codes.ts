@@ -2,6 +2,7 @@
 export const SERVICE_CODES = {
   INPUT_INVALID: false,
   CURSOR_FOREIGN: false,
+  STATE_UNAVAILABLE: false,
   PAYMENT_REQUIRED: false,
   PAYMENT_CONFLICT: false,
   PAYMENT_PENDING: true,

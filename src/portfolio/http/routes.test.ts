@@ -199,6 +199,7 @@ describe("/openapi.json", () => {
     expect(operation?.parameters.map(({ name, in: location }) => [name, location])).toEqual([
       ["address", "query"],
       ["chains", "query"],
+      ["block", "query"],
       ["spam", "query"],
       ["PAYMENT-SIGNATURE", "header"],
     ]);

@@ -6,6 +6,7 @@ import {
   type AssetPrice,
   getAssetKey,
   isListed,
+  type PinnedChain,
   type PriceQuery,
   type PriceResult,
   type PriceSource,
@@ -32,12 +33,19 @@ export async function collectPrices(
     const wanted = distinct(assets).filter((asset) => !prices.has(getAssetKey(asset)));
     if (wanted.length === 0) break;
     const leftMs = endMs - performance.now();
+    const [used, leftOut] = splitByPresence(group, at);
+    for (const { name } of leftOut) {
+      for (const asset of wanted) incompletePrices.add(getAssetKey(asset));
+      warnings.push(
+        `Prices from ${name} are missing on ${at.chain.name}: the source knows only the newest, and these are as of a block.`,
+      );
+    }
     const outcomes = await Promise.all(
-      group.map((source) =>
+      used.map((source) =>
         runWithinBudget((stop) => source.read({ at, assets: wanted }, stop), leftMs, signal),
       ),
     );
-    group.forEach(({ name }, index) => {
+    used.forEach(({ name }, index) => {
       const outcome = outcomes[index];
       if (outcome && "value" in outcome) {
         warnings.push(...outcome.value.warnings);
@@ -51,6 +59,15 @@ export async function collectPrices(
   }
   // Sources that need each other's prices may report the same outage.
   return { prices, incompletePrices, warnings: [...new Set(warnings)] };
+}
+
+/** The sources to use, and those that do not know the requested block. */
+function splitByPresence(
+  group: readonly PriceSource[],
+  { asOf = false }: PinnedChain,
+): readonly [readonly PriceSource[], readonly PriceSource[]] {
+  const isLeftOut = ({ presentOnly = false }: PriceSource) => asOf && presentOnly;
+  return [group.filter((source) => !isLeftOut(source)), group.filter(isLeftOut)];
 }
 
 /**

@@ -111,6 +111,7 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
 
   return {
     name: "defillama",
+    presentOnly: true,
     async read({ at, assets }, signal) {
       const chain = CHAIN_NAMES.get(at.chain.chainId);
       if (chain === undefined || assets.length === 0) return { prices: new Map(), warnings: [] };

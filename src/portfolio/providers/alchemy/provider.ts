@@ -28,6 +28,7 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
   const { activityMsMax = ACTIVITY_MS_MAX } = options;
   return {
     name: "alchemy",
+    presentOnly: true,
     async read({ at, wallet }, signal) {
       const { chain, block } = at;
       const network = ALCHEMY_NETWORKS.get(chain.chainId);
