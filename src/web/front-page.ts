@@ -7,7 +7,7 @@ import { type HtmlPage, readPageStyle, renderAddressField, renderPage } from "./
 import type { ViewChild } from "./pay-page/elements.js";
 import { createViewContext } from "./pay-page/result-view.js";
 import { renderSnapshot } from "./pay-page/snapshot-view.js";
-import { renderPaymentTerms, renderProgramCard } from "./pay-page.ts";
+import { renderOtherRoutes, renderPaymentTerms, renderProgramCard } from "./pay-page.ts";
 import { listPayPages } from "./pay-pages.ts";
 
 type FrontPageInput = {
@@ -42,6 +42,7 @@ ${renderPaymentTerms(route)}
 </section>
 ${renderProgramCard(offering, path)}
 </div>
+${renderOtherRoutes(offering, route)}
 <section class="card"><h2>Free of charge</h2><dl class="facts links">
 ${free.join("\n")}
 </dl></section>`;

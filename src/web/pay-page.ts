@@ -64,6 +64,7 @@ ${renderPaymentTerms(route)}
 </section>
 </div>
 ${renderProgramCard(offering, path)}
+${renderOtherRoutes(offering, route)}
 <script type="application/json" id="offer">${jsonForHtml(offer)}</script>`;
   return renderPage({
     title: `${page.heading} · Sextant`,
@@ -86,6 +87,19 @@ export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): string {
 <li>You are charged only for what is delivered. If something fails, the page retries with the same signature and never charges it twice</li>
 <li>The signature is valid for this request only, for ${escapeHtml(terms.maxTimeoutSeconds)} seconds</li>
 </ul>`;
+}
+
+/** What else is sold, with its price; nothing where there is one route. */
+export function renderOtherRoutes({ routes }: Offering, shown: PaidRoute): string {
+  const others = routes.filter(({ path }) => path !== shown.path);
+  if (others.length === 0) return "";
+  const items = others.map(
+    ({ method, path, summary, description, priceUsd }) =>
+      `<div><dt>${escapeHtml(summary)}: <code>${escapeHtml(`${method} ${path}`)}</code>, $${escapeHtml(priceUsd)}</dt><dd>${escapeHtml(description)}</dd></div>`,
+  );
+  return `<section class="card"><h2>Also sold here, to programs</h2><dl class="facts links">
+${items.join("\n")}
+</dl></section>`;
 }
 
 /** How a program asks for the same. */

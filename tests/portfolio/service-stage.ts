@@ -14,6 +14,7 @@ import { Secret } from "../../src/lib/secret.ts";
 import { type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
+import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { erc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
@@ -42,6 +43,8 @@ type ServiceProcessOptions = {
   readonly database?: Database;
   readonly bypass?: boolean;
   readonly requestMsMax?: number;
+  /** Sold instead of all paid routes. */
+  readonly routes?: readonly PaidRouteDeclaration[];
   /** Another process settles, instead of this one. */
   readonly facilitatorUrl?: string;
   /** Each chain is read from the node of the other, as with a wrong configuration. */
@@ -111,6 +114,7 @@ async function serveProcess(
     onCall: null,
     count: countPaymentOutcomes(registry),
     listenUrl: () => url,
+    ...(options.routes ? { routes: options.routes } : {}),
   });
   const server = createHttpServer({
     log: silentLog,

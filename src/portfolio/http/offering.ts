@@ -39,15 +39,28 @@ function createRouteListing(declaration: PaidRouteDeclaration): ResourceListing 
     tags,
     iconPath: FAVICON_PATH,
     input: { schema: describeQuery(parameters), example: exampleQuery },
-    // The names of the parts; their fields are in OpenAPI.
-    output: { schema: shortenSchema(response, 1), example: responseExcerpt },
+    // The names of the parts that every response has; their fields are in OpenAPI.
+    output: { schema: shortenSchema(keepRequired(response), 1), example: responseExcerpt },
   });
 }
 
-function describeQuery(parameters: readonly Parameter[]): JsonSchema {
-  const properties = Object.fromEntries(parameters.map(({ name, kind }) => [name, kind.json]));
+function keepRequired(schema: JsonSchema): JsonSchema {
+  const required = (schema.required ?? []) as readonly string[];
+  const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>);
   return {
-    ...shortenSchema({ type: "object", properties }, 1),
+    ...schema,
+    properties: Object.fromEntries(properties.filter(([name]) => required.includes(name))),
+  };
+}
+
+/** Only the form of what is required: the whole must fit into a header. */
+function describeQuery(parameters: readonly Parameter[]): JsonSchema {
+  const properties = parameters.map(({ name, required, kind: { json } }) => [
+    name,
+    required ? json : { type: json.type },
+  ]);
+  return {
+    ...shortenSchema({ type: "object", properties: Object.fromEntries(properties) }, 1),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   };
 }

@@ -24,6 +24,7 @@ import { closedObject } from "../../schema/parameter.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
+import { findPayPage } from "../../web/pay-pages.ts";
 import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/types.ts";
@@ -92,9 +93,9 @@ function createPageRenderers(
     explorerTxUrl,
   }));
   const defaultChains = selectDefaultChains(chains.map(({ slug }) => slug));
-  return ({ declaration: { path, hasPayPage }, sale: { offer } }: SoldRoute) => {
+  return ({ declaration: { path }, sale: { offer } }: SoldRoute) => {
     const route = offering.routes.find((each) => each.path === path);
-    if (hasPayPage !== true || route === undefined) return null;
+    if (route === undefined || findPayPage(path) === null) return null;
     const paymentChain = describePaymentChain(offer.network, options.paymentRpcUrl);
     return () => renderPayPage({ offering, route, chains, defaultChains, paymentChain });
   };

@@ -61,8 +61,6 @@ export type PaidRouteDeclaration = {
     /** Sent unless the caller gives another value. */
     readonly defaults?: Readonly<Record<string, string>>;
   };
-  /** Whether browsers get the pay page, which shows a snapshot; otherwise they get the terms, as programs do. */
-  readonly hasPayPage?: boolean;
 };
 
 type PriceKey = keyof Config<typeof paywallSettings> & `${string}PriceUsd`;

@@ -49,7 +49,6 @@ export const portfolioRoute: PaidRouteDeclaration = {
     // Lures in the names of spam are not for models.
     defaults: { spam: "exclude" },
   },
-  hasPayPage: true,
 };
 
 function canonicalQuery({ wallet, slugs, blocks, spam }: PortfolioRequest): Readonly<Record<string, string>> {

@@ -1,0 +1,143 @@
+// Several paid routes behind one gate: each with its own terms, one ledger, and no payment that buys another route.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
+import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
+import { createPortfolioParameters } from "../../src/portfolio/query.ts";
+import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
+import {
+  openPayingClient,
+  openServiceStage,
+  type PortfolioService,
+  type ServiceStage,
+} from "./service-stage.ts";
+
+/** A second route over the same query: it counts the chains of a wallet. */
+const chainCountRoute: PaidRouteDeclaration = {
+  ...portfolioRoute,
+  path: "/chain-count",
+  operationId: "getChainCount",
+  summary: "How many chains were read",
+  description: "Counts the chains of a wallet.",
+  createQuery(served) {
+    const { parameters, parse } = createPortfolioParameters(served);
+    return {
+      parameters,
+      parse: (values) => {
+        const { wallet, slugs } = parse(values);
+        return {
+          query: { address: wallet, chains: slugs.join(",") },
+          read: async () => ({ address: wallet, count: slugs.length }),
+        };
+      },
+    };
+  },
+  response: { title: "ChainCount", type: "object", properties: { count: { type: "integer" } } },
+  responseExample: { address: portfolioRoute.exampleQuery.address, count: 2 },
+  responseExcerpt: { count: 2 },
+  notes: ["`count` is the number of chains."],
+  tool: { name: "chain_count", title: "Count chains", purpose: "Use it to count chains." },
+};
+
+let stage: ServiceStage;
+let service: PortfolioService;
+const WALLET = `0x${"ab".repeat(20)}`;
+const QUERY = `address=${WALLET}&chains=base`;
+
+beforeAll(async () => {
+  stage = await openServiceStage();
+  service = await stage.serve({ routes: [portfolioRoute, chainCountRoute] });
+});
+afterAll(() => stage.close());
+
+async function paidRows(payer: string) {
+  const { rows } = await stage.paid.database.query<{ state: string; payload: string }>({
+    text: "select state, payload::text as payload from payments where payer = $1",
+    values: [payer.toLowerCase()],
+  });
+  return rows;
+}
+
+describe("two paid routes", () => {
+  it("are both sold, and a payment names the one it is for", async () => {
+    const { account, fetch } = await openPayingClient(stage);
+    const counted = await fetch(`${service.url}/chain-count?${QUERY}`);
+    expect([counted.status, await counted.json()]).toEqual([200, { address: WALLET, count: 1 }]);
+    const snapshot = await fetch(`${service.url}/portfolio?${QUERY}`);
+    expect([snapshot.status, ((await snapshot.json()) as { address: string }).address]).toEqual([
+      200,
+      WALLET,
+    ]);
+    const rows = await paidRows(account.address);
+    expect(rows.map(({ state }) => state)).toEqual(["settled", "settled"]);
+    const urls = rows.map(
+      ({ payload }) => (JSON.parse(payload) as { resource: { url: string } }).resource.url,
+    );
+    expect(urls.sort()).toEqual([`${service.url}/chain-count`, `${service.url}/portfolio`]);
+    expect(await stage.paid.transfersFrom(account.address)).toHaveLength(2);
+  });
+
+  it("have terms of their own", async () => {
+    for (const { path, description } of [portfolioRoute, chainCountRoute]) {
+      const required = decodeBase64Header<{ resource: { url: string; description: string } }>(
+        await fetch(`${service.url}${path}?${QUERY}`),
+        "payment-required",
+      );
+      expect(required.resource.url).toMatch(new RegExp(`${path}\\?`));
+      expect(required.resource.description).toBe(description);
+    }
+  });
+
+  it.each([
+    ["another route", `/portfolio?${QUERY}`],
+    ["another query", `/chain-count?address=${WALLET}&chains=ethereum`],
+  ])("reject a payment that was signed for %s", async (_, other) => {
+    const account = await stage.paid.payer();
+    const url = `${service.url}/chain-count?${QUERY}`;
+    const { header } = await signPaymentFor(url, account, stage.paid.asset);
+    expect((await fetchWithPayment(url, header)).status).toBe(200);
+    const stolen = await fetchWithPayment(service.url + other, header);
+    expect([stolen.status, stolen.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
+    expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
+  });
+
+  it("are in every document, in the tools and on the pages", async () => {
+    const text = async (path: string, accept = "*/*") =>
+      (await fetch(service.url + path, { headers: { accept } })).text();
+    const documents = [
+      "/openapi.json",
+      "/.well-known/x402.json",
+      "/.well-known/x402",
+      "/discovery/resources",
+      "/llms.txt",
+      "/llms-full.txt",
+      "/",
+    ];
+    for (const path of documents) {
+      expect(await text(path), path).toContain("/portfolio");
+      expect(await text(path), path).toContain("/chain-count");
+    }
+    expect(await text("/portfolio", "text/html")).toContain("/chain-count");
+    const tools = await fetch(`${service.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    expect(await tools.text()).toContain("chain_count");
+  });
+});
+
+describe("every paid route", () => {
+  it.each(PAID_ROUTES)(
+    "$path has terms that fit into a header, and an example that its tool and page can use",
+    async (route) => {
+      const all = await stage.serve();
+      const query = new URLSearchParams(route.exampleQuery);
+      const response = await fetch(`${all.url}${route.path}?${query}`);
+      expect(response.status).toBe(402);
+      // nginx accepts by default 4 KB for all headers; ours without this one take less than 1 KB.
+      expect(response.headers.get("payment-required")?.length).toBeLessThan(3_400);
+      await all.close();
+    },
+  );
+});
