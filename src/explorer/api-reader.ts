@@ -6,7 +6,7 @@ import type { SendRequest } from "../mcp/server.ts";
 import { parseJson } from "../mcp/tool-result.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
-import type { List, ListData } from "./list.ts";
+import type { CsvSource, List, ListData, RecordPage } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
 
@@ -83,14 +83,19 @@ export class ApiReader {
 
   /** A page of a list. */
   async list(list: List, values: CallValues = {}): Promise<ListData> {
-    const { body, call } = await this.get<ApiRecord>(list.route, {
+    return { list, ...(await this.records(list, values)) };
+  }
+
+  /** A page of records. */
+  async records(source: CsvSource, values: CallValues = {}): Promise<RecordPage> {
+    const { body, call } = await this.get<ApiRecord>(source.route, {
       ...values,
-      query: { ...list.query, ...values.query },
+      query: { ...source.query, ...values.query },
     });
-    const records = body[list.key];
-    if (!Array.isArray(records)) throw new TypeError(`${list.route} has no ${list.key}`);
-    const { next_cursor: next = null } = body.pagination as { readonly next_cursor?: string };
-    return { list, call, records: records as readonly ApiRecord[], next };
+    const records = body[source.key];
+    if (!Array.isArray(records)) throw new TypeError(`${source.route} has no ${source.key}`);
+    const nextOf = source.paging?.nextOf ?? nextCursorOf;
+    return { call, records: records as readonly ApiRecord[], next: nextOf(body) };
   }
 
   #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {
@@ -132,6 +137,10 @@ export class ApiReader {
     if (status !== 200) throw toFault(status, headers, body);
     return { body: body as T, call };
   }
+}
+
+function nextCursorOf({ pagination }: ApiRecord): string | null {
+  return (pagination as { readonly next_cursor?: string }).next_cursor ?? null;
 }
 
 async function toAttempt<T>(request: Promise<ApiResult<T>>): Promise<Attempt<T>> {

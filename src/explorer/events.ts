@@ -3,11 +3,12 @@ import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { block, number, recordLink, time, transaction } from "./components.ts";
-import type { Changes, Head, PageContext } from "./context.ts";
+import { type Changes, type Head, linkTo, type PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { table } from "./list.ts";
+import { type CsvSource, table } from "./list.ts";
 import { type IntentTokens, QUOTING_EVENTS, sentence } from "./sentences.ts";
+import { sourceLinks } from "./source.ts";
 
 /** As GET /events has it. */
 export type EventRecord = {
@@ -37,6 +38,29 @@ export type EventsData = {
   /** Whether there are more than a page shows. */
   readonly isCut: boolean;
 };
+
+/** Events as a file. The API reads them in the order of the chain, from where the last page ended. */
+export const eventCsv: CsvSource = {
+  route: "/events",
+  key: "events",
+  csv: "/events.csv",
+  query: { from: "genesis" },
+  paging: {
+    parameter: "from",
+    nextOf: (body) => {
+      const { has_more, progress } = body as unknown as EventPage;
+      return has_more ? progress.cursor : null;
+    },
+  },
+  blockOf: ({ block_number }) => String(block_number),
+};
+
+/** Where events came from, and the same as a file: up to the shown block, or to a given one. */
+export function eventSource(page: PageContext, call: ApiCall, upTo: string | null = page.block): Html {
+  const { limit: _limit, include: _include, ...filters } = call.query;
+  const csv = linkTo(page, eventCsv.csv, { ...filters, block: upTo });
+  return sourceLinks(page, call, { csv, isList: false });
+}
 
 const PAGE_EVENTS = 200;
 // Rare filters need several pages to find anything: a page of the API looks through a thousand logs.

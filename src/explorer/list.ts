@@ -14,7 +14,8 @@ type Column<T = ApiRecord> = {
   readonly kind?: "number" | "sentence";
 };
 
-export type List = {
+/** Records of the API that are also a file. */
+export type CsvSource = {
   /** The route of the API, as declared. */
   readonly route: string;
   /** The key of the records in its response. */
@@ -23,6 +24,16 @@ export type List = {
   readonly csv: string;
   /** What is always asked for beside what the visitor chooses. */
   readonly query?: Readonly<Record<string, string>>;
+  /** For a route whose pages follow each other otherwise than by `cursor`: its parameter, and what the next page has in it. */
+  readonly paging?: {
+    readonly parameter: string;
+    readonly nextOf: (body: ApiRecord) => string | null;
+  };
+  /** For a route that takes no block: the block of a record, in whose order they come. */
+  readonly blockOf?: (record: ApiRecord) => string;
+};
+
+export type List = CsvSource & {
   readonly columns: readonly Column[];
   /** Filters that the API numbers: the word of each number, from zero. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
@@ -32,13 +43,15 @@ export type List = {
   readonly empty: string;
 };
 
-/** A page of a list. */
-export type ListData = {
-  readonly list: List;
+/** A page of records. */
+export type RecordPage = {
   readonly call: ApiCall;
   readonly records: readonly ApiRecord[];
   readonly next: string | null;
 };
+
+/** A page of a list. */
+export type ListData = RecordPage & { readonly list: List };
 
 /** What a list page takes beside its filters. `trail` has the cursors of the pages before. */
 const PAGING_KEYS = ["limit", "cursor", "trail"] as const;
@@ -51,7 +64,7 @@ function filtersOf(route: RouteDescription): RouteDescription["parameters"] {
 }
 
 /** The keys that a page with this list must know. */
-export function listKeys(routes: readonly RouteDescription[], list: List): readonly string[] {
+export function listKeys(routes: readonly RouteDescription[], list: CsvSource): readonly string[] {
   return [...filtersOf(findRoute(routes, list.route)).map(({ name }) => name), ...PAGING_KEYS];
 }
 

@@ -2,7 +2,7 @@
 import type { ApiReader } from "./api-reader.ts";
 import type { Changes, PageContext, PageRequest } from "./context.ts";
 import type { Html } from "./html.ts";
-import type { List } from "./list.ts";
+import type { CsvSource, List } from "./list.ts";
 
 export type PageView = {
   readonly title: string;
@@ -37,7 +37,7 @@ export type Page = {
   /** Keys of the query beside `block`; others are ignored. */
   readonly query?: readonly string[];
   /** The lists of the page, each with its own CSV. */
-  readonly lists?: readonly List[];
+  readonly lists?: readonly CsvSource[];
   /** The list whose filters and pages the query of this page chooses. */
   readonly filtered?: List;
   /** For a page that changes without a block. */

@@ -12,7 +12,7 @@ import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import type { ClientSender } from "../mcp/endpoint.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { prefersHtml } from "../web/page.ts";
-import { type ApiCall, findRoute, formatUrl } from "./api-call.ts";
+import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader } from "./api-reader.ts";
 import { addAssetRoutes, readAssets } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
@@ -21,7 +21,7 @@ import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { type Html, renderHtml } from "./html.ts";
 import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
-import { type List, listKeys } from "./list.ts";
+import { type CsvSource, listKeys } from "./list.ts";
 import { createNavigation } from "./navigation.ts";
 import type { Page } from "./page.ts";
 import { pages, sections } from "./pages.ts";
@@ -121,7 +121,7 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
   });
 }
 
-function addCsvRoute(app: FastifyInstance, list: List, serving: Serving): void {
+function addCsvRoute(app: FastifyInstance, list: CsvSource, serving: Serving): void {
   const route = EXPLORER_PATH + list.csv;
   const keys = listKeys(serving.routes, list);
   app.get(route, (request, reply) => {
@@ -263,30 +263,46 @@ type CsvRows = {
 
 async function readCsvRows(
   api: ApiReader,
-  list: List,
+  list: CsvSource,
   read: PageRequest,
   fields: ReturnType<typeof fieldsOf>,
 ): Promise<CsvRows> {
   const { cursor: _cursor, trail: _trail, ...filters } = read.query;
+  const { parameter } = list.paging ?? { parameter: "cursor" };
   const parts: string[] = [];
   let cursor: string | null = null;
   for (let bytes = 0, count = 0; ; ) {
-    const query = { ...filters, limit: String(CSV_PAGE_ROWS), cursor };
-    const page = await api.list(list, { params: read.params, query });
-    const text = formatCsvRows(fields, page.records);
+    const query = {
+      ...filters,
+      limit: String(CSV_PAGE_ROWS),
+      ...(cursor !== null && { [parameter]: cursor }),
+    };
+    const page = await api.records(list, { params: read.params, query });
+    const records = recordsUpTo(page.records, read.block, list);
+    const text = formatCsvRows(fields, records);
     parts.push(text);
     bytes += Buffer.byteLength(text);
-    count += page.records.length;
-    cursor = page.next;
+    count += records.length;
+    cursor = records.length < page.records.length ? null : page.next;
     if (cursor === null) return { parts, count, rest: null };
     if (parts.length >= CSV_PAGES_MAX || bytes >= CSV_BYTES_MAX) {
-      return { parts, count, rest: { ...page.call, query: { ...page.call.query, cursor } } };
+      return { parts, count, rest: { ...page.call, query: { ...page.call.query, [parameter]: cursor } } };
     }
   }
 }
 
+/** Those that the shown block has; the API has no others where its route takes the block. */
+function recordsUpTo(
+  records: readonly ApiRecord[],
+  block: string | null,
+  { blockOf }: CsvSource,
+): readonly ApiRecord[] {
+  if (block === null || blockOf === undefined) return records;
+  return records.filter((each) => BigInt(blockOf(each)) <= BigInt(block));
+}
+
 async function createCsv(
-  list: List,
+  list: CsvSource,
   read: PageRequest,
   serving: Serving,
   { client }: FastifyRequest,

@@ -66,3 +66,12 @@ it("shows a part of a large block, and says so", async () => {
     expect(markup.includes(`/explorer/events?from=${block}"`)).toBe(count.startsWith("more"));
   }
 });
+
+it("is a file of a thousand events, which says where it goes on", async () => {
+  const response = await fetch(`${api.url}/explorer/events.csv`);
+  expect(response.headers.get("content-disposition")).toContain('filename="events-first-1000.csv"');
+  expect((await response.text()).trimEnd().split("\r\n")).toHaveLength(1_001);
+  const [, next = ""] = /^<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
+  const { events } = JSON.parse(await open(next)) as { events: readonly { args: { intentId: string } }[] };
+  expect(events[0]?.args.intentId).toBe(index.events()[1_000]?.intent);
+});

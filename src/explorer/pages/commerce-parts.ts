@@ -4,10 +4,9 @@ import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { address, card, notice, number, recordLink, status } from "../components.ts";
 import type { Changes, PageContext } from "../context.ts";
-import { changesOf, type EventsData, eventsUpTo, eventTable } from "../events.ts";
+import { changesOf, type EventsData, eventSource, eventsUpTo, eventTable } from "../events.ts";
 import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
-import { sourceLinks } from "../source.ts";
 import { facilitatorList, withoutColumns } from "./commerce-lists.ts";
 
 export function activeStatus(isActive: boolean): Html {
@@ -46,7 +45,7 @@ export function historyCard(data: EventsData, page: PageContext): Html {
     shown.length === 0
       ? !data.isCut && html`<p class="empty">No event at this block.</p>`
       : eventTable(shown, page);
-  return card("History", html`${more}${rows}${sourceLinks(page, data.call)}`);
+  return card("History", html`${more}${rows}${eventSource(page, data.call)}`);
 }
 
 type RelatedOptions = {

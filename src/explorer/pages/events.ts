@@ -16,6 +16,8 @@ import {
   changesOf,
   type EventPage,
   type EventRecord,
+  eventCsv,
+  eventSource,
   eventsUpTo,
   eventTable,
   readNewestEvents,
@@ -24,7 +26,6 @@ import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { type IntentTokens, readIntentTokens } from "../sentences.ts";
-import { sourceLinks } from "../source.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
 const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
@@ -148,13 +149,14 @@ function render(data: EventsData, page: PageContext): PageView {
   return {
     title: "Events",
     lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${eventFilters(page)}${card(title, html`${rows}${data.cutBlock !== null && allOfBlock(page, data.cutBlock)}${pageLinks(data, page)}${sourceLinks(page, data.call)}`, { id: "events" })}`,
+    main: html`${eventFilters(page)}${card(title, html`${rows}${data.cutBlock !== null && allOfBlock(page, data.cutBlock)}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
   };
 }
 
 export const eventsPage = definePage({
   path: "/events",
   nav: "Events",
+  lists: [eventCsv],
   query: [...FILTERS, "from", "before"],
   findExample: async () => ({}),
   load,
@@ -219,7 +221,7 @@ function renderBlock({ number: given, head, found, intents }: BlockData, page: P
         ],
       ]),
       { id: "record" },
-    )}${card("Events", html`${rows}${isCut && allOfBlock(page, given)}${sourceLinks(page, found.call)}`)}`,
+    )}${card("Events", html`${rows}${isCut && allOfBlock(page, given)}${eventSource(page, found.call, given)}`)}`,
     changes: changesOf(
       found.body.events.filter(({ block_number }) => block_number === given),
       page,

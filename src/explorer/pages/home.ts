@@ -3,7 +3,7 @@ import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
 import { EXPLORER_PATH, type PageContext } from "../context.ts";
-import { type EventsData, eventFeed, eventsUpTo, readNewestEvents } from "../events.ts";
+import { type EventsData, eventFeed, eventSource, eventsUpTo, readNewestEvents } from "../events.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
@@ -118,7 +118,7 @@ function renderFeed({ feed }: HomeData, page: PageContext): Html {
   const live = page.block === null && html`<span class="badge plain" data-feed-state>Latest</span>`;
   return card(
     page.block === null ? "Happening now" : "Last events",
-    html`${eventFeed(feed, page)}${sourceLinks(page, feed.call)}`,
+    html`${eventFeed(feed, page)}${eventSource(page, feed.call)}`,
     {
       id: "feed",
       ...(live === false ? {} : { aside: live }),

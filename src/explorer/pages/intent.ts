@@ -23,7 +23,14 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type EventRecord, type EventsData, eventsUpTo, eventTable, readEvents } from "../events.ts";
+import {
+  type EventRecord,
+  type EventsData,
+  eventSource,
+  eventsUpTo,
+  eventTable,
+  readEvents,
+} from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
 import { type Html, html } from "../html.ts";
@@ -279,7 +286,7 @@ function transactionRows({ intent, events }: IntentData, page: PageContext): Htm
   const { body } = intent;
   const shown = eventsUpTo(events.events, page);
   return html`${eventTable(shown, page, { intents: new Map([[body.intent_id, body]]) })}
-${unreadNotice(events)}${sourceLinks(page, events.call)}`;
+${unreadNotice(events)}${eventSource(page, events.call)}`;
 }
 
 function render(loaded: IntentData, page: PageContext): PageView {
