@@ -1,6 +1,7 @@
 // The OpenAPI documents of all services, built from their declarations alone: no database, no node, no network.
 import { describeApi } from "../../src/api/describe.ts";
 import { createEventsEndpoint } from "../../src/api/events/endpoint.ts";
+import { createIntegrityEndpoint } from "../../src/api/integrity/endpoint.ts";
 import { createApiMcpEndpoint } from "../../src/api/tools.ts";
 import { createWriteEndpoints, writeReads } from "../../src/api/write-service.ts";
 import {
@@ -51,6 +52,7 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
   const store = { write: unused, run: unused };
   const endpoints = [
     createPreflightEndpoint({ run: unused }),
+    createIntegrityEndpoint({ run: unused }),
     createEventsEndpoint({ readEvents: unused, streams: { assertRoom: unused, open: unused } }),
     ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN, webhooks: null }),
   ];

@@ -8,6 +8,7 @@ import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
+import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 
 const DECLARATIONS: readonly ToolDeclaration[] = [
   {
@@ -36,6 +37,13 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
     purpose:
       "Use it to learn what an account allows: limits, allowlists, session keys, whether it is frozen.",
     routes: "GET /accounts/:address/policies",
+  },
+  {
+    name: "list_spending_windows",
+    title: "List what an account has spent of its limits",
+    purpose: "Use it before spending for an account: what is left of each limit, and when it resets.",
+    routes: "GET /accounts/:address/windows",
+    defaults: { limit: "20" },
   },
   {
     name: "preflight",
@@ -78,6 +86,33 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
     purpose: "Use it for totals: payments, volumes by token, merchant, rail and facilitator.",
     routes: "GET /analytics/commerce",
   },
+  {
+    name: "get_commerce_record",
+    title: "Get a receipt, dispute or facilitator",
+    purpose: "Use it to prove a payment, to follow a dispute, or to see who settles.",
+    routes: {
+      receipt: "GET /receipts/:id",
+      dispute: "GET /disputes/:id",
+      facilitator: "GET /facilitators/:id",
+    },
+  },
+  {
+    name: "get_activity",
+    title: "Get totals, volumes or money flows",
+    purpose: "Use it for how much there is and how it changes over time, and for who pays whom.",
+    routes: {
+      totals: "GET /totals",
+      volumes: "GET /analytics/volumes",
+      flows: "GET /analytics/flows",
+    },
+  },
+  {
+    name: "get_integrity",
+    title: "See whether the index can be trusted",
+    purpose:
+      "Use it before relying on a result for money: how far the index is, what is final, reorgs and audits.",
+    routes: "GET /integrity",
+  },
 ];
 
 export const API_INSTRUCTIONS =
@@ -102,6 +137,7 @@ export function createApiMcpEndpoint(
 export function describeApiTools(): readonly Tool[] {
   return createTools(indexReads, [
     createPreflightEndpoint({ run: unserved }),
+    createIntegrityEndpoint({ run: unserved }),
     ...createDocumentEndpoints({ store: { run: unserved, write: unserved }, publicBaseUrl: unserved }),
   ]);
 }

@@ -31,8 +31,10 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(client.protocol?.slice(0, 4)).toBe(year);
     const tools = await client.tools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...["find_intents", "get_intent", "list_bids", "get_account_policies", "preflight"],
+      ...["find_intents", "get_intent", "list_bids", "get_account_policies"],
+      ...["list_spending_windows", "preflight"],
       ...["explain_transaction", "get_reputation", "get_document", "analytics"],
+      ...["get_commerce_record", "get_activity", "get_integrity"],
     ]);
     const [find] = tools;
     expect(Object.keys(find?.inputSchema.properties ?? {})).toEqual(
@@ -78,6 +80,34 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       expect(dataOf(result)).toEqual(await get(path ?? ""));
     }
     expect(dataOf(await client.call("analytics", {}))).toEqual(await get("/analytics/commerce"));
+  });
+
+  it("gets spending windows, records of commerce and activity by kind, as their routes have them", async () => {
+    const { receipts } = (await get("/receipts?limit=1")) as {
+      readonly receipts: readonly { readonly receipt_id: string; readonly token: string }[];
+    };
+    const [{ receipt_id: id, token } = { receipt_id: "", token: "" }] = receipts;
+    const { account: address = "" } = await stage.first("select account from spend_windows limit 1");
+    const calls: readonly [string, Readonly<Record<string, string>>, string][] = [
+      ["list_spending_windows", { address }, `/accounts/${address}/windows?limit=20`],
+      ["get_commerce_record", { kind: "receipt", id }, `/receipts/${id}`],
+      ["get_commerce_record", { kind: "dispute", id: "1" }, "/disputes/1"],
+      ["get_commerce_record", { kind: "facilitator", id: "1" }, "/facilitators/1"],
+      ["get_activity", { kind: "totals", interval: "hour" }, "/totals?interval=hour"],
+      ["get_activity", { kind: "volumes", token }, `/analytics/volumes?token=${token}`],
+      ["get_activity", { kind: "flows", token }, `/analytics/flows?token=${token}`],
+    ];
+    for (const [tool, args, path] of calls) {
+      const result = await client.call(tool, args);
+      expect(result.isError ?? false, path).toBe(false);
+      // A long result is cut: what is there is as in the response.
+      const data = dataOf<Readonly<Record<string, unknown>>>(result);
+      if (result.structuredContent.truncated === false) expect(data, path).toEqual(await get(path));
+      else expect(Object.keys(data)).not.toEqual([]);
+    }
+    expect(dataOf(await client.call("get_integrity", {}))).toMatchObject({
+      deployment: { chain_id: "31337" },
+    });
   });
 
   it("checks a transaction before it is sent", async () => {

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -713,6 +713,16 @@ export interface OtherActions {
     json_schema?: Record<string, unknown> | null;
     recommended_subject?: string | null;
   }, options?: RequestOptions): Promise<AttestationSchema>;
+
+  /**
+   * Whether the index can be trusted. How far the index is behind its chain, what is final, the reorgs that were recorded, the last comparisons with the chain, and the deployment and declarations that the rows come from. Never cached. (GET /integrity)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getIntegrity();
+   * ```
+   */
+  getIntegrity(options?: ReadOptions): Promise<Integrity>;
 
   /**
    * Events as they happen, with undo after a reorg. Every event of the protocol, explained, ordered by block and log index. With Accept: text/event-stream a stream that stays open: messages are events, undo, progress and rejected, and their ids are cursors. Otherwise a page, as JSON or, with Accept: application/x-ndjson, as lines. (GET /events)

@@ -148,6 +148,19 @@ export type AttestorsRow = {
   log_index: number;
 };
 
+export type AuditResult = {
+  source: "self" | "command";
+  kind: "blocks" | "rows" | "tables";
+  block_number: string | null;
+  checked: string;
+  /** Of all comparisons of this source and kind up to this one. */
+  checked_total: string;
+  differences: string;
+  first_difference: string | null;
+  version: string;
+  at: string;
+};
+
 export type Bid = {
   bid_id: string;
   chain_bid_id: string | null;
@@ -471,6 +484,63 @@ export type Head = {
   indexed_timestamp: string;
   finalized_block: string;
   start_block: string;
+};
+
+export type Integrity = {
+  /** Of the process that responds. */
+  version: string;
+  deployment: {
+    chain_id: string;
+    start_block: string;
+    contracts: Record<string, unknown>;
+    /** Of chain, start block and contracts, as in cursors of events. */
+    fingerprint: string;
+  };
+  rows: {
+    /** Of the process that responds. */
+    fold_version: string;
+    /** Of the tables and the fold version that made the stored rows. */
+    declaration_hash: string | null;
+    /** Whether the stored rows are those of the process that responds. */
+    is_current: boolean;
+  };
+  indexed: {
+    block_number: string;
+    block_hash: string;
+    block_timestamp: string;
+  };
+  finalized_block: string;
+  safe_block: string | null;
+  chain: {
+    block_number: string;
+    block_hash: string;
+    block_timestamp: string;
+    seen_at: string | null;
+  } | null;
+  /** Null while no indexer reports: the chain may be anywhere by then. */
+  lag: {
+    blocks: string | null;
+    seconds: string | null;
+  };
+  indexer: {
+    phase: string;
+    reason: string | null;
+    reported_at: string;
+    /** Whether its last report is recent; the rest is what it said then. */
+    is_reporting: boolean;
+  } | null;
+  reorgs: {
+    count: string;
+    deepest: string | null;
+    last: Reorg[];
+  };
+  audits: {
+    /** Blocks that only one of several nodes has shown. */
+    unconfirmed_blocks: string | null;
+    /** The last comparison of each source and kind. */
+    latest: AuditResult[];
+    last: AuditResult[];
+  };
 };
 
 export type Intent = {
@@ -1164,6 +1234,16 @@ export type RegisteredWebhook = {
   last_success_at: string | null;
   created_at: string;
   secret: string | null;
+};
+
+export type Reorg = {
+  ancestor_block: string;
+  ancestor_hash: string;
+  /** The last block of the branch that was left. */
+  abandoned_block: string;
+  abandoned_hash: string;
+  depth: string;
+  at: string;
 };
 
 export type RowChange = {
