@@ -128,7 +128,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Account>;
 
   /**
-   * What an account has spent of its limits. Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block. (GET /accounts/{address}/windows)
+   * What an account has spent of its limits. Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block, and for an old block without events that of the last one before it with events. (GET /accounts/{address}/windows)
    *
    * @example
    * ```ts
@@ -147,7 +147,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<SpendingWindow>;
 
   /**
-   * Session keys of an account. Every key that the account has ever given access, with the end of its access and its state as of the block. (GET /accounts/{address}/session-keys)
+   * Session keys of an account. Every key that the account has ever given access, with the end of its access and its state as of the block; an old block without events has the time of the last one before it with events. (GET /accounts/{address}/session-keys)
    *
    * @example
    * ```ts

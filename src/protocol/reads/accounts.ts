@@ -181,7 +181,7 @@ const listSpendingWindows = defineList("/accounts/:address/windows", spendingWin
   operationId: "listSpendingWindows",
   summary: "What an account has spent of its limits",
   description:
-    "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block.",
+    "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block, and for an old block without events that of the last one before it with events.",
   tag: "Policies",
   key: "windows",
   order: {
@@ -224,7 +224,7 @@ const listSessionKeys = defineList("/accounts/:address/session-keys", sessionKey
   operationId: "listSessionKeys",
   summary: "Session keys of an account",
   description:
-    "Every key that the account has ever given access, with the end of its access and its state as of the block.",
+    "Every key that the account has ever given access, with the end of its access and its state as of the block; an old block without events has the time of the last one before it with events.",
   tag: "Policies",
   key: "session_keys",
   order: { direction: "asc", keys: [{ sql: "t.session_key", cast: "text" }] },
