@@ -1,0 +1,243 @@
+// Who controls the wallet's account itself: its delegate, the owners and modules of a Safe, owners and session keys of
+// smart accounts. Only what the account says at the pinned block.
+import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
+import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
+import {
+  decodeAddress,
+  decodeByteString,
+  decodeWord,
+  decodeWords,
+  wordToAddress,
+} from "../../lib/abi/return-data.ts";
+import { topicToAddress } from "../../lib/abi/words.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Account } from "../account/kind.ts";
+import { createCallEncoder } from "../multicall.ts";
+import { searchRecentLogs } from "../recent-logs.ts";
+import type { WalletQuery } from "../types.ts";
+import { revocations } from "./revocations.ts";
+import type { LivePermission, PermissionKind, Revocation } from "./types.ts";
+
+// Each view takes a few thousand; a proxy in front and a page of modules stay below this.
+const VIEW_GAS_MAX = 200_000;
+// Of a Safe's modules, of the owners of an account, and of its session keys: more is unheard of.
+const LIST_MAX = 50;
+
+const SENTINEL: Hex = "0x0000000000000000000000000000000000000001";
+/** keccak256 of guard_manager.guard.address and of fallback_manager.handler.address, where a Safe stores them. */
+const GUARD_SLOT = 0x4a204f620c8c5ccdca3fd54d003badd85ba500436a431f0cbda4f558c93c34c8n;
+const HANDLER_SLOT = 0x6c9a6c4a39284e37ed1cf53d337577d14212a4870fb976a4366c693b939918d5n;
+
+const views = {
+  modules: createCallEncoder(
+    "function getModulesPaginated(address, uint256) view returns (address[], address)",
+  ),
+  storageAt: createCallEncoder("function getStorageAt(uint256, uint256) view returns (bytes)"),
+  owner: createCallEncoder("function owner() view returns (address)"),
+  signer: createCallEncoder("function signer() view returns (address)"),
+  policyModule: createCallEncoder("function policyModule() view returns (address)"),
+  guardianOf: createCallEncoder("function guardianOf(address) view returns (address)"),
+  nextOwnerIndex: createCallEncoder("function nextOwnerIndex() view returns (uint256)"),
+  ownerAtIndex: createCallEncoder("function ownerAtIndex(uint256) view returns (bytes)"),
+};
+const sessionKeys = createFunctionCodec(policyAccountAbi, "sessionKeys");
+
+export type AccountControl = {
+  readonly permissions: readonly LivePermission[];
+  readonly warnings: readonly string[];
+};
+
+/** No request for an account without code. */
+export async function readAccountControl(
+  query: WalletQuery,
+  account: Account,
+  signal: AbortSignal,
+): Promise<AccountControl> {
+  const { at, wallet } = query;
+  const { kind, delegate } = account;
+  if (kind === null || kind === "eoa") return { permissions: [], warnings: [] };
+  const delegated =
+    delegate === null
+      ? []
+      : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), true)];
+  if (kind === "safe") return readSafe(query, account, signal);
+  const [own, keys] = await Promise.all([
+    readOwners(query, account, signal),
+    readPolicyAccount(query, signal),
+  ]);
+  return { permissions: [...delegated, ...own, ...keys.permissions], warnings: keys.warnings };
+}
+
+function control(
+  wallet: Hex,
+  kind: PermissionKind,
+  spender: Hex,
+  revoke: Revocation | null,
+  controlsAll = false,
+  expiresAt: bigint | null = null,
+): LivePermission {
+  const none = { via: null, rawAllowance: null, tokenId: null };
+  return { kind, contract: wallet, spender, ...none, expiresAt, controlsAll, revoke };
+}
+
+async function readSafe(
+  { at, wallet }: WalletQuery,
+  { owners, threshold }: Account,
+  signal: AbortSignal,
+): Promise<AccountControl> {
+  const [page, guard, handler] = await at.read(
+    [
+      views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)], VIEW_GAS_MAX),
+      views.storageAt(wallet, [GUARD_SLOT, 1n], VIEW_GAS_MAX),
+      views.storageAt(wallet, [HANDLER_SLOT, 1n], VIEW_GAS_MAX),
+    ],
+    signal,
+  );
+  const modules = decodeModules(page);
+  const ownersLeft = (owners?.length ?? 0) - 1;
+  const single = (kind: "guard" | "fallback-handler", data: Hex | null | undefined, revoke: Revocation) => {
+    const address = decodeStoredAddress(data);
+    return address === null ? [] : [control(wallet, kind, address, revoke)];
+  };
+  return {
+    permissions: [
+      ...(owners ?? []).map((owner, i) => {
+        const previous = owners?.[i - 1] ?? SENTINEL;
+        // A Safe has one owner at least.
+        const revoke =
+          ownersLeft < 1
+            ? null
+            : revocations.safeOwner(wallet, previous, owner, Math.min(threshold ?? 1, ownersLeft));
+        return control(wallet, "owner", owner, revoke, threshold === 1);
+      }),
+      ...(modules ?? []).map((module, i) =>
+        control(
+          wallet,
+          "module",
+          module,
+          revocations.safeModule(wallet, modules?.[i - 1] ?? SENTINEL, module),
+          true,
+        ),
+      ),
+      ...single("guard", guard, revocations.safeGuard(wallet)),
+      ...single("fallback-handler", handler, revocations.safeFallbackHandler(wallet)),
+    ],
+    warnings: [
+      ...(owners === null ? [`${at.chain.name}: the owners of the Safe could not be read.`] : []),
+      ...(modules === null || modules.length === LIST_MAX
+        ? [`${at.chain.name}: the modules of the Safe could not be read in full.`]
+        : []),
+    ],
+  };
+}
+
+/** The page, the sentinel behind it, and the list: offset, next, length, items. */
+function decodeModules(data: Hex | null | undefined): readonly Hex[] | null {
+  const count = data ? (data.length - 2) / 64 - 3 : -1;
+  if (!Number.isInteger(count) || count < 0 || count > LIST_MAX) return null;
+  const [offset, , length, ...items] = decodeWords(data, count + 3) ?? [];
+  const modules = items.map(wordToAddress).filter((module) => module !== null);
+  return offset === 64n && length === BigInt(count) && modules.length === count ? modules : null;
+}
+
+function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
+  const bytes = decodeByteString(data, 32);
+  return bytes?.length === 32 ? decodeAddress(`0x${bytes.toString("hex")}`) : null;
+}
+
+/** `owner()` of many accounts, the signer of ours, and the indexed owners of Coinbase's. */
+async function readOwners(
+  { at, wallet }: WalletQuery,
+  { entryPoint }: Account,
+  signal: AbortSignal,
+): Promise<readonly LivePermission[]> {
+  const [owner, signer, next] = await at.read(
+    [views.owner, views.signer, views.nextOwnerIndex].map((view) => view(wallet, [], VIEW_GAS_MAX)),
+    signal,
+  );
+  const single = [decodeAddress(owner), decodeAddress(signer)].filter((address) => address !== null);
+  const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, signal);
+  return [
+    ...[...new Set(single)].map((address) => control(wallet, "owner", address, null, true)),
+    ...indexed,
+    ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null)]),
+  ];
+}
+
+/** An owner that is a passkey has no address, and is left to the account. */
+async function readIndexedOwners(
+  { at, wallet }: WalletQuery,
+  count: bigint,
+  signal: AbortSignal,
+): Promise<readonly LivePermission[]> {
+  const size = count < BigInt(LIST_MAX) ? Number(count) : LIST_MAX;
+  const calls = Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)], VIEW_GAS_MAX));
+  const results = calls.length === 0 ? [] : await at.read(calls, signal);
+  const owners = results.flatMap((result, index) => {
+    const bytes = decodeByteString(result, 64);
+    const encoded: Hex = `0x${bytes?.toString("hex") ?? ""}`;
+    const owner = bytes?.length === 32 ? decodeAddress(encoded) : null;
+    return owner === null ? [] : [{ owner, index, encoded }];
+  });
+  // The last owner cannot be removed by its index.
+  return owners.map(({ owner, index, encoded }) => {
+    const revoke = owners.length > 1 ? revocations.ownerAtIndex(wallet, index, encoded) : null;
+    return control(wallet, "owner", owner, revoke, true);
+  });
+}
+
+const SESSION_KEY_UPDATED = hashEvent(findAbiEvent(policyAccountAbi, "SessionKeyUpdated"));
+
+/** Our own smart account: its session keys are found by its logs, and read live. */
+async function readPolicyAccount(query: WalletQuery, signal: AbortSignal): Promise<AccountControl> {
+  const { at, wallet } = query;
+  const [policyModule] = await at.read([views.policyModule(wallet, [], VIEW_GAS_MAX)], signal);
+  const module = decodeAddress(policyModule);
+  if (module === null) return { permissions: [], warnings: [] };
+  const [{ permissions, warnings }, [guardianWord]] = await Promise.all([
+    readSessionKeys(query, signal),
+    at.read([views.guardianOf(module, [wallet], VIEW_GAS_MAX)], signal),
+  ]);
+  const guardian = decodeAddress(guardianWord);
+  return {
+    permissions: [
+      ...permissions,
+      ...(guardian === null ? [] : [control(wallet, "guardian", guardian, revocations.guardian(wallet))]),
+    ],
+    warnings,
+  };
+}
+
+async function readSessionKeys({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<AccountControl> {
+  const name = at.chain.name;
+  try {
+    const topics = [[SESSION_KEY_UPDATED]];
+    const { logs, fromBlock } = await searchRecentLogs(
+      at,
+      (range, stop) => at.logs({ ...range, topics, contract: wallet }, stop),
+      signal,
+    );
+    const found = [...new Set(logs.toReversed().flatMap((log) => topicToAddress(log.topics[1]) ?? []))];
+    const keys = found.slice(0, LIST_MAX);
+    const results = await at.read(
+      keys.map((key) => ({ to: wallet, data: sessionKeys.encodeCall([key]), gasMax: VIEW_GAS_MAX })),
+      signal,
+    );
+    const live = keys.flatMap((key, i) => {
+      const [expiresAt, active] = decodeWords(results[i], 2) ?? [];
+      const isLive = active === 1n && expiresAt !== undefined && expiresAt >= BigInt(at.block.timestamp);
+      return isLive
+        ? [control(wallet, "session-key", key, revocations.sessionKey(wallet, key), false, expiresAt)]
+        : [];
+    });
+    const cut =
+      found.length > keys.length ? [`${name}: only the newest ${LIST_MAX} session keys were read.`] : [];
+    return {
+      permissions: live,
+      warnings: [`${name}: session keys are found by logs since block ${fromBlock}.`, ...cut],
+    };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { permissions: [], warnings: [`${name}: session keys could not be searched.`] };
+  }
+}

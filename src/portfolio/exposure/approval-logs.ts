@@ -1,0 +1,84 @@
+// Approvals of a wallet in recent logs. A log only names a pair to read: what is live, the contracts themselves say.
+import type { NodeLog } from "../../chain/logs/log.ts";
+import { hashEvent } from "../../lib/abi/codec.ts";
+import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
+import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { searchRecentLogs } from "../recent-logs.ts";
+import type { PinnedChain } from "../types.ts";
+import { PERMIT2 } from "./revocations.ts";
+import type { PermissionKind } from "./types.ts";
+
+/** Of ERC-20 and, with a token id as fourth topic, of ERC-721. */
+const APPROVAL = hashEvent("Approval(address,address,uint256)");
+const APPROVAL_FOR_ALL = hashEvent("ApprovalForAll(address,address,bool)");
+const PERMIT2_APPROVAL = hashEvent("Approval(address,address,address,uint160,uint48)");
+const PERMIT2_PERMIT = hashEvent("Permit(address,address,address,uint160,uint48,uint48)");
+const PERMIT2_LOCKDOWN = hashEvent("Lockdown(address,address,address)");
+// All of them have the owner as first indexed argument, so that one search finds them.
+const TOPICS = [APPROVAL, APPROVAL_FOR_ALL, PERMIT2_APPROVAL, PERMIT2_PERMIT, PERMIT2_LOCKDOWN];
+
+export type ApprovedPair = {
+  readonly kind: Extract<
+    PermissionKind,
+    "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval"
+  >;
+  readonly contract: Hex;
+  readonly spender: Hex;
+  /** Of one ERC-721; else null. */
+  readonly tokenId: bigint | null;
+};
+
+export type ApprovalHistory = {
+  /** Distinct, newest first. */
+  readonly pairs: readonly ApprovedPair[];
+  /** The oldest searched block; null when the logs could not be read. */
+  readonly fromBlock: number | null;
+};
+
+/** Rejects only when the signal aborts: pairs of known spenders are read without any log. */
+export async function readApprovals(
+  at: PinnedChain,
+  wallet: Hex,
+  signal: AbortSignal,
+): Promise<ApprovalHistory> {
+  const topics = [TOPICS, [addressToTopic(wallet)]];
+  try {
+    const { logs, fromBlock } = await searchRecentLogs(
+      at,
+      (range, stop) => at.logs({ ...range, topics }, stop),
+      signal,
+    );
+    const pairs = new Map<string, ApprovedPair>();
+    for (const pair of logs.toReversed().flatMap(toPair)) {
+      const key = [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
+      if (!pairs.has(key)) pairs.set(key, pair);
+    }
+    return { pairs: [...pairs.values()], fromBlock };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { pairs: [], fromBlock: null };
+  }
+}
+
+/** Anyone may emit these topics with anything beside them: what names no two accounts is no approval. */
+function toPair({ address, topics, data }: NodeLog): readonly ApprovedPair[] {
+  const [topic, , second, third] = topics;
+  const [one, other] = [topicToAddress(second), topicToAddress(third)];
+  if (topic === APPROVAL && third !== undefined) {
+    return one ? [{ kind: "nft-approval", contract: address, spender: one, tokenId: BigInt(third) }] : [];
+  }
+  if (topic === APPROVAL) return one ? [pairOf("erc20-allowance", address, one)] : [];
+  if (topic === APPROVAL_FOR_ALL) return one ? [pairOf("nft-operator", address, one)] : [];
+  // Any contract may emit what Permit2 emits.
+  if (address !== PERMIT2) return [];
+  if (topic === PERMIT2_LOCKDOWN) {
+    const [token, spender] = (decodeWords(data, 2) ?? []).map(wordToAddress);
+    return token && spender ? [pairOf("permit2-allowance", token, spender)] : [];
+  }
+  return one && other ? [pairOf("permit2-allowance", one, other)] : [];
+}
+
+function pairOf(kind: ApprovedPair["kind"], contract: Hex, spender: Hex): ApprovedPair {
+  return { kind, contract, spender, tokenId: null };
+}

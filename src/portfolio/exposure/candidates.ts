@@ -1,0 +1,97 @@
+// Which pairs of a contract and a spender are read: what the wallet holds with every known spender, and what logs name.
+import type { Hex } from "../../lib/hex.ts";
+import { type ChainConfig, type Holding, isListed, type TransferLog } from "../types.ts";
+import type { ApprovedPair } from "./approval-logs.ts";
+import type { PermissionRead } from "./scan-permissions.ts";
+import type { ChainSpenders } from "./spenders/spender-list.ts";
+
+type CandidateSources = {
+  readonly chain: ChainConfig;
+  readonly holdings: readonly Holding[];
+  readonly transfers: readonly TransferLog[];
+  /** Newest first. */
+  readonly approvals: readonly ApprovedPair[];
+  readonly spenders: ChainSpenders;
+};
+
+export type Candidates = {
+  readonly reads: readonly PermissionRead[];
+  /** Approvals of single NFTs, newest first. */
+  readonly nfts: readonly (ApprovedPair & { readonly tokenId: bigint })[];
+  /** Pairs beyond the limits. */
+  readonly omitted: number;
+};
+
+// Twenty calls of the scanner at most.
+const PAIRS_MAX = 20_000;
+// Anyone can emit logs in the name of a wallet: of contracts that nothing vouches for, the newest are read.
+const STRANGE_PAIRS_MAX = 1_000;
+// Two reads each, bundled.
+const NFTS_MAX = 200;
+const COLLECTIONS_MAX = 100;
+
+export function collectCandidates({
+  chain,
+  holdings,
+  transfers,
+  approvals,
+  spenders,
+}: CandidateSources): Candidates {
+  const held = holdings.flatMap(({ contract }) => contract ?? []);
+  const isKnown = (contract: Hex) => isListed(chain, { contract });
+  const tokens = new Set(held);
+  const vouched = (contract: Hex) => isKnown(contract) || tokens.has(contract);
+  const logged = approvals.filter(({ kind }) => kind !== "nft-approval");
+  const strange = logged.filter(({ contract }) => !vouched(contract));
+  // Held tokens first, listed ones before those of strangers, so that a flood of the latter costs nothing of the former.
+  // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
+  const read = [...new Set([...held.filter(isKnown), ...chain.stablecoins, ...held])];
+  const collections = new Set(
+    transfers.filter(({ isErc721 }) => isErc721 === true).map(({ contract }) => contract),
+  );
+  const wanted: readonly Omit<PermissionRead, "trusted">[] = [
+    ...logged.filter(({ contract }) => vouched(contract)).map(toRead),
+    ...read.flatMap((contract) => [
+      ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
+      ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
+    ]),
+    ...strange.slice(0, STRANGE_PAIRS_MAX).map(toRead),
+    ...[...collections]
+      .slice(0, COLLECTIONS_MAX)
+      .flatMap((contract) =>
+        spenders.ofCollections.map((spender) => ({ kind: "nft-operator" as const, contract, spender })),
+      ),
+  ];
+  const distinct = new Map(wanted.map((pair) => [`${pair.kind} ${pair.contract} ${pair.spender}`, pair]));
+  const kept = [...distinct.values()].slice(0, PAIRS_MAX);
+  const nfts = approvals.flatMap((pair) =>
+    pair.kind === "nft-approval" && pair.tokenId !== null ? [{ ...pair, tokenId: pair.tokenId }] : [],
+  );
+  return {
+    reads: groupByContract(kept).map((pair) => ({ ...pair, trusted: isKnown(pair.contract) })),
+    nfts: nfts.slice(0, NFTS_MAX),
+    omitted:
+      Math.max(0, strange.length - STRANGE_PAIRS_MAX) +
+      Math.max(0, distinct.size - kept.length) +
+      Math.max(0, nfts.length - NFTS_MAX) +
+      Math.max(0, collections.size - COLLECTIONS_MAX) * spenders.ofCollections.length,
+  };
+}
+
+function toRead({ kind, contract, spender }: ApprovedPair): Omit<PermissionRead, "trusted"> {
+  return { kind: kind as PermissionRead["kind"], contract, spender };
+}
+
+/** The scanner limits the gas of each contract while its pairs are neighbours. */
+function groupByContract<T extends Pick<PermissionRead, "kind" | "contract">>(
+  pairs: readonly T[],
+): readonly T[] {
+  const groups = new Map<string, T[]>();
+  for (const pair of pairs) {
+    const key = `${pair.kind} ${pair.contract}`;
+    const group = groups.get(key);
+    if (group) group.push(pair);
+    else groups.set(key, [pair]);
+  }
+  return [...groups.values()].flat();
+}

@@ -1,0 +1,254 @@
+// Permissions over a wallet on a real chain: every live one in scope, none that is zero, each revoked by its own call.
+import { allowanceScannerRuntimeBytecode as scannerCode } from "@sextant/contracts/generated/allowance-scanner";
+import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
+import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
+import fc from "fast-check";
+import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
+import { describe, expect, it } from "vitest";
+import {
+  rejectStateOverrides,
+  startPortfolioStage,
+} from "../../../tests/support/portfolio/portfolio-stage.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
+import { getAssetKey, type PortfolioChain, type PriceSource, quotePrice } from "../types.ts";
+import { readExposure } from "./read-exposure.ts";
+import { createSpenderList } from "./spenders/spender-list.ts";
+import type { Exposure, ExposurePermission } from "./types.ts";
+
+/** Claims the largest allowance for everyone, and a balance as large. */
+const LIAR = numberedAddress(0x11a4);
+const HOSTILE = Object.entries(HOSTILE_CODE).flatMap(([name, code], i) =>
+  code === null ? [] : [{ name, code, address: numberedAddress(0xbad0 + i) }],
+);
+const stage = await startPortfolioStage({
+  [LIAR]: returningCode(2n ** 256n - 1n),
+  ...Object.fromEntries(HOSTILE.map(({ address, code }) => [address, code])),
+});
+const { chain, wallet } = stage;
+const owner = chain.accounts.owner.address;
+const signal = AbortSignal.timeout(600_000);
+const [scanNode, plainNode] = [await stage.node(), await stage.node(rejectStateOverrides)];
+
+async function send(to: Hex | null, data: Hex, from: Hex = wallet): Promise<void> {
+  const transaction = { from, ...(to === null ? {} : { to }), data, gas: numberToHex(3_000_000) };
+  await chain.request("eth_sendTransaction", [transaction]);
+}
+
+async function deployToken(): Promise<Hex> {
+  const nonce = BigInt((await chain.request("eth_getTransactionCount", [owner, "latest"])) as Hex);
+  const args = ["Plain", "PLN", 6] as const;
+  await send(null, encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args }), owner);
+  return getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
+}
+
+const approve = (token: Hex, spender: Hex, amount: bigint) =>
+  send(token, encodeFunctionData({ abi: plainTokenAbi, functionName: "approve", args: [spender, amount] }));
+const mint = (token: Hex, amount: bigint) =>
+  send(
+    token,
+    encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, amount] }),
+    owner,
+  );
+
+const KNOWN = Array.from({ length: 12 }, (_, i) => numberedAddress(0xa000 + i));
+const STRANGERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
+const spenders = createSpenderList(
+  KNOWN.map((address, i) => ({
+    ...{ name: `Router ${i}`, protocol: "Test", kind: "router" },
+    deployments: [[chain.chainId, address]],
+  })),
+  "7 (2026-01-01)",
+);
+const DOLLARS = { units: 25n, scale: 1 };
+const priceSource: PriceSource = {
+  name: "test",
+  read: async ({ assets }) => ({
+    prices: new Map(assets.map((asset) => [getAssetKey(asset), quotePrice(DOLLARS)])),
+    warnings: [],
+  }),
+};
+
+function read(access: PortfolioChain, of: Hex = wallet): Promise<Exposure> {
+  const options = {
+    provider: rpcHoldingsProvider,
+    priceSources: [[priceSource]],
+    spenders,
+    clock: systemClock,
+  };
+  const chains = new Map([[access.chain.slug, access]]);
+  return readExposure({ ...options, chains }, { wallet: of, slugs: [access.chain.slug] }, signal);
+}
+
+const summarize = (permissions: readonly ExposurePermission[]) =>
+  permissions.map(({ contract, spender, rawAllowance }) => `${contract} ${spender} ${rawAllowance}`).sort();
+
+const tokens = [await deployToken(), await deployToken(), await deployToken()];
+const UINT256_MAX = 2n ** 256n - 1n;
+
+describe.each([
+  ["by scan", scanNode],
+  ["by multicall", plainNode],
+])("permissions %s", (_, node) => {
+  it("are exactly the live ones, with the value at risk of a plain model, for any approvals", async () => {
+    const amount = fc.constantFrom(0n, 1n, 333_333n, 5_000_000n, 2n ** 96n - 1n, UINT256_MAX);
+    const approval = fc.tuple(
+      fc.nat(2),
+      fc.constantFrom(...KNOWN.slice(0, 3), ...STRANGERS.slice(0, 3)),
+      amount,
+    );
+    const allowances = new Map<string, bigint>();
+    const balances = new Map<Hex, bigint>(tokens.map((token) => [token, 0n]));
+    for (const token of tokens) {
+      for (const spender of [...KNOWN, ...STRANGERS]) await approve(token, spender, 0n);
+    }
+    const read0 = await Promise.all(
+      tokens.map((token) => {
+        const data = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });
+        return chain.request("eth_call", [{ to: token, data }, "latest"]);
+      }),
+    );
+    for (const [i, token] of tokens.entries()) balances.set(token, BigInt(read0[i] as Hex));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(approval, { maxLength: 8 }),
+        fc.tuple(fc.nat(2), fc.bigInt(0n, 1_000_000n)),
+        async (approvals, [minted, gift]) => {
+          for (const [index, spender, value] of approvals) {
+            const token = tokens[index] as Hex;
+            await approve(token, spender, value);
+            allowances.set(`${token} ${spender}`, value);
+          }
+          const token = tokens[minted] as Hex;
+          await mint(token, gift);
+          balances.set(token, (balances.get(token) ?? 0n) + gift);
+          const { permissions, summary } = await read(stage.port(node, tokens));
+          const live = [...allowances].filter(([, value]) => value > 0n);
+          expect(summarize(permissions)).toEqual(live.map(([pair, value]) => `${pair} ${value}`).sort());
+          // Six decimals and 2.5 dollars each: units times 25, over 10, is the value in millionths.
+          const min = (a: bigint, b: bigint) => (a < b ? a : b);
+          const worth = (units: bigint) => (units * 25n + 5n) / 10n;
+          for (const { contract, rawAllowance, valueAtRiskUsd } of permissions) {
+            const taken = min(BigInt(rawAllowance ?? 0), balances.get(contract as Hex) ?? 0n);
+            expect(BigInt(Math.round(Number(valueAtRiskUsd) * 1e6))).toBe(worth(taken));
+          }
+          const total = tokens.reduce((sum, one) => {
+            const own = live
+              .filter(([pair]) => pair.startsWith(one))
+              .reduce((all, [, value]) => all + value, 0n);
+            return sum + worth(min(own, balances.get(one) ?? 0n));
+          }, 0n);
+          expect(BigInt(Math.round(Number(summary.valueAtRiskUsd) * 1e6))).toBe(total);
+          expect(summary.permissionCount).toBe(live.length);
+        },
+      ),
+      { numRuns: runsOf(20) },
+    );
+  });
+});
+
+describe("each revocation", () => {
+  it("brings its permission to zero, and only that one", async () => {
+    await approve(tokens[0] as Hex, KNOWN[4] as Hex, UINT256_MAX);
+    await approve(tokens[1] as Hex, STRANGERS[4] as Hex, 9n);
+    const port = stage.port(scanNode, tokens);
+    let left = (await read(port)).permissions;
+    expect(left.length).toBeGreaterThanOrEqual(2);
+    while (left.length > 0) {
+      const [first, ...others] = left;
+      if (first?.revoke?.type !== "call") throw new Error("an allowance is revoked by a call");
+      expect(first.revoke.from).toBe(wallet);
+      await send(first.revoke.to, first.revoke.data);
+      const now = (await read(port)).permissions;
+      expect(summarize(now)).toEqual(summarize(others));
+      left = now;
+    }
+  });
+});
+
+describe("the response", () => {
+  it("names known spenders, marks the others, and says what is unlimited and what was searched", async () => {
+    const [token] = tokens as [Hex];
+    await approve(token, KNOWN[0] as Hex, UINT256_MAX);
+    await approve(token, STRANGERS[0] as Hex, 5n);
+    const { permissions, summary } = await read(stage.port(scanNode, tokens));
+    const [known, stranger] = permissions;
+    expect(known).toMatchObject({
+      ...{
+        kind: "erc20-allowance",
+        contract: token,
+        symbol: "PLN",
+        spender: KNOWN[0],
+        spenderName: "Router 0",
+      },
+      ...{ unlimited: true, reasons: ["unlimited"], expiresAt: null, via: null },
+    });
+    expect(stranger).toMatchObject({
+      ...{ spender: STRANGERS[0], spenderName: null, unlimited: false, reasons: ["unknown spender"] },
+      ...{ rawAllowance: "5", allowance: "0.000005", valueAtRiskUsd: "0.000013" },
+    });
+    expect(summary).toMatchObject({ permissionCount: 2, unlimitedCount: 1, unknownSpenderCount: 1 });
+    expect(summary.spenderListVersion).toBe("7 (2026-01-01)");
+    expect(summary.warnings.join("\n")).toMatch(/list 7 \(2026-01-01\).* since block \d+/);
+  });
+
+  it("has what known spenders may take although no log can be read", async () => {
+    const blind = await stage.node((calls) =>
+      calls.some(({ method }) => method === "eth_getLogs") ? { kind: "status", status: 500 } : null,
+    );
+    const { permissions, summary } = await read(stage.port(blind, tokens));
+    expect(permissions.map(({ spender }) => spender)).toEqual([KNOWN[0]]);
+    expect(summary.chains[0]?.searchedFromBlock).toBeNull();
+    expect(summary.warnings.join("\n")).toContain("approvals could not be searched");
+  });
+
+  it("loses nothing to hostile tokens, and lists a liar's claims last", async () => {
+    const listed = [...HOSTILE.map(({ address }) => address), ...tokens];
+    const honest = await read(stage.port(scanNode, listed));
+    expect(summarize(honest.permissions)).toEqual(
+      summarize((await read(stage.port(scanNode, tokens))).permissions),
+    );
+    const { permissions } = await read(stage.port(scanNode, [LIAR, ...tokens]));
+    expect(permissions.filter(({ contract }) => contract === LIAR)).toHaveLength(KNOWN.length);
+  });
+
+  it("shows the delegate of an account by EIP-7702, with everything at risk and an authorization to sign", async () => {
+    const account = numberedAddress(0x7702);
+    const delegate = numberedAddress(0xde1e6a7e);
+    await chain.setCode(account, `0xef0100${delegate.slice(2)}`);
+    const token = tokens[0] as Hex;
+    const args = [account, 4_000_000n] as const;
+    await send(token, encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args }), owner);
+    const { permissions, summary } = await read(stage.port(scanNode, tokens), account);
+    expect(permissions).toHaveLength(1);
+    expect(permissions[0]).toMatchObject({
+      ...{ kind: "delegate", contract: account, spender: delegate, valueAtRiskUsd: "10" },
+      reasons: ["unverified delegate", "full control"],
+      revoke: {
+        type: "authorization",
+        authorization: { chainId: chain.chainId, address: numberedAddress(0) },
+      },
+    });
+    expect(summary.valueAtRiskUsd).toBe("10");
+  });
+
+  it("takes one call of the scanner for a thousand pairs, and lists only what matters most of thousands", async () => {
+    const count = async (listed: readonly Hex[]) => {
+      const node = await stage.node();
+      const exposure = await read(stage.port(node, listed));
+      const isScan = (params: readonly unknown[]) => JSON.stringify(params[2] ?? "").includes(scannerCode);
+      return { exposure, scans: node.requests.flat().filter(({ params }) => isScan(params)).length };
+    };
+    // Each is held, and claims to be approved for every known spender.
+    const liars = Array.from({ length: 180 }, (_, i) => numberedAddress(0x11b000 + i));
+    for (const liar of liars) await chain.setCode(liar, returningCode(1n));
+    expect((await count(liars.slice(0, 1))).scans).toBe(1);
+    const { exposure, scans } = await count(liars);
+    // 180 tokens and 12 spenders, and the few pairs in logs of other tokens.
+    expect(scans).toBe(3);
+    expect(exposure.summary.permissionCount).toBeGreaterThanOrEqual(180 * 12);
+    expect(exposure.permissions).toHaveLength(500);
+    expect(exposure.summary.warnings[0]).toMatch(/^The \d+ permissions with the least at risk are counted/);
+  });
+});

@@ -1,0 +1,218 @@
+// Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all fail.
+import { setMaxListeners } from "node:events";
+import { toCaip2Network } from "../../lib/caip2.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { CHAIN_MS_MAX } from "../time-budgets.ts";
+import { DECIMALS_MAX } from "../tokens/erc20.ts";
+import type { PortfolioChain } from "../types.ts";
+import { formatSeconds } from "../valuation/time.ts";
+import { formatUsdValue, sumKnownValues, type UsdValue } from "../valuation/usd.ts";
+import {
+  type ChainPermissions,
+  type ExposureSources,
+  readChainPermissions,
+} from "./read-chain-permissions.ts";
+import type { ChainSpenders } from "./spenders/spender-list.ts";
+import type { Exposure, ExposurePermission, LivePermission, PermissionReason } from "./types.ts";
+import {
+  compareRisk,
+  type ExposedToken,
+  indexDirectAllowances,
+  valueEverything,
+  valuePermission,
+  valueTotalAtRisk,
+} from "./value-at-risk.ts";
+
+export type ExposureQuery = {
+  readonly wallet: Hex;
+  /** Distinct, in the order of the response. */
+  readonly slugs: readonly string[];
+};
+
+export type ExposureOptions = ExposureSources & {
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly clock: Clock;
+};
+
+/** Rejects with PROVIDER_FAILED when a chain cannot be read in full, or with the signal's reason. */
+export async function readExposure(
+  options: ExposureOptions,
+  { wallet, slugs }: ExposureQuery,
+  signal: AbortSignal,
+): Promise<Exposure> {
+  const takenAtMs = options.clock.nowMs();
+  // Stops the reads of all other chains when one fails.
+  const failed = new AbortController();
+  const abort = AbortSignal.any([signal, failed.signal, AbortSignal.timeout(CHAIN_MS_MAX)]);
+  // Every request of every chain adds a listener.
+  setMaxListeners(0, abort);
+  const readChain = async (slug: string) => {
+    const chain = options.chains.get(slug);
+    if (!chain) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
+    try {
+      return await readChainPermissions(options, { at: await chain.pin(abort), wallet }, abort);
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = `The permissions on ${chain.chain.name} could not be read in full.`;
+      throw new Fault("PROVIDER_FAILED", message, { cause });
+    }
+  };
+  try {
+    const chains = await Promise.all(slugs.map(readChain));
+    return describeExposure(options, { wallet, takenAtMs, chains });
+  } catch (error) {
+    failed.abort(error);
+    throw error;
+  }
+}
+
+type ReadChains = {
+  readonly wallet: Hex;
+  readonly takenAtMs: number;
+  readonly chains: readonly ChainPermissions[];
+};
+
+// About a kilobyte each: what matters comes first, and a token that claims to be approved for all cannot fill a response.
+const PERMISSIONS_MAX = 500;
+
+export function describeExposure(
+  { provider, spenders }: Pick<ExposureOptions, "provider" | "spenders">,
+  { wallet, takenAtMs, chains }: ReadChains,
+): Exposure {
+  const described = chains.map((data) => describeChain(data, spenders.onChain(data.chain.chainId)));
+  const permissions = described.flatMap((chain) => chain.permissions).sort(comparePermissions);
+  const omitted = permissions.length - PERMISSIONS_MAX;
+  const left = `The ${omitted} permissions with the least at risk are counted, but not listed.`;
+  return {
+    address: wallet,
+    timestamp: new Date(takenAtMs).toISOString(),
+    chains: chains.map(({ chain }) => chain.slug),
+    summary: {
+      ...countPermissions(permissions, sumKnownValues(described.map(({ total }) => total))),
+      spenderListVersion: spenders.version,
+      chains: described.map(({ data, total, permissions: own }) => ({
+        chain: data.chain.slug,
+        blockNumber: data.block.number,
+        searchedFromBlock: data.searchedFromBlock,
+        ...countPermissions(own, total),
+      })),
+      warnings: [...(omitted > 0 ? [left] : []), ...described.flatMap(({ data }) => data.warnings)],
+    },
+    permissions: permissions.slice(0, PERMISSIONS_MAX).map(({ permission }) => permission),
+    provider: provider.name,
+  };
+}
+
+type ValuedPermission = { readonly permission: ExposurePermission; readonly value: UsdValue };
+
+function countPermissions(permissions: readonly ValuedPermission[], total: UsdValue) {
+  const countReason = (reason: PermissionReason) =>
+    permissions.filter(({ permission }) => permission.reasons.includes(reason)).length;
+  return {
+    permissionCount: permissions.length,
+    unlimitedCount: countReason("unlimited"),
+    unknownSpenderCount: countReason("unknown spender"),
+    valueAtRiskUsd: formatUsdValue(total),
+  };
+}
+
+/** By value at risk, then by the number of reasons; spam last. Otherwise as they were found. */
+function comparePermissions(a: ValuedPermission, b: ValuedPermission): number {
+  const isSpam = ({ permission }: ValuedPermission) => Number(permission.reasons.includes("spam token"));
+  return (
+    isSpam(a) - isSpam(b) ||
+    compareRisk(a.value, b.value) ||
+    b.permission.reasons.length - a.permission.reasons.length
+  );
+}
+
+function describeChain(data: ChainPermissions, spenders: ChainSpenders) {
+  const tokens = new Map(
+    data.tokens.flatMap((token) => (token.holding.contract ? [[token.holding.contract, token]] : [])),
+  );
+  const everything = valueEverything(data.tokens);
+  const direct = indexDirectAllowances(data.permissions);
+  return {
+    data,
+    total: valueTotalAtRisk(data.permissions, tokens, everything),
+    permissions: data.permissions.map((live): ValuedPermission => {
+      const value = valuePermission(live, tokens, direct, everything);
+      return {
+        value,
+        permission: describePermission(live, { data, spenders, value, token: tokens.get(live.contract) }),
+      };
+    }),
+  };
+}
+
+type PermissionContext = {
+  readonly data: ChainPermissions;
+  readonly spenders: ChainSpenders;
+  readonly value: UsdValue;
+  /** Undefined for NFTs and for the account itself. */
+  readonly token: ExposedToken | undefined;
+};
+
+function describePermission(
+  live: LivePermission,
+  { data, spenders, value, token }: PermissionContext,
+): ExposurePermission {
+  const { kind, contract, spender, via, rawAllowance, tokenId, expiresAt, revoke } = live;
+  const known = spenders.byAddress.get(spender);
+  const holding = token?.holding ?? null;
+  const decimals = holding?.decimals ?? null;
+  const format = (amount: bigint | null) =>
+    amount === null || decimals === null || decimals > DECIMALS_MAX ? null : formatAmount(amount, decimals);
+  const rawBalance = token?.isBalanceKnown ? token.holding.rawBalance : null;
+  return {
+    chain: data.chain.slug,
+    chainId: toCaip2Network(data.chain.chainId),
+    ...{ kind, contract, symbol: holding?.symbol ?? null, name: holding?.name ?? null, decimals, spender },
+    spenderName: known?.name ?? null,
+    spenderProtocol: known?.protocol ?? null,
+    via,
+    rawAllowance: rawAllowance?.toString() ?? null,
+    allowance: format(rawAllowance),
+    unlimited: isUnlimited(rawAllowance),
+    tokenId: tokenId?.toString() ?? null,
+    expiresAt: expiresAt === null ? null : formatSeconds(Number(expiresAt)),
+    rawBalance: rawBalance?.toString() ?? null,
+    balance: format(rawBalance),
+    priceUsd: token?.price ? formatDecimal(token.price.usd) : null,
+    valueAtRiskUsd: formatUsdValue(value),
+    reasons: findReasons(live, known !== undefined, token?.isSpam ?? false),
+    revoke,
+  };
+}
+
+/** More than any balance: some tokens count down from the largest number, and some have fewer bits for it. */
+const UNLIMITED_MIN = 2n ** 128n;
+const UINT96_MAX = 2n ** 96n - 1n;
+
+function isUnlimited(allowance: bigint | null): boolean {
+  return allowance !== null && (allowance >= UNLIMITED_MIN || allowance === UINT96_MAX);
+}
+
+function findReasons(
+  { kind, rawAllowance, controlsAll }: LivePermission,
+  isKnown: boolean,
+  isSpam: boolean,
+): readonly PermissionReason[] {
+  const isDelegate = kind === "delegate";
+  const isOfTokens =
+    kind === "erc20-allowance" ||
+    kind === "permit2-allowance" ||
+    kind === "nft-operator" ||
+    kind === "nft-approval" ||
+    kind === "module";
+  return [
+    ...(isUnlimited(rawAllowance) ? (["unlimited"] as const) : []),
+    ...(isOfTokens && !isKnown ? (["unknown spender"] as const) : []),
+    ...(isDelegate && !isKnown ? (["unverified delegate"] as const) : []),
+    ...(controlsAll ? (["full control"] as const) : []),
+    ...(isSpam ? (["spam token"] as const) : []),
+  ];
+}

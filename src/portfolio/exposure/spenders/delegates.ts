@@ -1,0 +1,53 @@
+// Code of wallets that an account can run by EIP-7702.
+import { everywhere, type Spender } from "./spender.ts";
+
+export const DELEGATES: readonly Spender[] = [
+  {
+    name: "MetaMask Stateless DeleGator",
+    protocol: "MetaMask",
+    kind: "delegate",
+    deployments: [...everywhere("0x63c0c19a282a1B52b07dD5a65b58948A07DAE32B")],
+  },
+  {
+    name: "Ambire account",
+    protocol: "Ambire",
+    kind: "delegate",
+    deployments: [...everywhere("0x5A7FC11397E9a8AD41BF10bf13F22B0a63f96f6d")],
+  },
+  {
+    name: "Uniswap Calibur",
+    protocol: "Uniswap",
+    kind: "delegate",
+    deployments: [...everywhere("0x000000009B1D0aF20D8C6d0A44e162d11F9b8f00")],
+  },
+  {
+    name: "Coinbase EIP-7702 proxy",
+    protocol: "Coinbase",
+    kind: "delegate",
+    deployments: [...everywhere("0x7702cb554e6bFb442cb743A7dF23154544a7176C")],
+  },
+  {
+    name: "Simple7702Account",
+    protocol: "Ethereum Foundation",
+    kind: "delegate",
+    deployments: [...everywhere("0x4Cd241E8d1510e30b2076397afc7508Ae59C66c9")],
+  },
+  {
+    name: "Alchemy Modular Account v2",
+    protocol: "Alchemy",
+    kind: "delegate",
+    deployments: [...everywhere("0x69007702764179f14F51cdce752f4f775d74E139")],
+  },
+  {
+    name: "Trust Wallet account",
+    protocol: "Trust Wallet",
+    kind: "delegate",
+    deployments: [...everywhere("0xD2e28229F6f2c235e57De2EbC727025A1D0530FB")],
+  },
+  {
+    name: "OKX Wallet account",
+    protocol: "OKX",
+    kind: "delegate",
+    deployments: [...everywhere("0x80296FF8D1ED46f8e3C7992664D13B833504c2Bb")],
+  },
+];

@@ -1,0 +1,61 @@
+// The list of known spenders: who may take tokens of many wallets, by chain. Ours, under the licence of this project.
+import type { Hex } from "../../../lib/hex.ts";
+import { BRIDGES_AND_MARKETPLACES } from "./bridges-and-marketplaces.ts";
+import { DELEGATES } from "./delegates.ts";
+import { EXCHANGES } from "./exchanges.ts";
+import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
+import type { Spender } from "./spender.ts";
+
+/** Raised with every change of the list; responses name it. */
+const SPENDER_LIST_VERSION = "1 (2026-11-16)";
+
+/** By the addresses that the protocols publish in their documentation and packages. */
+export const SPENDERS: readonly Spender[] = [
+  ...EXCHANGES,
+  ...LENDING_AND_STAKING,
+  ...BRIDGES_AND_MARKETPLACES,
+  ...DELEGATES,
+];
+
+/** The spenders of one chain; addresses are lower-case. */
+export type ChainSpenders = {
+  readonly byAddress: ReadonlyMap<Hex, Spender>;
+  /** That wallets approve tokens for. */
+  readonly ofTokens: readonly Hex[];
+  /** That take tokens through Permit2. */
+  readonly ofPermit2: readonly Hex[];
+  /** That wallets make operators of NFTs. */
+  readonly ofCollections: readonly Hex[];
+};
+
+export type SpenderList = { readonly version: string; onChain(chainId: number): ChainSpenders };
+
+export function createSpenderList(spenders: readonly Spender[], version: string): SpenderList {
+  const chains = new Map<number, ChainSpenders>();
+  return {
+    version,
+    onChain(chainId) {
+      const known = chains.get(chainId) ?? selectChain(spenders, chainId);
+      chains.set(chainId, known);
+      return known;
+    },
+  };
+}
+
+export const spenderList: SpenderList = createSpenderList(SPENDERS, SPENDER_LIST_VERSION);
+
+function selectChain(spenders: readonly Spender[], chainId: number): ChainSpenders {
+  const deployed = spenders.flatMap((spender) =>
+    spender.deployments
+      .filter(([chain]) => chain === chainId)
+      .map(([, address]) => [address.toLowerCase() as Hex, spender] as const),
+  );
+  const select = (isWanted: (spender: Spender) => boolean) =>
+    deployed.filter(([, spender]) => isWanted(spender)).map(([address]) => address);
+  return {
+    byAddress: new Map(deployed),
+    ofTokens: select(({ kind }) => kind !== "delegate"),
+    ofPermit2: select(({ takesPermit2 }) => takesPermit2 === true),
+    ofCollections: select(({ kind }) => kind === "marketplace"),
+  };
+}

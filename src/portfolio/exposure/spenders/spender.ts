@@ -1,0 +1,35 @@
+// What the list of spenders says about a contract that wallets give permissions to.
+import type { Hex } from "../../../lib/hex.ts";
+
+export type SpenderKind =
+  | "aggregator"
+  | "bridge"
+  | "delegate"
+  | "derivatives"
+  | "lending-pool"
+  | "marketplace"
+  | "permit2"
+  | "pool"
+  | "position-manager"
+  | "router"
+  | "staking"
+  | "trading-bot"
+  | "vault";
+
+export type Spender = {
+  readonly name: string;
+  readonly protocol: string;
+  readonly kind: SpenderKind;
+  /** It takes tokens through allowances in Permit2. */
+  readonly takesPermit2?: true;
+  /** Chain id and address, with checksum. A contract may have several addresses on a chain. */
+  readonly deployments: readonly (readonly [chainId: number, address: Hex])[];
+};
+
+/** Ethereum, Optimism, Polygon, Base and Arbitrum. */
+const CHAIN_IDS = [1, 10, 137, 8453, 42161];
+
+/** The same address on every chain that the portfolio reads. */
+export function everywhere(address: Hex): Spender["deployments"] {
+  return CHAIN_IDS.map((chainId) => [chainId, address]);
+}
