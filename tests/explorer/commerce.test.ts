@@ -192,6 +192,33 @@ describe("a quote", () => {
     expect(before).toContain(`block=${receipt?.block_number}"`);
   });
 
+  it("that was committed again still tells its first commitment", async () => {
+    const events = await listOf("/events?type=QuoteCommitted&from=genesis&limit=1000", "events");
+    const unpaid: (typeof events)[number][] = [];
+    for (const event of events) {
+      const { quoteHash } = event.args as unknown as ApiRecord;
+      if ((await listOf(`/receipts?quote_hash=${quoteHash}`, "receipts")).length === 0) unpaid.push(event);
+    }
+    const [first, later] = [unpaid[0], unpaid.at(-1)];
+    const { quoteHash = "" } = { ...(first?.args as unknown as ApiRecord) };
+    // Our contract refuses what the live deployment allows: the row is as after the second commitment, at another's place.
+    const again = Number(later?.block_number);
+    expect(again).toBeGreaterThan(Number(first?.block_number));
+    await stage.database.query({
+      text: "update quotes set valid_to = $2::bigint where quote_hash = $1 and valid_to is null",
+      values: [quoteHash, String(again)],
+    });
+    await stage.database.query({
+      text: `insert into quotes select (jsonb_populate_record(q, jsonb_build_object(
+        'valid_from', $2::bigint, 'valid_to', null, 'block_number', $2::bigint, 'tx_hash', $3::text))).*
+        from quotes q where quote_hash = $1 order by valid_from desc limit 1`,
+      values: [quoteHash, String(again), String(later?.tx_hash)],
+    });
+    const text = await open(`/quotes/${quoteHash}?block=${stage.head}`);
+    expect(text).toContain(String(first?.tx_hash));
+    expect(text).toContain('<div class="step-title">Quoted</div>');
+  });
+
   it("links a document behind its hashes once it is published", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const quote = await read<ApiRecord>(`/quotes/${receipt?.quote_hash}`);

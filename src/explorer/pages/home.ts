@@ -34,15 +34,24 @@ const FEED_SHOWN = 10;
 // Over a month the lines of a younger index would be flat, with a peak at their end.
 const YOUNG_DAYS = 3;
 
+const isEmpty = ({ start: _start, ...counts }: Totals["series"][number]) =>
+  Object.values(counts).every((count) => count === "0");
+
+// Fewer points make no line.
+const POINTS_MIN = 8;
+
+/** From shortly before the first interval in which anything happened. */
+function withoutBeginning(series: Totals["series"]): Totals["series"] {
+  const first = series.findIndex((each) => !isEmpty(each));
+  return first < 0 ? series : series.slice(Math.max(0, Math.min(first - 1, series.length - POINTS_MIN)));
+}
+
 /** By day, or by hour where everything happened within the last days. */
 async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
   const days = await api.attempt<Totals>("/totals");
   if ("problem" in days) return days;
   const earlier = days.body.series.slice(0, -YOUNG_DAYS);
-  const isYoung = earlier.every(({ start: _start, ...counts }) =>
-    Object.values(counts).every((count) => count === "0"),
-  );
-  return isYoung ? api.attempt<Totals>("/totals", { query: { interval: "hour" } }) : days;
+  return earlier.every(isEmpty) ? api.attempt<Totals>("/totals", { query: { interval: "hour" } }) : days;
 }
 
 async function load(api: ApiReader): Promise<HomeData> {
@@ -98,7 +107,8 @@ const ITEMS: readonly Item[] = [
 
 function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
   if ("problem" in found) return unavailable("Totals", found.problem);
-  const { totals: all, interval, series } = found.body;
+  const { totals: all, interval } = found.body;
+  const series = withoutBeginning(found.body.series);
   const span = `by ${interval}, over the last ${series.length} ${interval}s`;
   const chartOf = ({ label, key }: Item) =>
     sparkline(
@@ -111,7 +121,7 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
     note: item.note(all),
     ...(series.length > 1 ? { chart: chartOf(item) } : {}),
   }));
-  return html`<div class="home-totals">${totals(items)}${series.length > 1 && html`<p class="soft note">Lines: what came ${span}.</p>`}${sourceLinks(page, found.call)}</div>`;
+  return html`<div class="home-totals">${totals(items)}${series.length > 1 && html`<p class="soft note lines">Lines: what came ${span}.</p>`}${sourceLinks(page, found.call)}</div>`;
 }
 
 function renderFeed({ feed }: HomeData, page: PageContext): Html {
@@ -135,8 +145,8 @@ function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof
   });
   const main = html`<form class="hero-search" role="search" method="get" action="${EXPLORER_PATH}/search"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
-<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts, ["Service", "Paid by", "Delivery"]), page, { more: { path: "/receipts", label: "All receipts" } })}</div>
-<div>${renderFeed(data, page)}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page, { more: { path: "/disputes", label: "All disputes" } })}</div></div>`;
+<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts, ["Service", "Paid by", "Delivery"]), page, { more: { path: "/receipts", label: "All receipts" } })}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page, { more: { path: "/disputes", label: "All disputes" } })}</div>
+<div>${renderFeed(data, page)}</div></div>`;
   const { head, site } = page;
   return {
     kicker: html`${site.chain.network} · block ${number(head.block_number)} · final to ${number(head.finalized_block)}`,
