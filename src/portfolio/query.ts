@@ -18,7 +18,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
 export const SUPPORTED_CHAINS = ["base", "ethereum", "arbitrum", "optimism", "polygon"] as const;
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
-const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
+export const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
@@ -60,7 +60,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       const { address, chains, block, spam } = values as ParsedValues;
       const blocks = block === undefined ? null : new Map(block);
       const slugs = chains ?? (blocks === null ? defaults : [...blocks.keys()]);
-      if (blocks !== null) requireSameChains(slugs, blocks);
+      if (blocks !== null) requireSameChains(slugs, blocks, "block");
       return { wallet: address, slugs, ...(blocks && { blocks }), spam: spam ?? "include" };
     },
   };
@@ -74,12 +74,12 @@ type ParsedValues = {
   readonly spam?: PortfolioRequest["spam"];
 };
 
-const addressKind: ParameterKind<Hex> = {
+export const addressKind: ParameterKind<Hex> = {
   json: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
   parse: parseAddress,
 };
 
-function chainsKind(
+export function chainsKind(
   served: readonly string[],
   defaults: readonly string[],
 ): ParameterKind<readonly string[]> {
@@ -100,7 +100,7 @@ function chainsKind(
 }
 
 /** A chain's slug and a block number. */
-type ChainBlock = readonly [string, number];
+export type ChainBlock = readonly [string, number];
 
 // Far above any chain's head, and exact as a number.
 const BLOCK = /^(?:0|[1-9][0-9]{0,14})$/;
@@ -131,17 +131,24 @@ export function blocksKind(served: readonly string[]): ParameterKind<readonly Ch
 }
 
 /** A sum of what one chain held then and what another holds now would be a value of no time. */
-function requireSameChains(slugs: readonly string[], blocks: ReadonlyMap<string, number>): void {
+export function requireSameChains(
+  slugs: readonly string[],
+  blocks: ReadonlyMap<string, number>,
+  name: string,
+): void {
   const unnamed = slugs.filter((slug) => !blocks.has(slug));
   if (unnamed.length > 0) {
     throw new Fault(
       "INPUT_INVALID",
-      `block must name every chain of the request; it lacks ${unnamed.join(", ")}.`,
+      `${name} must name a block of every chain of the request; it lacks ${unnamed.join(", ")}.`,
     );
   }
   const surplus = [...blocks.keys()].filter((slug) => !slugs.includes(slug));
   if (surplus.length > 0) {
-    throw new Fault("INPUT_INVALID", `block names ${surplus.join(", ")}, which chains does not.`);
+    throw new Fault(
+      "INPUT_INVALID",
+      `${name} names ${surplus.join(", ")}, which is no chain of the request.`,
+    );
   }
 }
 
@@ -154,11 +161,13 @@ function resolveAlias(word: string): string {
   return ALIASES.get(word) ?? word;
 }
 
-function parameter(
+const REQUIRED: ReadonlySet<string> = new Set(["address", "from"]);
+
+export function parameter(
   name: string,
   kind: ParameterKind<SqlValue>,
   example: string,
   description: string,
 ): Parameter {
-  return { name, in: "query", required: name === "address", kind, description, example };
+  return { name, in: "query", required: REQUIRED.has(name), kind, description, example };
 }

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -1040,4 +1040,23 @@ export interface OtherActions {
     /** Whether to list tokens marked as spam. Totals exclude them either way. */
     spam?: "include" | "exclude";
   }, options?: PaidOptions): Promise<Paid<PortfolioSnapshot>>;
+
+  /**
+   * What changed in a wallet between two blocks. The difference of two snapshots of an EVM wallet, each as of blocks that you name: per token, position, chain and in total, the change in value split exactly into quantity and price, with what was known before and after. (GET /portfolio/diff)
+   *
+   * @example
+   * ```ts
+   * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:30000000,ethereum:22000000" });
+   * ```
+   */
+  getPortfolioDiff(parameters: {
+    /** The EVM wallet; upper or lower case. */
+    address: string;
+    /** Chains to include, separated by commas; without it, those that `from` names. */
+    chains?: string;
+    /** The block of each chain at which the difference starts: `chain:number`, separated by commas. */
+    from: string;
+    /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
+    to?: string;
+  }, options?: PaidOptions): Promise<Paid<PortfolioDiff>>;
 }

@@ -70,6 +70,17 @@ export type AgentsRow = {
   log_index: number;
 };
 
+export type AssetFigures = {
+  symbol: string | null;
+  decimals: number | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** As in a snapshot; negative for debt, null when unknown. */
+  valueUsd: string | null;
+};
+
 export type Attestation = {
   attestation_id: string;
   attester: string;
@@ -215,6 +226,23 @@ export type CatalogMetadata = {
   updated_at: string;
 };
 
+export type ChainChange = {
+  /** The chain's slug. */
+  chain: string;
+  /** The total of the snapshot before; null when unknown. */
+  beforeUsd: string | null;
+  /** The total of the snapshot after; null when unknown. */
+  afterUsd: string | null;
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
+  /** changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  otherUsd: string | null;
+};
+
 export type ChainSummary = {
   /** The chain's slug. */
   chain: string;
@@ -316,6 +344,21 @@ export type CrossCheckDifference = {
   ours: string | null;
   /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
   theirs: string | null;
+};
+
+export type DiffBlock = {
+  /** The chain's slug. */
+  chain: string;
+  number: number;
+};
+
+export type DiffSide = {
+  /** Of the newest of its blocks. */
+  timestamp: string;
+  /** The block of each chain. */
+  blocks: DiffBlock[];
+  /** What is missing, not counted or uncertain on this side. */
+  warnings: string[];
 };
 
 export type Dispute = {
@@ -913,6 +956,23 @@ export type PortfolioAccount = {
   entryPoint: string | null;
 };
 
+export type PortfolioDiff = {
+  address: string;
+  from: DiffSide;
+  to: DiffSide;
+  total: TotalChange;
+  /** One per chain, in the order of the request. */
+  chains: ChainChange[];
+  /** Those of which balance, price, value or spam changed. */
+  tokens: TokenChange[];
+  /** Those with an asset that changed. Equal positions are one. */
+  positions: PositionChange[];
+  /** Entries of tokens and positions whose changeUsd is null. */
+  unknownCount: number;
+  /** Source of the balances. */
+  provider: string;
+};
+
 export type PortfolioPosition = {
   /** The chain's slug. */
   chain: string;
@@ -1016,6 +1076,38 @@ export type PositionAsset = {
   priceContract: string | null;
   /** When the source last set the price; null when it does not say. */
   priceTimestamp: string | null;
+};
+
+export type PositionAssetChange = {
+  /** Null for the native coin. */
+  contract: string | null;
+  /** Null where the wallet had none. */
+  before: AssetFigures | null;
+  /** Null where the wallet has none. */
+  after: AssetFigures | null;
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
+};
+
+export type PositionChange = {
+  /** The chain's slug. */
+  chain: string;
+  protocol: string;
+  kind: "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
+  name: string;
+  contract: string | null;
+  /** All assets of the position on either side. */
+  assets: PositionAssetChange[];
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
 };
 
 export type Preflight = {
@@ -1681,6 +1773,36 @@ export type TARGET_ALLOWLIST = {
   block_timestamp?: string;
 };
 
+export type TokenChange = {
+  /** The chain's slug. */
+  chain: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  /** Null where the wallet had none. */
+  before: TokenFigures | null;
+  /** Null where the wallet has none. */
+  after: TokenFigures | null;
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
+};
+
+export type TokenFigures = {
+  symbol: string | null;
+  decimals: number | null;
+  /** In the smallest unit. */
+  rawBalance: string;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** As in a snapshot; negative for debt, null when unknown. */
+  valueUsd: string | null;
+  /** Spam counts in no total. */
+  spam: boolean;
+};
+
 export type TopHolding = {
   /** The chain's slug. */
   chain: string;
@@ -1689,6 +1811,21 @@ export type TopHolding = {
   symbol: string | null;
   name: string | null;
   valueUsd: string;
+};
+
+export type TotalChange = {
+  /** The total of the snapshot before; null when unknown. */
+  beforeUsd: string | null;
+  /** The total of the snapshot after; null when unknown. */
+  afterUsd: string | null;
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
+  /** changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  otherUsd: string | null;
 };
 
 export type Totals = {

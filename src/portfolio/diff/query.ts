@@ -1,0 +1,96 @@
+// The query of a difference: a wallet, its chains, and the blocks from which and to which it is taken.
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Parameter } from "../../schema/parameter.ts";
+import {
+  addressKind,
+  blocksKind,
+  type ChainBlock,
+  chainsKind,
+  EXAMPLE_WALLET,
+  formatBlocks,
+  parameter,
+  requireSameChains,
+} from "../query.ts";
+
+export type DiffRequest = {
+  readonly wallet: Hex;
+  /** Distinct, in the order of the response. */
+  readonly slugs: readonly string[];
+  readonly from: ReadonlyMap<string, number>;
+  /** Null for the newest blocks. */
+  readonly to: ReadonlyMap<string, number> | null;
+};
+
+type ParsedValues = {
+  readonly address: Hex;
+  readonly chains?: readonly string[];
+  readonly from: readonly ChainBlock[];
+  readonly to?: readonly ChainBlock[];
+};
+
+export const EXAMPLE_DIFF_QUERY = {
+  address: EXAMPLE_WALLET,
+  from: "base:30000000,ethereum:22000000",
+  to: "base:30043200,ethereum:22007200",
+};
+
+export function createDiffParameters(served: readonly string[]): readonly Parameter[] {
+  return [
+    parameter("address", addressKind, EXAMPLE_DIFF_QUERY.address, "The EVM wallet; upper or lower case."),
+    parameter(
+      "chains",
+      withoutDefault(chainsKind(served, [])),
+      "base,ethereum",
+      "Chains to include, separated by commas; without it, those that `from` names.",
+    ),
+    parameter(
+      "from",
+      blocksKind(served),
+      EXAMPLE_DIFF_QUERY.from,
+      "The block of each chain at which the difference starts: `chain:number`, separated by commas.",
+    ),
+    parameter(
+      "to",
+      blocksKind(served),
+      EXAMPLE_DIFF_QUERY.to,
+      "The block of each chain at which it ends, in the same form; without it, the newest blocks.",
+    ),
+  ];
+}
+
+function withoutDefault<Kind extends { readonly json: Readonly<Record<string, unknown>> }>(kind: Kind): Kind {
+  const { default: _, ...json } = kind.json;
+  return { ...kind, json };
+}
+
+export function parseDiffRequest(values: Readonly<Record<string, unknown>>): DiffRequest {
+  const { address, chains, ...given } = values as ParsedValues;
+  const from = new Map(given.from);
+  const to = given.to === undefined ? null : new Map(given.to);
+  const slugs = chains ?? [...from.keys()];
+  requireSameChains(slugs, from, "from");
+  if (to !== null) requireSameChains(slugs, to, "to");
+  const reversed = slugs.filter(
+    (slug) => (to?.get(slug) ?? Number.POSITIVE_INFINITY) < (from.get(slug) ?? 0),
+  );
+  if (reversed.length > 0) {
+    throw new Fault("INPUT_INVALID", `from must not be later than to: it is on ${reversed.join(", ")}.`);
+  }
+  return { wallet: address, slugs, from, to };
+}
+
+/** All that determines the response, in one form for equal requests. */
+export function canonicalDiffQuery({
+  wallet,
+  slugs,
+  from,
+  to,
+}: DiffRequest): Readonly<Record<string, string>> {
+  return {
+    address: wallet,
+    chains: slugs.join(","),
+    from: formatBlocks(from, slugs),
+    ...(to && { to: formatBlocks(to, slugs) }),
+  };
+}

@@ -1,0 +1,198 @@
+// Paid snapshots as of blocks, and differences between them, on real chains: the same from any process at any time.
+import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { applyDiff } from "../../src/portfolio/diff/apply-diff.ts";
+import { addUsd, extractFigures } from "../../src/portfolio/diff/figures.ts";
+import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
+import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
+import {
+  callNode,
+  listedTokenOf,
+  openPayingClient,
+  openServiceStage,
+  type PortfolioService,
+  type ServiceStage,
+  type StagedMarket,
+} from "./service-stage.ts";
+
+let stage: ServiceStage;
+let [first, second]: PortfolioService[] = [];
+let customer: Awaited<ReturnType<typeof openPayingClient>>;
+let wallet: Hex;
+
+beforeAll(async () => {
+  stage = await openServiceStage();
+  first = await stage.serve();
+  second = await stage.serve();
+  customer = await openPayingClient(stage, 10n);
+  wallet = stage.paid.chain.accounts.payer.address.toLowerCase() as Hex;
+  await sendPlainToken(stage.base, wallet, "Plain", "PLN", 5n);
+});
+afterAll(() => stage?.close());
+
+const headOf = async (market: StagedMarket) => Number(await callNode<Hex>(market, "eth_blockNumber", []));
+const heads = async () => `base:${await headOf(stage.base)},ethereum:${await headOf(stage.ethereum)}`;
+
+async function buy(service: PortfolioService | undefined, path: string): Promise<string> {
+  const response = await customer.fetch(`${service?.url}${path}`);
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, text]);
+  return text;
+}
+
+const setPrice = (market: StagedMarket, answer: bigint) =>
+  sendTransaction(market, market.feeds.native?.feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
+const giveDollars = (market: StagedMarket, amount: bigint) =>
+  sendTransaction(market, listedTokenOf(market, "USDC"), usdCoinAbi, "mint", [wallet, amount]);
+
+/** The node rejects long ranges of logs, of which a process learns the length. */
+const rejectLongRanges: StagedMarket["plan"] = (calls) =>
+  calls.some(
+    ({ method, params }) =>
+      method === "eth_getLogs" &&
+      Number((params[0] as { toBlock: Hex }).toBlock) - Number((params[0] as { fromBlock: Hex }).fromBlock) >
+        3,
+  )
+    ? { kind: "error", code: -32_005, message: "query returned more than 10000 results" }
+    : null;
+
+describe("a snapshot as of blocks", () => {
+  it("is byte-equal from two processes, whatever happened between the two requests", async () => {
+    const path = `/portfolio?address=${wallet}&block=${await heads()}`;
+    const before = await buy(first, path);
+    stage.base.plan = rejectLongRanges;
+    await buy(first, `/portfolio?address=${wallet}`);
+    stage.base.plan = () => null;
+    await giveDollars(stage.base, 77_000_000n);
+    await setPrice(stage.ethereum, 2_500_00000000n);
+    await sendPlainToken(stage.base, wallet, "Later", "LTR", 9n);
+    expect(await buy(second, path)).toBe(before);
+    const { chains, timestamp, tokens } = JSON.parse(before) as PortfolioSnapshot;
+    expect(chains).toEqual(["base", "ethereum"]);
+    expect(tokens.map(({ symbol }) => symbol)).toContain("PLN");
+    expect(tokens.map(({ symbol }) => symbol)).not.toContain("LTR");
+    const [block] = await Promise.all(
+      [stage.base, stage.ethereum].map((market) =>
+        callNode<{ timestamp: Hex }>(market, "eth_getBlockByNumber", ["latest", false]),
+      ),
+    );
+    expect(Date.parse(timestamp)).toBeLessThanOrEqual(Number(block?.timestamp) * 1_000);
+  });
+
+  it.each([
+    ["base:1,base:2", "block must name each chain once."],
+    ["base:-1", "block must be a comma-separated list"],
+    ["base:1e3", "block must be a comma-separated list"],
+    ["base:9999999999999999", "block must be a comma-separated list"],
+    ["bitcoin:1", "block must be a comma-separated list"],
+    ["base", "block must be a comma-separated list"],
+    [
+      "base:1&chains=base,ethereum",
+      "block must name a block of every chain of the request; it lacks ethereum.",
+    ],
+    ["base:1,eth:2&chains=base", "block names ethereum, which is no chain of the request."],
+  ])("rejects %s", async (block, message) => {
+    const response = await fetch(`${first?.url}/portfolio?address=${wallet}&block=${block}`);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { error: string }).error).toContain(message);
+  });
+
+  it("of a block that is not there yet is a 400 that names the head, and is not charged", async () => {
+    const { account, fetch: pay } = await openPayingClient(stage);
+    const head = await headOf(stage.base);
+    const response = await pay(`${first?.url}/portfolio?address=${wallet}&block=base:${head + 50}`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(`is ${head}; ${head + 50} is later.`);
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+  });
+});
+
+describe("a difference", () => {
+  it("between two blocks leads from one snapshot to the other, split into quantity and price", async () => {
+    const from = await heads();
+    const ether = (await callNode<Hex>(stage.base, "eth_getBalance", [wallet, "latest"])) as Hex;
+    await giveDollars(stage.base, 100_000_000n);
+    await setPrice(stage.base, 4_000_00000000n);
+    const to = await heads();
+    const [a, b] = await Promise.all(
+      [from, to].map(async (blocks) =>
+        extractFigures(JSON.parse(await buy(first, `/portfolio?address=${wallet}&block=${blocks}`))),
+      ),
+    );
+    if (!a || !b) throw new Error("there are two snapshots");
+    const text = await buy(first, `/portfolio/diff?address=${wallet}&from=${from}&to=${to}`);
+    const diff = JSON.parse(text) as PortfolioDiff;
+    expect(applyDiff(a, { ...diff, timestamp: diff.to.timestamp })).toEqual(b);
+    const dollars = diff.tokens.find(({ contract }) => contract === listedTokenOf(stage.base, "USDC"));
+    expect(dollars).toMatchObject({ chain: "base", priceUsd: "0" });
+    expect(dollars?.quantityUsd).toBe(dollars?.changeUsd);
+    const coin = diff.tokens.find(({ chain, contract }) => chain === "base" && contract === null);
+    expect(coin).toMatchObject({
+      quantityUsd: "0",
+      after: { rawBalance: BigInt(ether).toString(), priceUsd: "4000" },
+    });
+    expect(coin?.priceUsd).toBe(coin?.changeUsd);
+    const { beforeUsd, afterUsd, changeUsd, quantityUsd, priceUsd, otherUsd } = diff.total;
+    expect(addUsd(beforeUsd, changeUsd)).toBe(afterUsd);
+    expect(addUsd(addUsd(quantityUsd, priceUsd), otherUsd)).toBe(changeUsd);
+    expect(diff.chains.map(({ chain }) => chain)).toEqual(["base", "ethereum"]);
+    expect(diff.chains[1]?.changeUsd).toBe("0");
+    // The same from another process, after more has happened.
+    await setPrice(stage.base, 4_100_00000000n);
+    expect(await buy(second, `/portfolio/diff?address=${wallet}&from=${from}&to=${to}`)).toBe(text);
+  });
+
+  it("ends at the newest blocks unless it names others, and covers a vault", async () => {
+    const from = `base:${await headOf(stage.base)}`;
+    await setPrice(stage.base, 3_900_00000000n);
+    await sendTransaction(
+      stage.base,
+      stage.base.feeds.tokens[listedTokenOf(stage.base, "USDC")]?.feed ?? "0x",
+      priceFeedAbi,
+      "setAnswer",
+      [99_000_000n],
+    );
+    const diff = JSON.parse(
+      await buy(first, `/portfolio/diff?address=${wallet}&from=${from}`),
+    ) as PortfolioDiff;
+    expect(diff.to.blocks).toEqual([{ chain: "base", number: await headOf(stage.base) }]);
+    expect(diff.positions).toHaveLength(1);
+    expect(diff.positions[0]).toMatchObject({ kind: "vault", quantityUsd: "0" });
+    expect(diff.positions[0]?.priceUsd).toMatch(/^-/);
+  });
+
+  it.each([
+    ["", "from"],
+    ["from=base:5&to=base:4", "from must not be later than to: it is on base."],
+    ["from=base:5&to=ethereum:6", "to must name a block of every chain"],
+    ["from=base:5&chains=base,ethereum", "from must name a block of every chain"],
+  ])("rejects %j", async (query, message) => {
+    const response = await fetch(`${first?.url}/portfolio/diff?address=${wallet}&${query}`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(message);
+  });
+});
+
+describe("nodes without the state", () => {
+  it("make a 400 of the whole service, and nothing is charged", async () => {
+    stage.ethereum.plan = (calls) =>
+      calls.some(({ method, params }) => method === "eth_call" && isHashed(params[1]))
+        ? { kind: "error", code: -32_000, message: "missing trie node 1f: state is not available" }
+        : null;
+    try {
+      const { account, fetch: pay } = await openPayingClient(stage);
+      const response = await pay(`${first?.url}/portfolio?address=${wallet}&block=ethereum:3`);
+      expect([response.status, response.headers.get("x-error-code")]).toEqual([400, "STATE_UNAVAILABLE"]);
+      expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+    } finally {
+      stage.ethereum.plan = () => null;
+    }
+  });
+});
+
+function isHashed(block: unknown): boolean {
+  return typeof block === "object" && block !== null && "blockHash" in block;
+}
