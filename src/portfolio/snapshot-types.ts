@@ -2,6 +2,7 @@
 
 import type { Account } from "./account/kind.ts";
 import type { ChainCrossCheck } from "./cross-check/types.ts";
+import type { LoanRatios } from "./health/loan.ts";
 import type { PositionKind } from "./types.ts";
 
 export type PortfolioAsset = {
@@ -82,6 +83,17 @@ type PortfolioSummary = Omit<ChainSummary, "chain"> & {
 
 export type PortfolioAccount = Account & { readonly chain: string; readonly chainId: string };
 
+/** A lending account; ratios and amounts by the market itself, null where unknown. */
+export type LendingHealth = LoanRatios & {
+  readonly chain: string;
+  readonly chainId: string;
+  readonly protocol: string;
+  readonly name: string;
+  readonly contract: string | null;
+  readonly collateralUsd: string | null;
+  readonly debtUsd: string | null;
+};
+
 export type PortfolioSnapshot = {
   readonly address: string;
   readonly timestamp: string;
@@ -95,4 +107,5 @@ export type PortfolioSnapshot = {
   readonly crossCheck?: readonly ChainCrossCheck[];
   /** In the order of the request. */
   readonly accounts: readonly PortfolioAccount[];
+  readonly health: readonly LendingHealth[];
 };

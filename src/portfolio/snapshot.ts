@@ -6,6 +6,7 @@ import type { Hex } from "../lib/hex.ts";
 import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
 import type { CrossCheckSource } from "./cross-check/types.ts";
+import { readHealth } from "./health/read-health.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
@@ -145,19 +146,23 @@ async function readPinnedData(
   const sources = balances.prices
     ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
     : priceSources;
-  const prices = await collectPrices(sources, { at, assets }, signal);
+  const [prices, health] = await Promise.all([
+    collectPrices(sources, { at, assets }, signal),
+    readHealth({ at, wallet }, positions.positions, signal),
+  ]);
   const data: ChainData = {
     chain: at.chain,
     block: at.block,
     account: account.account,
     holdings,
     positions: positions.positions,
+    health: health.health,
     unreadDebts: positions.unreadDebts,
     prices: prices.prices,
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
-    warnings: [account, balances, metadata, prices, positions].flatMap(({ warnings }) => warnings),
+    warnings: [account, balances, metadata, prices, positions, health].flatMap(({ warnings }) => warnings),
   };
   // Only now: nearly every position has a value of its own, and its receipt tokens then need no price.
   const receipts = findUnpricedReceiptTokens(data);

@@ -156,6 +156,7 @@ export const exampleSnapshot = {
     { ...{ chain: "base", chainId: "eip155:8453" }, ...EXTERNALLY_OWNED },
     { ...{ chain: "ethereum", chainId: "eip155:1" }, ...EXTERNALLY_OWNED },
   ],
+  health: [],
 };
 
 /** The beginning of the example, for directories: short enough for a header. */

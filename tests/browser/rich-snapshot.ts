@@ -194,4 +194,5 @@ export const richSnapshot: PortfolioSnapshot = {
   recentActivity: activity,
   provider: "rpc",
   accounts: [],
+  health: [],
 };

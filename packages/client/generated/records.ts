@@ -732,6 +732,31 @@ export type IntentsRow = {
   log_index: number;
 };
 
+export type LendingHealth = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  protocol: string;
+  name: string;
+  /** The pool, market or vault that decides about a liquidation. */
+  contract: string | null;
+  /** How many times the collateral, each at its liquidation threshold, covers the debt; below 1 it can be liquidated. Null without debt, and when unknown. */
+  healthFactor: string | null;
+  /** Debt divided by collateral. */
+  loanToValue: string | null;
+  /** The loanToValue at which liquidation begins, for this collateral. */
+  liquidationThreshold: string | null;
+  /** The part of its value that the whole collateral can lose before liquidation begins. Null without debt, and when unknown. */
+  distanceToLiquidation: string | null;
+  /** By the market's own check where it has one. Null when unknown. */
+  liquidatable: boolean | null;
+  /** By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
+  collateralUsd: string | null;
+  /** By the same prices; "0" without debt. */
+  debtUsd: string | null;
+};
+
 export type ManagedWebhook = {
   id: string;
   owner: string | null;
@@ -1004,6 +1029,8 @@ export type PortfolioSnapshot = {
   provider: string;
   /** What kind of account the address is, one per requested chain, in the order of the request. */
   accounts: PortfolioAccount[];
+  /** Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown. */
+  health: LendingHealth[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
 };

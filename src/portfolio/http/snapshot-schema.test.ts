@@ -83,6 +83,7 @@ const SPECIFIED = {
     "positions",
     "recentActivity",
     "accounts",
+    "health",
     "provider",
   ],
   summary: [

@@ -228,6 +228,42 @@ const portfolioAccount = record("PortfolioAccount", {
   },
 });
 
+const lendingHealth = record("LendingHealth", {
+  chain,
+  chainId,
+  protocol: text,
+  name: text,
+  contract: {
+    ...nullable(address),
+    description: "The pool, market or vault that decides about a liquidation.",
+  },
+  healthFactor: {
+    ...nullable(amount),
+    description:
+      "How many times the collateral, each at its liquidation threshold, covers the debt; below 1 it can be liquidated. Null without debt, and when unknown.",
+  },
+  loanToValue: { ...nullable(amount), description: "Debt divided by collateral." },
+  liquidationThreshold: {
+    ...nullable(amount),
+    description: "The loanToValue at which liquidation begins, for this collateral.",
+  },
+  distanceToLiquidation: {
+    ...nullable(amount),
+    description:
+      "The part of its value that the whole collateral can lose before liquidation begins. Null without debt, and when unknown.",
+  },
+  liquidatable: {
+    type: ["boolean", "null"],
+    description: "By the market's own check where it has one. Null when unknown.",
+  },
+  collateralUsd: {
+    ...nullable(usd),
+    description:
+      "By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price.",
+  },
+  debtUsd: { ...nullable(usd), description: 'By the same prices; "0" without debt.' },
+});
+
 const snapshotShape = record("PortfolioSnapshot", {
   address,
   timestamp: { ...time, description: "Time of the snapshot." },
@@ -243,6 +279,10 @@ const snapshotShape = record("PortfolioSnapshot", {
   provider: { ...text, description: "Source of the balances." },
   accounts: listOf(portfolioAccount, {
     description: "What kind of account the address is, one per requested chain, in the order of the request.",
+  }),
+  health: listOf(lendingHealth, {
+    description:
+      "Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown.",
   }),
 });
 

@@ -2,6 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { Account } from "../account/kind.ts";
 import type { ChainCrossCheck } from "../cross-check/types.ts";
+import type { LoanHealth } from "../health/read-health.ts";
 import type {
   AssetKey,
   AssetPrice,
@@ -19,6 +20,8 @@ export type ChainData = {
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];
+  /** Of the lending accounts among the positions. */
+  readonly health: readonly LoanHealth[];
   /** Lending protocols in which a debt of the wallet may be missing among the positions. */
   readonly unreadDebts: ReadonlySet<string>;
   readonly prices: ReadonlyMap<AssetKey, AssetPrice>;

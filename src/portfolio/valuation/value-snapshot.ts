@@ -11,6 +11,7 @@ import type {
   TopHolding,
 } from "../snapshot-types.ts";
 import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
+import { listHealth } from "./list-health.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
@@ -91,6 +92,7 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     recentActivity: listRecentActivity(data),
     provider,
     accounts: chains.map(({ chain, account }) => ({ ...identifyChain(chain), ...account })),
+    health: chains.flatMap(listHealth),
     ...listCrossChecks(data),
   };
 }

@@ -29,6 +29,12 @@ async function accountOf({ pool }: AaveV3Market): Promise<{ collateral: bigint; 
   return { collateral, debt };
 }
 
+async function accountDataOf({ pool }: AaveV3Market) {
+  const data = await stage.deployer.call<bigint[]>(pool, "getUserAccountData", [stage.wallet]);
+  const [collateral = 0n, debt = 0n, , threshold = 0n, , factor = 0n] = data;
+  return { collateral, debt, threshold, factor };
+}
+
 /** In units of 8 decimals; each of our values is rounded to six. */
 function usdUnits(text: string | null): bigint {
   const { units, scale } = parseDecimal(text ?? "NaN", "value");
@@ -144,5 +150,44 @@ describe("Aave v3", () => {
       );
     }
     expect((await stage.snapshot(reader)).summary.totalValueUsd).not.toBeNull();
+  });
+
+  it("has the health of the pool's own account, and a distance at which the pool would liquidate", async () => {
+    const { health } = await stage.snapshot(reader);
+    expect(health.map(({ protocol, name, contract }) => [protocol, name, contract])).toEqual([
+      ["aave-v3", "Main", main.pool.address],
+      ["aave-v3", "Second", second.pool.address],
+    ]);
+    for (const [index, market] of [main, second].entries()) {
+      const own = await accountDataOf(market);
+      expect(health[index]).toMatchObject({
+        healthFactor: formatUsd(own.factor, 18),
+        liquidationThreshold: formatUsd(own.threshold, 4),
+        liquidatable: false,
+      });
+      const { collateralUsd = null, debtUsd = null } = health[index] ?? {};
+      expect(usdUnits(collateralUsd) - own.collateral).toBeLessThanOrEqual(50n);
+      expect(usdUnits(debtUsd) - own.debt).toBeLessThanOrEqual(50n);
+    }
+  });
+
+  it("would be liquidated just beyond the distance, and not just before it", async () => {
+    const { health } = await stage.snapshot(reader);
+    const distance = parseDecimal(health[0]?.distanceToLiquidation ?? "NaN", "distance");
+    const reserve = main.reserves.find(({ token }) => token.address === weth.address);
+    if (!reserve) throw new Error("no reserve of WETH");
+    const { feed, price } = reserve;
+    for (const [millionths, isSafe] of [
+      [-50n, true],
+      [50n, false],
+    ] as const) {
+      const lost = distance.units * 10n ** BigInt(18 - distance.scale) + millionths * 10n ** 12n;
+      await stage.deployer.send(feed, "set", [(price * (10n ** 18n - lost)) / 10n ** 18n, 0n]);
+      const { factor } = await accountDataOf(main);
+      expect(factor >= 10n ** 18n).toBe(isSafe);
+      const after = await stage.snapshot(reader);
+      expect(after.health[0]).toMatchObject({ liquidatable: !isSafe, healthFactor: formatUsd(factor, 18) });
+    }
+    await stage.deployer.send(feed, "set", [price, 0n]);
   });
 });

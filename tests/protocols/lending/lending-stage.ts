@@ -1,6 +1,7 @@
 // What the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one reader.
 import { formatDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
+import { readHealth } from "../../../src/portfolio/health/read-health.ts";
 import { collectPositions } from "../../../src/portfolio/positions/collect-positions.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type { AssetPrice, PositionReader } from "../../../src/portfolio/types.ts";
@@ -50,7 +51,8 @@ export async function startLendingStage(): Promise<LendingStage> {
     async snapshot(reader, prices = new Map()) {
       const at = await port.pin(signal);
       const { positions, warnings } = await collectPositions([reader], { at, wallet, holdings: [] }, signal);
-      const more: Partial<ChainData> = { block: at.block, positions, warnings, prices };
+      const { health } = await readHealth({ at, wallet }, positions, signal);
+      const more: Partial<ChainData> = { block: at.block, positions, health, warnings, prices };
       const data = makeChainData(at.chain, more);
       return valueSnapshot({ wallet, takenAtMs: 0, provider: "rpc", chains: [data] });
     },

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatDecimal } from "../../../src/lib/decimal.ts";
+import { formatDecimal, parseDecimal } from "../../../src/lib/decimal.ts";
+import { describeRatios } from "../../../src/portfolio/health/loan.ts";
 import { createMorphoBlueReader } from "../../../src/portfolio/positions/morpho-blue/reader.ts";
 import type { PositionReader, ProtocolPosition } from "../../../src/portfolio/types.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
@@ -157,6 +158,25 @@ describe("Morpho Blue", () => {
       supply: await view("supplied", priced),
       debt: await view("borrowed", priced),
     });
+  });
+
+  it("has a distance at which Morpho itself would liquidate, and not before", async () => {
+    const { health } = await read();
+    const ratios = health.map(({ loan }) => loan && describeRatios(loan));
+    expect(ratios).toMatchObject([{ liquidationThreshold: expect.stringMatching(/^0\.8[56]/) }]);
+    const distance = parseDecimal(ratios[0]?.distanceToLiquidation ?? "NaN", "distance");
+    const price = 9_876_543n * 10n ** 32n;
+    for (const [millionths, isSafe] of [
+      [-50n, true],
+      [50n, false],
+    ] as const) {
+      const lost = distance.units * 10n ** BigInt(18 - distance.scale) + millionths * 10n ** 12n;
+      await stage.deployer.send(oracle, "setPrice", [(price * (10n ** 18n - lost)) / 10n ** 18n]);
+      const liquidate = stage.deployer.call(morpho, "liquidate", [priced, stage.wallet, 1n, 0n, "0x"]);
+      if (isSafe) await expect(liquidate).rejects.toThrow("position is healthy");
+      else await liquidate.catch((error) => expect(String(error)).not.toContain("position is healthy"));
+    }
+    await stage.deployer.send(oracle, "setPrice", [price]);
   });
 
   it("is what repaying and withdrawing everything would move", async () => {

@@ -1,8 +1,10 @@
 // A local chain with tokens and the portfolio's own access to it, for the readers of vaults and lending markets.
+
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
+import { type LoanHealth, readHealth } from "../../../src/portfolio/health/read-health.ts";
 import type {
   ChainConfig,
   Holding,
@@ -28,6 +30,7 @@ contract Token is ERC20 {
 type Reading = PositionResult & {
   /** Sequential round trips. */
   readonly rounds: number;
+  readonly health: readonly LoanHealth[];
 };
 
 export type VaultStage = {
@@ -78,7 +81,8 @@ export async function startVaultStage(): Promise<VaultStage> {
         return pinned.read(calls, abort);
       };
       const result = await reader.read({ at: { ...pinned, read }, wallet, holdings }, signal);
-      return { ...result, rounds };
+      const { health } = await readHealth({ at: pinned, wallet }, result.positions, signal);
+      return { ...result, health, rounds };
     },
   };
 }

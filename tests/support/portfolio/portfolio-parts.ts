@@ -72,6 +72,7 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
     account: EOA,
     holdings: [],
     positions: [],
+    health: [],
     unreadDebts: new Set(),
     prices: new Map(),
     incompletePrices: new Set(),

@@ -1,0 +1,28 @@
+// The health of lending accounts as the response shows it: ratios by the market, dollars where its unit has a price.
+import { toCaip2Network } from "../../lib/caip2.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { describeRatios, toUsd } from "../health/loan.ts";
+import type { LendingHealth } from "../snapshot-types.ts";
+import { getAssetKey } from "../types.ts";
+import type { ChainData } from "./snapshot-data.ts";
+
+const UNKNOWN = {
+  ...{ healthFactor: null, loanToValue: null, liquidationThreshold: null },
+  ...{ distanceToLiquidation: null, liquidatable: null, collateralUsd: null, debtUsd: null },
+};
+
+export function listHealth({ chain, health, prices }: ChainData): readonly LendingHealth[] {
+  const priceOf = (contract: Hex | null) => prices.get(getAssetKey({ contract }))?.usd ?? null;
+  return health.map(({ protocol, name, contract, loan }) => ({
+    chain: chain.slug,
+    chainId: toCaip2Network(chain.chainId),
+    ...{ protocol, name, contract },
+    ...(loan === null
+      ? UNKNOWN
+      : {
+          ...describeRatios(loan),
+          collateralUsd: toUsd(loan.collateral, loan.unit, priceOf),
+          debtUsd: toUsd(loan.debt, loan.unit, priceOf),
+        }),
+  }));
+}
