@@ -30,6 +30,9 @@ const PICTURES: Readonly<Record<string, string>> = {
   transaction: "/transactions/:id",
 };
 
+/** The part of a page that its picture begins with, where the first screen does not show what is special. */
+const BEGINNINGS: Readonly<Record<string, string>> = { analytics: "#money-flow" };
+
 const data = mkdtempSync(join(tmpdir(), "sextant-screenshots-"));
 const run = spawn(process.execPath, ["bin/sextant.mjs", "local", "--seed", "1"], {
   env: { ...process.env, SEXTANT_DATA: data, API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" },
@@ -92,6 +95,9 @@ async function takePictures(url: string): Promise<void> {
       const response = await tab.goto(url + (await findPath(url, pattern)));
       if (response?.status() !== 200) throw new Error(`${pattern} is ${response?.status()}`);
       await tab.waitForSelector("input[type=range]");
+      const beginning = BEGINNINGS[name];
+      if (beginning !== undefined)
+        await tab.locator(beginning).evaluate((part) => part.scrollIntoView({ block: "start" }));
       const file = `${FOLDER}/explorer-${name}.png`;
       await tab.screenshot({ path: file });
       const { size } = statSync(file);

@@ -139,8 +139,7 @@ export function hash(page: PageContext, value: unknown, kind?: RecordKind): Html
   return kind === undefined ? identifier(value) : recordLink(page, kind, value, identifier(value));
 }
 
-/** By its ends, with all of it to copy. */
-export function identifier(value: string): Html {
+function identifier(value: string): Html {
   return html`<code class="id" title="${value}" data-copy="${value}">${shorten(value)}</code>`;
 }
 

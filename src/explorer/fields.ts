@@ -1,4 +1,5 @@
 // Fields of rows and events by their names: each shown as what it is, with a link where it names a record.
+import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
   address,
   amount,
@@ -34,9 +35,12 @@ const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
   solver_id: "solver",
 };
 
-/** The field beside an amount that names its token. */
+/** The field beside an amount that names its token; bids and fills have the tokens of their intent. */
 const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
   amount: "token",
+  amount_in: "input_token",
+  amount_out: "output_token",
+  surplus_out: "output_token",
   amount_in_max: "input_token",
   amount_out_min: "output_token",
   gross_amount: "token",
@@ -78,6 +82,8 @@ function plainValue(page: PageContext, fields: Fields, name: string, text: strin
   const tokenField = AMOUNT_TOKENS[name];
   if (tokenField !== undefined && fields[tokenField] !== undefined)
     return amount(page, text, fields[tokenField]);
+  // The registry holds bonds in the coin of the chain.
+  if (name === "bond") return amount(page, text, ZERO_ADDRESS);
   if (TIMES.test(name) && text !== "0") return time(text);
   if (name === "status") return status(text);
   if (/^-?[0-9]+$/.test(text)) return number(text);

@@ -4,6 +4,7 @@ import type { PageContext } from "./context.ts";
 import { fieldValue } from "./fields.ts";
 import { toWords } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import type { IntentTokens } from "./sentences.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -19,17 +20,22 @@ export type RowChange = {
 const OWN_PLACE = new Set(["block_number", "tx_hash", "log_index"]);
 
 /** Every row of an event. Null is a block that is too large to be folded for readers. */
-export function rowChanges(changes: readonly RowChange[] | null, page: PageContext): Html {
+export function rowChanges(
+  changes: readonly RowChange[] | null,
+  page: PageContext,
+  intents: IntentTokens,
+): Html {
   if (changes === null)
     return notice(
       "info",
       "The block is too large to show the rows of its events; the API reads any of them.",
     );
   if (changes.length === 0) return html`<p class="soft note">It has changed no row.</p>`;
-  return html`<div class="row-changes">${changes.map((each) => rowChange(each, page))}</div>`;
+  return html`<div class="row-changes">${changes.map((each) => rowChange(each, page, intents))}</div>`;
 }
 
-function rowChange({ table, key, before, after }: RowChange, page: PageContext): Html {
+function rowChange({ table, key, before, after }: RowChange, page: PageContext, intents: IntentTokens): Html {
+  const tokens = intents.get(String(key.intent_id ?? after.intent_id));
   const names = Object.keys(after).filter((name) =>
     before === null ? !(name in key) && !OWN_PLACE.has(name) : before[name] !== after[name],
   );
@@ -42,7 +48,7 @@ function rowChange({ table, key, before, after }: RowChange, page: PageContext):
       : html`<tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr>`;
   const rows = names.map(
     (name) =>
-      html`<tr><th scope="row">${toWords(name)}</th>${before !== null && html`<td class="old"><del>${fieldValue(page, before, name)}</del></td>`}<td class="new"><ins>${fieldValue(page, after, name)}</ins></td></tr>`,
+      html`<tr><th scope="row">${toWords(name)}</th>${before !== null && html`<td class="old"><del>${fieldValue(page, { ...tokens, ...before }, name)}</del></td>`}<td class="new"><ins>${fieldValue(page, { ...tokens, ...after }, name)}</ins></td></tr>`,
   );
   return html`<div class="row-change"><h4>${toWords(table)}${label} ${before === null ? badge("created", "good") : badge("changed", "accent")}</h4>${names.length === 0 ? html`<p class="soft note">Every field stays as it is.</p>` : html`<div class="scroll"><table class="diff"><thead>${head}</thead><tbody>${rows}</tbody></table></div>`}</div>`;
 }

@@ -1,7 +1,7 @@
 // Sentences of the API about events: addresses and hashes by their ends, amounts with symbol and decimals where known.
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiReader } from "./api-reader.ts";
-import { address, amount, findToken, identifier, token } from "./components.ts";
+import { address, amount, findToken, hash, token } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
 import { type Html, html } from "./html.ts";
@@ -76,7 +76,7 @@ function showSentence(page: PageContext, value: string, intent: TokensOfIntent |
 function showPart(page: PageContext, part: SentencePart): Html {
   if (part.kind === "text") return foreignText(part.text);
   if (part.kind === "id") {
-    if (part.id.length > 42) return identifier(part.id);
+    if (part.id.length > 42) return hash(page, part.id);
     return part.id === ZERO_ADDRESS && !part.isToken ? address(page, part.id) : token(page, part.id);
   }
   if (findToken(page, part.token) !== null) return amount(page, part.units, part.token);

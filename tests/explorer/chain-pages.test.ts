@@ -37,6 +37,7 @@ describe("a transaction", () => {
     expect(text).toMatch(
       /Intent #\d+ filled by solver \S+ : [\d,.…]+ (USDC|WETH) in, [\d,.…]+ (USDC|WETH) out/,
     );
+    expect(text).toMatch(/Amount in [\d,.…]+ (USDC|WETH) Amount out [\d,.…]+ (USDC|WETH)/);
     expect(text).toContain("Intents intent id");
     expect(text).toMatch(/Status Open Filled/);
     expect(text).toMatch(/Fills intent id #\d+ created/);

@@ -77,10 +77,13 @@ function eventCard(event: ChangedEvent, index: number, intents: IntentTokens, pa
   const fields = Object.fromEntries(
     Object.entries(event.args).map(([name, value]) => [toFieldName(name), value]),
   );
-  const args = Object.keys(fields).map((name) => [toWords(name), fieldValue(page, fields, name)] as const);
+  const tokens = intents.get(String(fields.intent_id));
+  const args = Object.keys(fields).map(
+    (name) => [toWords(name), fieldValue(page, { ...tokens, ...fields }, name)] as const,
+  );
   const content = html`<p>${sentence(page, event, intents)}.</p>
 <details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
-<h3>Rows before and after</h3>${rowChanges(event.rows, page)}`;
+<h3>Rows before and after</h3>${rowChanges(event.rows, page, intents)}`;
   return card(`${index + 1}. ${toWords(event.type)}`, content, {
     id: `event-${event.log_index}`,
     aside: html`<span class="soft">${event.contract} · log ${number(event.log_index)}</span>`,
