@@ -8,7 +8,7 @@ import type { ViewChild } from "./pay-page/elements.js";
 import { createViewContext } from "./pay-page/result-view.js";
 import { renderSnapshot } from "./pay-page/snapshot-view.js";
 import { renderOtherRoutes, renderPaymentTerms, renderProgramCard } from "./pay-page.ts";
-import { listPayPages } from "./pay-pages.ts";
+import { listPayPages, type PayPage } from "./pay-pages.ts";
 
 type FrontPageInput = {
   readonly offering: Offering;
@@ -21,7 +21,8 @@ type FrontPageInput = {
 export function renderFrontPage({ offering, links, paymentChainName }: FrontPageInput): HtmlPage {
   const [route] = offering.routes;
   if (!route) throw new TypeError("The offering has no route.");
-  const { path, priceUsd, terms } = route;
+  const { path, terms } = route;
+  const pages = listPayPages(offering);
   const free = links.map(
     (link) =>
       `<div><dt><a href="${escapeHtml(link.path)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd></div>`,
@@ -30,7 +31,7 @@ export function renderFrontPage({ offering, links, paymentChainName }: FrontPage
 <p class="lead">${escapeHtml(offering.description)}</p>
 <form class="card search" method="get" action="${escapeHtml(path)}">
 ${renderAddressField()}
-<div class="actions"><button>Continue</button><p class="soft"><strong class="price">$${escapeHtml(priceUsd)}</strong> per snapshot, in ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChainName)}. The next page shows the chains to read and asks your wallet; nothing is paid before.</p></div>
+<div class="actions">${pages.map(renderChoice).join("")}<p class="soft">${renderPrices(offering)}, in ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChainName)}. The next page shows the chains to read and asks your wallet; nothing is paid before.</p></div>
 </form>
 <section class="example" aria-labelledby="example-title">
 <div class="title"><h2 id="example-title">What you get</h2><p class="soft">An example: real fields, made-up numbers.</p></div>
@@ -50,9 +51,23 @@ ${free.join("\n")}
     title: "Sextant portfolio service",
     style: readPageStyle(),
     main,
-    links: listPayPages(offering),
+    links: pages,
     script: null,
   });
+}
+
+/** The first is what the Enter key chooses; no script is needed. */
+function renderChoice({ path, choice }: PayPage, index: number): string {
+  const look = index === 0 ? "" : ' class="second"';
+  return `<button formaction="${escapeHtml(path)}"${look}>${escapeHtml(choice)}</button>`;
+}
+
+function renderPrices(offering: Offering): string {
+  const prices = listPayPages(offering).map(({ path, noun }) => {
+    const priceUsd = offering.routes.find((route) => route.path === path)?.priceUsd ?? "";
+    return `<strong class="price">$${escapeHtml(priceUsd)}</strong> per ${escapeHtml(noun.toLowerCase())}`;
+  });
+  return prices.join(", ");
 }
 
 /** By the code that the pay page runs in the browser, so that the example looks like what is sold. */

@@ -93,11 +93,12 @@ export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): string {
 export function renderOtherRoutes({ routes }: Offering, shown: PaidRoute): string {
   const others = routes.filter(({ path }) => path !== shown.path);
   if (others.length === 0) return "";
-  const items = others.map(
-    ({ method, path, summary, description, priceUsd }) =>
-      `<div><dt>${escapeHtml(summary)}: <code>${escapeHtml(`${method} ${path}`)}</code>, $${escapeHtml(priceUsd)}</dt><dd>${escapeHtml(description)}</dd></div>`,
-  );
-  return `<section class="card"><h2>Also sold here, to programs</h2><dl class="facts links">
+  const items = others.map(({ method, path, summary, description, priceUsd }) => {
+    const name = escapeHtml(summary);
+    const title = findPayPage(path) === null ? name : `<a href="${escapeHtml(path)}">${name}</a>`;
+    return `<div><dt>${title}: <code>${escapeHtml(`${method} ${path}`)}</code>, $${escapeHtml(priceUsd)}</dt><dd>${escapeHtml(description)}</dd></div>`;
+  });
+  return `<section class="card"><h2>Also sold here</h2><dl class="facts links">
 ${items.join("\n")}
 </dl></section>`;
 }

@@ -1,12 +1,14 @@
 // The pay pages: what each says, and the modules of its script.
 import type { Offering } from "./offering.ts";
 
-type PayPage = {
+export type PayPage = {
   /** Of the paid route that browsers get the page of. */
   readonly path: string;
   /** In the navigation. */
   readonly label: string;
   readonly heading: string;
+  /** On the button that leads to it. */
+  readonly choice: string;
   /** What is bought. */
   readonly noun: string;
   readonly gets: readonly string[];
@@ -19,6 +21,7 @@ export const PAY_PAGES: readonly PayPage[] = [
     path: "/portfolio",
     label: "Snapshot",
     heading: "What is in this wallet?",
+    choice: "See what is in it",
     noun: "Snapshot",
     gets: [
       "Every known token of the wallet on the chains you choose, read at one block per chain",
@@ -34,6 +37,20 @@ export const PAY_PAGES: readonly PayPage[] = [
       "snapshot-view.js",
       "snapshot-page.js",
     ],
+  },
+  {
+    path: "/exposure",
+    label: "Exposure",
+    heading: "What can be taken from this wallet?",
+    choice: "See what can be taken",
+    noun: "Exposure",
+    gets: [
+      "Every live permission that is found: allowances, Permit2, operators of collections, delegates, owners, modules, session keys",
+      "For each: who holds it, how much can be taken, and what that is worth now",
+      "The call that ends it, to copy or to send from your wallet",
+      "Read from the state of the chain at one block, never from events alone; what was searched is stated",
+    ],
+    modules: ["revocation-view.js", "permission-list.js", "exposure-view.js", "exposure-page.js"],
   },
 ];
 

@@ -28,15 +28,27 @@ export async function openBrowser(): Promise<Browser> {
 
 type WalletCall = { readonly method: string; readonly params?: readonly unknown[] };
 
+type SentTransaction = {
+  readonly chainId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly value: string;
+};
+
 type TestWallet = {
   readonly calls: readonly string[];
   /** The signed typed data, in order. */
   readonly signed: readonly TypedDataDefinition[];
+  /** The transactions it was asked to send, in order, with the chain it was on. */
+  readonly sent: readonly SentTransaction[];
   /** The chains it was asked to add (EIP-3085). */
   readonly added: readonly { readonly chainId: string }[];
 };
 
 export type WalletOptions = {
+  /** The account it shares; it signs as the payer all the same. */
+  readonly account?: string;
   readonly chainId?: string;
   /** Announces itself by EIP-6963 instead of setting window.ethereum. */
   readonly announced?: true;
@@ -45,6 +57,8 @@ export type WalletOptions = {
    * adding, or on phones with the code inside an internal error and no switch.
    */
   readonly unknownChain?: "desktop" | "phone";
+  /** Sends a transaction to a chain; without it, its hash is made up. */
+  readonly send?: (transaction: SentTransaction) => Promise<string>;
   /** Throws what the wallet would; the message of an error must be `<code> <text>`. */
   readonly onCall?: (call: WalletCall) => void;
 };
@@ -53,12 +67,13 @@ export type WalletOptions = {
 export async function addWallet(page: Page, options: WalletOptions = {}): Promise<TestWallet> {
   const calls: string[] = [];
   const signed: TypedDataDefinition[] = [];
+  const sent: SentTransaction[] = [];
   const added: { chainId: string }[] = [];
   let chainId = options.chainId ?? "0x1";
   const knows = (id: string) =>
     options.unknownChain === undefined || added.some((chain) => chain.chainId === id);
   const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
-    eth_requestAccounts: () => [PAYER.address],
+    eth_requestAccounts: () => [options.account ?? PAYER.address],
     eth_chainId: () => chainId,
     wallet_switchEthereumChain: ([requested]) => {
       const { chainId: id } = requested as { chainId: string };
@@ -72,10 +87,16 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
       return null;
     },
     eth_signTypedData_v4: ([account, text]) => {
-      if (account !== PAYER.address) throw new Error("4100 Another account was requested.");
+      if (account !== (options.account ?? PAYER.address))
+        throw new Error("4100 Another account was requested.");
       const data = JSON.parse(String(text)) as TypedDataDefinition;
       signed.push(data);
       return PAYER.signTypedData(data);
+    },
+    eth_sendTransaction: ([transaction]) => {
+      const full = { ...(transaction as Omit<SentTransaction, "chainId">), chainId };
+      sent.push(full);
+      return options.send?.(full) ?? `0x${"ab".repeat(32)}`;
     },
   };
   await page.exposeFunction("callWallet", async (call: WalletCall) => {
@@ -102,7 +123,7 @@ export async function addWallet(page: Page, options: WalletOptions = {}): Promis
     if (${options.announced === true}) window.addEventListener("eip6963:requestProvider", announce);
     else window.ethereum = provider;
   }`);
-  return { calls, signed, added };
+  return { calls, signed, sent, added };
 }
 
 function unrecognizedChain(isPhone: boolean): Error {

@@ -1,5 +1,4 @@
 // How the pages look in a real browser: everything fits at every width, in both schemes, for eyes and for screen readers.
-import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
@@ -9,6 +8,7 @@ import {
   type TestPortfolioWebOptions,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage } from "./browser.ts";
+import { FIND_OVERFLOW, findBarriers } from "./page-checks.ts";
 import { RICH_WARNINGS, ROUTINE_NOTES, richSnapshot } from "./rich-snapshot.ts";
 
 const WIDTHS = [360, 390, 768, 1280];
@@ -48,23 +48,6 @@ function resize(page: Page, width: number): Promise<void> {
   return page.setViewportSize({ width, height: 900 });
 }
 
-/** What is wider than its place, as text; run in the page, which has no access to this file. */
-const FIND_OVERFLOW = `(() => {
-  const found = [];
-  const name = (node) => node.tagName + "." + node.className + " " + node.textContent.slice(0, 30);
-  const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth > clientWidth) found.push("the page");
-  for (const node of document.querySelectorAll("#total, .card, h1, h2, h3, table, dd, .legend li > span")) {
-    if (node.clientWidth > 0 && node.scrollWidth > node.clientWidth) found.push(name(node));
-  }
-  for (const cell of document.querySelectorAll("table, th, td")) {
-    const { left, right, width } = cell.getBoundingClientRect();
-    const isUnseen = width === 0 || cell.closest("details:not([open])");
-    if (!isUnseen && (left < 0 || right > innerWidth + 0.5)) found.push("outside: " + name(cell));
-  }
-  return found;
-})()`;
-
 /** Names of chains that are spread over two lines. */
 const FIND_BROKEN_CHAINS = `(() => {
   const texts = document.createTreeWalker(document.getElementById("result"), NodeFilter.SHOW_TEXT);
@@ -80,23 +63,6 @@ const FIND_BROKEN_CHAINS = `(() => {
   }
   return broken;
 })()`;
-
-type Finding = {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-};
-
-/** What axe finds serious or critical, with the first place of each. */
-async function findBarriers(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
-    readonly violations: readonly Finding[];
-  };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
-}
 
 describe("a snapshot on the page", () => {
   it("fits its place at every width, with names of chains in one piece", async () => {

@@ -1,4 +1,4 @@
-// Sorts what a snapshot says about itself: notes that every snapshot has, and warnings, which ask for attention.
+// Sorts what a response says about itself: notes that every one has, and warnings, which ask for attention.
 import { createElement, renderCard, renderFacts } from "./elements.js";
 import { renderTime, shortenSentence } from "./texts.js";
 
@@ -8,6 +8,8 @@ import { renderTime, shortenSentence } from "./texts.js";
 const ROUTINE = [
   /^.+ was read at block \d+ \(0x[0-9a-f]{64}\)\.$/,
   /^.+: recent activity and unlisted tokens are found by token transfers since block \d+ \(about [\w ]+\); transfers of .+ itself leave no log and are not shown\.$/,
+  /^.+: permissions are those of every known spender of list .+ for held tokens and stablecoins, and of approvals in logs since block \d+; older ones for other spenders are not found\.$/,
+  /^.+: session keys are found by logs since block \d+\.$/,
   /^Classified as spam on .+ and not counted: /,
 ];
 
@@ -31,14 +33,16 @@ export function renderWarnings(warnings) {
   );
 }
 
-/** @param {import("./responses.d.ts").Snapshot} snapshot @param {string[]} notes @param {ViewContext} context */
-export function renderNotes({ timestamp, provider }, notes, { timeZone }) {
+/**
+ * @param {{timestamp: string, provider: string}} body
+ * @param {string[]} notes
+ * @param {ViewContext} context
+ * @param {string[][]} facts More of them: name and value.
+ */
+export function renderNotes({ timestamp, provider }, notes, { timeZone }, facts = []) {
   return renderCard(
     "How it was read",
-    renderFacts([
-      ["Taken", renderTime(timestamp, timeZone)],
-      ["Source of balances", provider],
-    ]),
+    renderFacts([["Taken", renderTime(timestamp, timeZone)], ["Source of balances", provider], ...facts]),
     notes.length === 0
       ? null
       : createElement("div", { class: "notes", role: "note" }, renderSentences(notes)),

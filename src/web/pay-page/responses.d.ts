@@ -66,3 +66,53 @@ export type Snapshot = PaidBody & {
   positions: Position[];
   recentActivity: Activity[];
 };
+
+/** What ends a permission: a call by the wallet, or an authorization (EIP-7702) that it signs. */
+export type Revocation =
+  | { type: "call"; from: string; to: string; data: string; value: string; description: string }
+  | {
+      type: "authorization";
+      authorization: { chainId: number; address: string };
+      description: string;
+    };
+
+export type Permission = {
+  chain: string;
+  chainId: string;
+  kind: string;
+  contract: string;
+  symbol: string | null;
+  name: string | null;
+  spender: string;
+  spenderName: string | null;
+  spenderProtocol: string | null;
+  via: string | null;
+  rawAllowance: string | null;
+  allowance: string | null;
+  unlimited: boolean;
+  tokenId: string | null;
+  expiresAt: string | null;
+  rawBalance: string | null;
+  balance: string | null;
+  valueAtRiskUsd: string | null;
+  reasons: string[];
+  revoke: Revocation | null;
+};
+
+type ExposureCounts = {
+  permissionCount: number;
+  unlimitedCount: number;
+  unknownSpenderCount: number;
+  valueAtRiskUsd: string | null;
+};
+
+export type Exposure = PaidBody & {
+  chains: string[];
+  provider: string;
+  summary: ExposureCounts & {
+    spenderListVersion: string;
+    chains: (ExposureCounts & { chain: string; blockNumber: number; searchedFromBlock: number | null })[];
+    warnings: string[];
+  };
+  permissions: Permission[];
+};

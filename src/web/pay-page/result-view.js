@@ -1,4 +1,4 @@
-// Renders what every bought result has around it: its title and the receipt; and what views know about chains.
+// Renders what every bought result has: its title, its receipt and the figure that sums it up; and what views know about chains.
 import { createElement, renderFacts } from "./elements.js";
 import { renderHex, renderTime, renderTransaction } from "./texts.js";
 
@@ -46,4 +46,13 @@ export function renderReceipt({ transaction, payer }, { priceUsd, paymentChain }
       ["From", payer ? renderHex(String(payer)) : "unknown"],
     ]),
   );
+}
+
+// More would not fit a phone in the largest size.
+const LARGE_LENGTH_MAX = 13;
+
+/** The figure that sums the result up. @param {string} text */
+export function renderTotalAmount(text) {
+  const look = text.length > LARGE_LENGTH_MAX ? "total long" : "total";
+  return createElement("p", { class: look, id: "total" }, text);
 }

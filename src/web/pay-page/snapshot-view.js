@@ -5,6 +5,7 @@ import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } 
 import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { renderPositions } from "./position-table.js";
+import { renderTotalAmount } from "./result-view.js";
 import { renderChain } from "./texts.js";
 import { renderTokens } from "./token-table.js";
 
@@ -36,7 +37,7 @@ function renderTotal(snapshot, context) {
   const total = summary.totalValueUsd;
   return renderCard(
     "Total value",
-    renderAmount(total === null ? "Unknown" : formatUsd(total)),
+    renderTotalAmount(total === null ? "Unknown" : formatUsd(total)),
     total === null
       ? createElement(
           "p",
@@ -50,15 +51,6 @@ function renderTotal(snapshot, context) {
       ...summary.chains.map((chain) => renderChainShare(chain, snapshot, context)),
     ),
   );
-}
-
-// More would not fit a phone in the largest size.
-const LARGE_LENGTH_MAX = 13;
-
-/** @param {string} text */
-function renderAmount(text) {
-  const look = text.length > LARGE_LENGTH_MAX ? "total long" : "total";
-  return createElement("p", { class: look, id: "total" }, text);
 }
 
 /** What the total is the sum of. @param {Snapshot} snapshot */

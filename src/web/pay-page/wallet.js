@@ -1,4 +1,4 @@
-// The visitor's wallet (EIP-1193): account, chain and signature.
+// The visitor's wallet (EIP-1193): account, chain, signature and transaction.
 import { parseChainId } from "./payment.js";
 
 /**
@@ -27,11 +27,16 @@ export async function findWallet() {
   return found[0] ?? null;
 }
 
+/** The accounts that the visitor shares, the selected one first. @param {Wallet} wallet @returns {Promise<string[]>} */
+export async function requestAccounts(wallet) {
+  const accounts = await requestWallet(wallet, "eth_requestAccounts", []);
+  return Array.isArray(accounts) ? accounts.filter((account) => typeof account === "string") : [];
+}
+
 /** @param {Wallet} wallet @returns {Promise<string>} */
 export async function requestAccount(wallet) {
-  const accounts = await requestWallet(wallet, "eth_requestAccounts", []);
-  const account = Array.isArray(accounts) ? accounts[0] : null;
-  if (typeof account !== "string") throw new Error("Your wallet provided no account to pay with.");
+  const [account] = await requestAccounts(wallet);
+  if (account === undefined) throw new Error("Your wallet provided no account to pay with.");
   return account;
 }
 
@@ -55,7 +60,7 @@ export async function switchChain(wallet, network, chain) {
 async function addChain(wallet, chainId, { name, wallet: known }) {
   if (known === null) {
     throw new Error(
-      `Your wallet does not know ${name} (chain id ${Number(chainId)}); add it there, then pay.`,
+      `Your wallet does not know ${name} (chain id ${Number(chainId)}); add it there, then try again.`,
     );
   }
   const { nativeCurrency, rpcUrl } = known;
@@ -76,6 +81,17 @@ export async function signTypedData(wallet, account, data) {
   if (typeof signature !== "string")
     throw new Error("Your wallet returned no signature. Try again, or use another wallet.");
   return signature;
+}
+
+/**
+ * @param {Wallet} wallet
+ * @param {{from: string, to: string, data: string, value: string}} transaction
+ * @returns {Promise<string>} Its hash.
+ */
+export async function sendTransaction(wallet, transaction) {
+  const hash = await requestWallet(wallet, "eth_sendTransaction", [transaction]);
+  if (typeof hash !== "string") throw new Error("Your wallet returned no transaction. Look for it there.");
+  return hash;
 }
 
 /** @param {Wallet} wallet @param {string} method @param {unknown[]} params @returns {Promise<unknown>} */

@@ -9,8 +9,12 @@ import {
 } from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";
-import { createPortfolioOffering, describeOffer } from "../../../src/portfolio/http/offering.ts";
-import type { RouteServices } from "../../../src/portfolio/http/routes/paid-route.ts";
+import {
+  createPortfolioOffering,
+  describeOffer,
+  type SoldRoute,
+} from "../../../src/portfolio/http/offering.ts";
+import type { PaidRouteDeclaration, RouteServices } from "../../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
@@ -55,6 +59,8 @@ export type TestPortfolioWeb = {
 export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
+  /** The routes on offer, at the same price; the snapshot alone unless given. */
+  readonly declarations?: readonly PaidRouteDeclaration[];
   /** A real paywall instead of the one that accepts every payment. */
   readonly sale?: Sale;
   readonly devBypass?: boolean;
@@ -78,30 +84,24 @@ export async function startTestPortfolioWeb(
   });
   const paid: ReceivedPayment[] = [];
   const sale: Sale = options.sale ?? acceptAll(offer, { devBypass, paid, onPayment });
-  const sold = { declaration: portfolioRoute, sale };
-  const offering = createPortfolioOffering([sold], Date.UTC(2026, 0, 1));
-  const [route] = offering.routes;
-  if (!route) throw new Error("The offering has no route.");
+  const sold = (options.declarations ?? [portfolioRoute]).map((declaration) => ({ declaration, sale }));
+  const offering = createPortfolioOffering(sold, Date.UTC(2026, 0, 1));
   const { walletRpcUrl } = options;
   const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
   const wallet = walletRpcUrl === undefined ? null : { nativeCurrency, rpcUrl: walletRpcUrl };
   const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null, wallet };
   const defaultChains = ["base", "ethereum"];
-  const pageInput = { offering, route, chains: pageChains, defaultChains, paymentChain };
-  const endpoint = createPaidEndpoint({
-    sold,
-    served: SLUGS,
-    services: { snapshots } as RouteServices,
-    free: devBypass,
-    page: () => renderPayPage(pageInput),
-  });
-  addPortfolioRoutes(server.app, {
-    offering,
-    sold: [sold],
-    endpoints: [endpoint],
-    devBypass,
-    registry: new Registry(),
-  });
+  const pageInput = { offering, chains: pageChains, defaultChains, paymentChain };
+  const endpoints = offering.routes.map((route, index) =>
+    createPaidEndpoint({
+      sold: sold[index] as SoldRoute,
+      served: SLUGS,
+      services: { snapshots } as RouteServices,
+      free: devBypass,
+      page: () => renderPayPage({ ...pageInput, route }),
+    }),
+  );
+  addPortfolioRoutes(server.app, { offering, sold, endpoints, devBypass, registry: new Registry() });
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
   return { url, paid, close: server.close };
 }
