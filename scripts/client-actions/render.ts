@@ -158,7 +158,7 @@ export function renderActions(operations: readonly ClientOperation[]): string {
   const indexed = operations.filter(({ takesBlock }) => takesBlock);
   const others = operations.filter(({ takesBlock }) => !takesBlock);
   const used = operations.flatMap((each) => [
-    resultRecord(each),
+    ...resultRecord(each).split(" | "),
     each.body === null ? "" : formatType(each.body.schema),
   ]);
   const imported = [...new Set(used.filter((name) => /^[A-Z]\w*$/.test(name)))].sort();
@@ -196,7 +196,7 @@ function renderAction(operation: ClientOperation): string {
     ...renderExample(operation).map((line) => `   * ${line}`),
     "   * ```",
     "   */",
-    `  ${id}(${parameters.join(", ")}): ${resultOf(operation)};`,
+    `  ${id}${typeParametersOf(operation)}(${parameters.join(", ")}): ${resultOf(operation)};`,
   ].join("\n");
 }
 
@@ -219,6 +219,13 @@ function optionsOf({ kind, takesMinBlock }: ClientOperation): string {
   return takesMinBlock ? "ReadOptions" : "RequestOptions";
 }
 
+/** What is sold may have several forms, of which parameters select one: the caller names it, and the first is the default. */
+function typeParametersOf(operation: ClientOperation): string {
+  const [first, ...others] = resultRecord(operation).split(" | ");
+  if (operation.kind !== "paid" || others.length === 0) return "";
+  return `<Data extends ${[first, ...others].join(" | ")} = ${first}>`;
+}
+
 function resultRecord({ response, list }: ClientOperation): string {
   if (list === null) return formatType(response);
   const { [list]: records } = response.properties as Readonly<Record<string, JsonSchema>>;
@@ -230,7 +237,8 @@ function resultOf(operation: ClientOperation): string {
   if (kind === "document") return "Promise<PublishedDocument>";
   const record = resultRecord(operation);
   if (kind === "list") return `List<${record}>`;
-  return kind === "paid" ? `Promise<Paid<${record}>>` : `Promise<${record}>`;
+  if (kind !== "paid") return `Promise<${record}>`;
+  return `Promise<Paid<${typeParametersOf(operation) === "" ? record : "Data"}>>`;
 }
 
 function renderExample({ id, kind, parameters, body, list }: ClientOperation): string[] {

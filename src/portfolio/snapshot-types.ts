@@ -105,6 +105,13 @@ export type PortfolioSnapshot = {
   readonly provider: string;
   /** Only where the service compares with a second source: one entry per chain. */
   readonly crossCheck?: readonly ChainCrossCheck[];
+  /** Only where the request has a least value. */
+  readonly omitted?: {
+    readonly minUsd: string;
+    readonly tokens: number;
+    readonly unpricedTokens: number;
+    readonly positions: number;
+  };
   /** In the order of the request. */
   readonly accounts: readonly PortfolioAccount[];
   readonly health: readonly LendingHealth[];

@@ -168,5 +168,4 @@ export const exampleExcerpt = {
   tokens: exampleSnapshot.tokens
     .slice(0, 1)
     .map(({ chain, symbol, balance, valueUsd }) => ({ chain, symbol, balance, valueUsd })),
-  provider: exampleSnapshot.provider,
 };

@@ -8,13 +8,14 @@ import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.t
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { openPaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 export type ClientStage = Awaited<ReturnType<typeof openClientStage>>;
 
-/** The real route, payments and chain; what is sold only names the wallet and the run that made it. */
+/** The real route, payments and chain; what is sold is the example, for any wallet. */
 export async function openClientStage() {
   const paid = await openPaidStage("in process");
   const service = await paid.serve();
@@ -22,7 +23,7 @@ export async function openClientStage() {
   const snapshots = {
     read: async ({ wallet }: { readonly wallet: string }) => {
       runs.push(wallet);
-      return { address: wallet, run: runs.length };
+      return { ...exampleSnapshot, address: wallet };
     },
   } as unknown as SnapshotReader;
   const server = createHttpServer({

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -1030,7 +1030,7 @@ export interface OtherActions {
    * const { data, receipt } = await sextant.getPortfolio({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
    * ```
    */
-  getPortfolio(parameters: {
+  getPortfolio<Data extends PortfolioSnapshot | PortfolioHoldings | PortfolioOverview | PortfolioSelection = PortfolioSnapshot>(parameters: {
     /** The EVM wallet; upper or lower case. */
     address: string;
     /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
@@ -1039,7 +1039,13 @@ export interface OtherActions {
     block?: string;
     /** Whether to list tokens marked as spam. Totals exclude them either way. */
     spam?: "include" | "exclude";
-  }, options?: PaidOptions): Promise<Paid<PortfolioSnapshot>>;
+    /** How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds. */
+    detail?: "full" | "tokens" | "summary";
+    /** Leaves out tokens worth less than this, and tokens without a known value; and positions worth less, or owing less, unless their value is partial or unknown, because that may be a debt. Totals and counts stay those of the whole wallet; `omitted` says how many were left out. */
+    min_usd?: string;
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    fields?: string;
+  }, options?: PaidOptions): Promise<Paid<Data>>;
 
   /**
    * What changed in a wallet between two blocks. The difference of two snapshots of an EVM wallet, each as of blocks that you name: per token, position, chain and in total, the change in value split exactly into quantity and price, with what was known before and after. (GET /portfolio/diff)

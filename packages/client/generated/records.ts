@@ -256,6 +256,13 @@ export type ChainSummary = {
   totalValueUsd: string | null;
 };
 
+export type ChainTotal = {
+  /** The chain's slug. */
+  chain: string;
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
+  totalValueUsd: string | null;
+};
+
 export type CommerceAnalytics = {
   summary: {
     merchants: string;
@@ -527,6 +534,32 @@ export type Head = {
   indexed_timestamp: string;
   finalized_block: string;
   start_block: string;
+};
+
+export type HeldPosition = {
+  /** The chain's slug. */
+  chain: string;
+  protocol: string;
+  kind: "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
+  name: string;
+  /** The sum of its assets that have a value; null when none has, negative for debt. */
+  valueUsd: string | null;
+  /** True when valueUsd leaves out an asset, because that has no known price. */
+  partial: boolean;
+};
+
+export type HeldToken = {
+  /** The chain's slug. */
+  chain: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  symbol: string | null;
+  /** Exact; null when the decimals are unknown. */
+  balance: string | null;
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  valueUsd: string | null;
+  /** When true, excluded from totals and top holdings; summary.warnings states why. */
+  spam: boolean;
 };
 
 export type Integrity = {
@@ -861,6 +894,25 @@ export type OffchainBid = {
   created_at: string;
 };
 
+export type OmittedHoldings = {
+  /** The `min_usd` of the request. */
+  minUsd: string;
+  /** Tokens that are not listed. */
+  tokens: number;
+  /** Those of them without a known value. */
+  unpricedTokens: number;
+  /** Positions that are not listed. */
+  positions: number;
+};
+
+export type OverviewHolding = {
+  /** The chain's slug. */
+  chain: string;
+  symbol: string | null;
+  name: string | null;
+  valueUsd: string;
+};
+
 export type PAYMENT_POLICY = {
   policy_type: "PAYMENT_POLICY";
   merchant: string;
@@ -998,6 +1050,48 @@ export type PortfolioDiff = {
   provider: string;
 };
 
+export type PortfolioHoldings = {
+  address: string;
+  /** Time of the snapshot. */
+  timestamp: string;
+  chains: string[];
+  summary: PortfolioSummary;
+  /** Largest value first, tokens without a value last. */
+  tokens: HeldToken[];
+  positions: HeldPosition[];
+  /** Source of the balances. */
+  provider: string;
+  omitted?: OmittedHoldings;
+};
+
+export type PortfolioOverview = {
+  address: string;
+  /** Time of the snapshot. */
+  timestamp: string;
+  /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
+  totalValueUsd: string | null;
+  /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
+  stablecoinValueUsd: string | null;
+  /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
+  tokenCount: number;
+  /** Those of them with a valueUsd. */
+  pricedTokenCount: number;
+  /** Those of them without. */
+  unpricedTokenCount: number;
+  positionCount: number;
+  /** One per requested chain, in the order of the request. */
+  chains: ChainTotal[];
+  /** The largest of the snapshot's that fit; a long symbol or name is cut and ends in …. */
+  topHoldings: OverviewHolding[];
+  /** The warnings of the snapshot, listed or not. */
+  warningCount: number;
+  /** Those that fit, what is missing or uncertain before what every snapshot says; a long one is cut and ends in …. */
+  warnings: string[];
+  /** Source of the balances. */
+  provider: string;
+  omitted?: OmittedHoldings;
+};
+
 export type PortfolioPosition = {
   /** The chain's slug. */
   chain: string;
@@ -1013,6 +1107,8 @@ export type PortfolioPosition = {
   /** True when valueUsd leaves out an asset, because that has no known price. */
   partial: boolean;
 };
+
+export type PortfolioSelection = Record<string, unknown>;
 
 export type PortfolioSnapshot = {
   address: string;
@@ -1033,6 +1129,7 @@ export type PortfolioSnapshot = {
   health: LendingHealth[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
+  omitted?: OmittedHoldings;
 };
 
 export type PortfolioSummary = {

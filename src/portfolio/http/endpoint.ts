@@ -65,7 +65,7 @@ function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
 
 /** What a route takes and returns, whatever it costs. */
 export function describePaidEndpoint(
-  { path, operationId, summary, description, response }: PaidRouteDeclaration,
+  { path, operationId, summary, description, response, otherResponses = [] }: PaidRouteDeclaration,
   parameters: readonly Parameter[],
 ): Omit<Endpoint, "handle"> {
   return {
@@ -77,7 +77,7 @@ export function describePaidEndpoint(
     tag: "Portfolio",
     parameters,
     body: null,
-    responses: { 200: response },
+    responses: { 200: otherResponses.length === 0 ? response : { anyOf: [response, ...otherResponses] } },
   };
 }
 

@@ -53,12 +53,9 @@ function keepRequired(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Only the form of what is required: the whole must fit into a header. */
+/** Of what is optional only the name: the whole must fit into a header. */
 function describeQuery(parameters: readonly Parameter[]): JsonSchema {
-  const properties = parameters.map(({ name, required, kind: { json } }) => [
-    name,
-    required ? json : { type: json.type },
-  ]);
+  const properties = parameters.map(({ name, required, kind: { json } }) => [name, required ? json : {}]);
   return {
     ...shortenSchema({ type: "object", properties: Object.fromEntries(properties) }, 1),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),

@@ -201,6 +201,9 @@ describe("/openapi.json", () => {
       ["chains", "query"],
       ["block", "query"],
       ["spam", "query"],
+      ["detail", "query"],
+      ["min_usd", "query"],
+      ["fields", "query"],
       ["PAYMENT-SIGNATURE", "header"],
     ]);
   });

@@ -286,8 +286,18 @@ const snapshotShape = record("PortfolioSnapshot", {
   }),
 });
 
-/** `crossCheck` is the only key that a response may lack. */
+const omitted = {
+  ...record("OmittedHoldings", {
+    minUsd: { ...amount, description: "The `min_usd` of the request." },
+    tokens: { ...count, description: "Tokens that are not listed." },
+    unpricedTokens: { ...count, description: "Those of them without a known value." },
+    positions: { ...count, description: "Positions that are not listed." },
+  }),
+  description: "Only with `min_usd`: how much it left out.",
+};
+
+/** `crossCheck` and `omitted` are the only keys that a response may lack. */
 export const portfolioSnapshotSchema: JsonSchema = {
   ...snapshotShape,
-  properties: { ...(snapshotShape.properties as Readonly<Record<string, JsonSchema>>), crossCheck },
+  properties: { ...(snapshotShape.properties as Readonly<Record<string, JsonSchema>>), crossCheck, omitted },
 };

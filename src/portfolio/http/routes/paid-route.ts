@@ -20,17 +20,17 @@ export type RouteServices = {
 };
 
 /** A valid request. */
-export type PaidRead = {
+export type PaidRead<Body = unknown> = {
   /** All that determines the response, in one form for equal requests: the payment is bound to it. */
   readonly query: Readonly<Record<string, string>>;
   /** The body of the response; it must end when the signal aborts. */
-  read(services: RouteServices, signal: AbortSignal): Promise<unknown>;
+  read(services: RouteServices, signal: AbortSignal): Promise<Body>;
 };
 
-export type PaidQuery = {
+export type PaidQuery<Body = unknown> = {
   readonly parameters: readonly Parameter[];
   /** Applies defaults to values that the router has parsed with `parameters`; throws INPUT_INVALID. */
-  parse(values: Readonly<Record<string, unknown>>): PaidRead;
+  parse(values: Readonly<Record<string, unknown>>): PaidRead<Body>;
 };
 
 export type PaidRouteDeclaration = {
@@ -48,6 +48,8 @@ export type PaidRouteDeclaration = {
   /** An example of the query, for directories and texts. */
   readonly exampleQuery: Readonly<Record<string, string>>;
   readonly response: JsonSchema;
+  /** The other forms of the response, which parameters select; see `budget/`. */
+  readonly otherResponses?: readonly JsonSchema[];
   readonly responseExample: Readonly<Record<string, unknown>>;
   /** The beginning of the example: it goes into a header of each 402, with the names of the response's fields. */
   readonly responseExcerpt: Readonly<Record<string, unknown>>;

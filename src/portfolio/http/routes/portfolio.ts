@@ -1,9 +1,13 @@
 // GET /portfolio: the snapshot of a wallet.
 import { exampleExcerpt, exampleSnapshot } from "../../../web/example-snapshot.ts";
 import { createPortfolioParameters, formatBlocks, type PortfolioRequest } from "../../query.ts";
+import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
+import { addBudget, describeSelection } from "../budget/budget.ts";
+import { portfolioOverviewSchema } from "../budget/overview.ts";
+import { portfolioHoldingsSchema, SNAPSHOT_BUDGET } from "../budget/snapshot-budget.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
-import type { PaidRouteDeclaration } from "./paid-route.ts";
+import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 export const portfolioRoute: PaidRouteDeclaration = {
   path: "/portfolio",
@@ -14,23 +18,11 @@ export const portfolioRoute: PaidRouteDeclaration = {
   tags: ["wallet", "portfolio", "balances", "defi", "evm"],
   price: { key: "portfolioPriceUsd", variable: "PORTFOLIO_PRICE_USD" },
   createQuery(served) {
-    const { parameters, parse } = createPortfolioParameters(served);
-    return {
-      parameters,
-      parse: (values) => {
-        const request = parse(values);
-        return {
-          query: canonicalQuery(request),
-          read: async ({ snapshots }, signal) => {
-            const snapshot = await snapshots.read(request, signal);
-            return request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
-          },
-        };
-      },
-    };
+    return addBudget(createSnapshotQuery(served), SNAPSHOT_BUDGET);
   },
   exampleQuery: { address: exampleSnapshot.address, chains: exampleSnapshot.chains.join(",") },
   response: portfolioSnapshotSchema,
+  otherResponses: [portfolioHoldingsSchema, portfolioOverviewSchema, describeSelection("PortfolioSelection")],
   responseExample: exampleSnapshot,
   responseExcerpt: exampleExcerpt,
   notes: [
@@ -46,10 +38,27 @@ export const portfolioRoute: PaidRouteDeclaration = {
     name: "wallet_snapshot",
     title: "Take a snapshot of a wallet",
     purpose: "Use it to learn what a wallet holds and what that is worth, across chains.",
-    // Lures in the names of spam are not for models.
-    defaults: { spam: "exclude" },
+    // Lures in the names of spam are not for models, and of short records more fit into a result.
+    defaults: { spam: "exclude", detail: "tokens" },
   },
 };
+
+function createSnapshotQuery(served: readonly string[]): PaidQuery<PortfolioSnapshot> {
+  const { parameters, parse } = createPortfolioParameters(served);
+  return {
+    parameters,
+    parse: (values) => {
+      const request = parse(values);
+      return {
+        query: canonicalQuery(request),
+        read: async ({ snapshots }, signal) => {
+          const snapshot = await snapshots.read(request, signal);
+          return request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
+        },
+      };
+    },
+  };
+}
 
 function canonicalQuery({ wallet, slugs, blocks, spam }: PortfolioRequest): Readonly<Record<string, string>> {
   return {

@@ -1,0 +1,130 @@
+// The overview of a snapshot: what fits into 2 kB for every wallet, the most important first.
+import type { JsonSchema } from "../../../schema/column.ts";
+import { closedObject } from "../../../schema/parameter.ts";
+import { sortNotes } from "../../../web/pay-page/notes.js";
+import type { PortfolioSnapshot, TopHolding } from "../../snapshot-types.ts";
+import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
+
+/** Of the whole body in UTF-8. */
+export const OVERVIEW_BYTES_MAX = 2_048;
+// Warnings say what the numbers mean, so that holdings leave room for some.
+const BYTES_WITH_HOLDINGS_MAX = 1_500;
+const HOLDINGS_MAX = 5;
+const WARNINGS_MAX = 5;
+// Of a text in JSON. Anyone can choose the name of a token.
+const NAME_BYTES_MAX = 40;
+const WARNING_BYTES_MAX = 240;
+
+type Fields = Readonly<Record<string, JsonSchema>>;
+const fieldsOf = (schema: JsonSchema | undefined) => (schema?.properties ?? {}) as Fields;
+const snapshotFields = fieldsOf(portfolioSnapshotSchema);
+const summaryFields = fieldsOf(snapshotFields.summary);
+const itemsOf = (name: string) => fieldsOf(summaryFields[name]?.items as JsonSchema | undefined);
+
+const COUNTS = ["tokenCount", "pricedTokenCount", "unpricedTokenCount"] as const;
+const pick = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.map((name) => [name, fields[name] ?? {}]));
+
+const overviewShape = closedObject({
+  ...pick(snapshotFields, ["address", "timestamp"]),
+  ...pick(summaryFields, ["totalValueUsd", "stablecoinValueUsd", ...COUNTS]),
+  positionCount: { type: "integer", minimum: 0 },
+  chains: {
+    type: "array",
+    items: { title: "ChainTotal", ...closedObject(pick(itemsOf("chains"), ["chain", "totalValueUsd"])) },
+    description: "One per requested chain, in the order of the request.",
+  },
+  topHoldings: {
+    type: "array",
+    maxItems: HOLDINGS_MAX,
+    items: {
+      title: "OverviewHolding",
+      ...closedObject(pick(itemsOf("topHoldings"), ["chain", "symbol", "name", "valueUsd"])),
+    },
+    description: "The largest of the snapshot's that fit; a long symbol or name is cut and ends in ….",
+  },
+  warningCount: { type: "integer", minimum: 0, description: "The warnings of the snapshot, listed or not." },
+  warnings: {
+    type: "array",
+    maxItems: WARNINGS_MAX,
+    items: { type: "string" },
+    description:
+      "Those that fit, what is missing or uncertain before what every snapshot says; a long one is cut and ends in ….",
+  },
+  ...pick(snapshotFields, ["provider"]),
+});
+
+export const portfolioOverviewSchema: JsonSchema = {
+  title: "PortfolioOverview",
+  ...overviewShape,
+  properties: { ...fieldsOf(overviewShape), ...pick(snapshotFields, ["omitted"]) },
+};
+
+type OverviewHolding = Omit<TopHolding, "contract">;
+
+/**
+ * Totals always fit: an amount of a token and its price have at most 78 digits each, and there are at most five chains.
+ * Holdings and warnings are added while there is room.
+ */
+export function summarizeSnapshot(snapshot: PortfolioSnapshot): unknown {
+  const { address, timestamp, summary, positions, provider, omitted } = snapshot;
+  const { totalValueUsd, stablecoinValueUsd, tokenCount, pricedTokenCount, unpricedTokenCount } = summary;
+  const sorted = sortNotes([...summary.warnings]);
+  const topHoldings: OverviewHolding[] = [];
+  const warnings: string[] = [];
+  const overview = {
+    ...{ address, timestamp, totalValueUsd, stablecoinValueUsd },
+    ...{ tokenCount, pricedTokenCount, unpricedTokenCount },
+    positionCount: positions.length + (omitted?.positions ?? 0),
+    chains: summary.chains.map(({ chain, totalValueUsd }) => ({ chain, totalValueUsd })),
+    topHoldings,
+    warningCount: summary.warnings.length,
+    warnings,
+    provider,
+    ...(omitted ? { omitted } : {}),
+  };
+  fill(
+    overview,
+    topHoldings,
+    summary.topHoldings.slice(0, HOLDINGS_MAX).map(shortenHolding),
+    BYTES_WITH_HOLDINGS_MAX,
+  );
+  const listed = [...sorted.warnings, ...sorted.notes].slice(0, WARNINGS_MAX);
+  fill(
+    overview,
+    warnings,
+    listed.map((text) => cutText(text, WARNING_BYTES_MAX)),
+    OVERVIEW_BYTES_MAX,
+  );
+  return overview;
+}
+
+/** Adds entries to a list of the body until the next one would make the body too large. */
+function fill<Entry>(body: unknown, list: Entry[], entries: readonly Entry[], bytesMax: number): void {
+  for (const entry of entries) {
+    list.push(entry);
+    if (Buffer.byteLength(JSON.stringify(body)) <= bytesMax) continue;
+    list.pop();
+    return;
+  }
+}
+
+function shortenHolding({ chain, symbol, name, valueUsd }: TopHolding): OverviewHolding {
+  const shorten = (text: string | null) => (text === null ? null : cutText(text, NAME_BYTES_MAX));
+  return { chain, symbol: shorten(symbol), name: shorten(name), valueUsd };
+}
+
+/** The text, or its beginning with …, in at most so many bytes of JSON without the quotes. */
+function cutText(text: string, bytesMax: number): string {
+  const bytes = (part: string) => Buffer.byteLength(JSON.stringify(part)) - 2;
+  if (text.length <= bytesMax && bytes(text) <= bytesMax) return text;
+  const end = "…";
+  let room = bytesMax - bytes(end);
+  let kept = "";
+  for (const character of text) {
+    room -= bytes(character);
+    if (room < 0) break;
+    kept += character;
+  }
+  return kept + end;
+}
