@@ -1,7 +1,5 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all fail.
-import { setMaxListeners } from "node:events";
 import type { Clock } from "../lib/clock.ts";
-import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
@@ -9,11 +7,11 @@ import type { CrossCheckSource } from "./cross-check/types.ts";
 import { readHealth } from "./health/read-health.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
-import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
+import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
-import { BUDGET_MS, CHAIN_MS_MAX } from "./time-budgets.ts";
+import { BUDGET_MS } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
-import type { HoldingsProvider, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";
+import type { HoldingsProvider, PinnedChain, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
@@ -43,54 +41,19 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
 export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
     async read({ wallet, slugs, blocks }, signal) {
-      const chains = slugs.map((slug) => findChain(options.chains, slug));
       const takenAtMs = options.clock.nowMs();
-      const provider = blocks && options.provider.presentOnly ? rpcHoldingsProvider : options.provider;
-      // Stops the reads of all other chains when one fails.
-      const failed = new AbortController();
-      const deadline = AbortSignal.timeout(options.readMsMax ?? CHAIN_MS_MAX);
-      const abort = AbortSignal.any([signal, failed.signal, deadline]);
-      // Every request of every chain adds a listener.
-      setMaxListeners(0, abort);
-      const readChain = async (chain: PortfolioChain) => {
-        try {
-          const at = await chain.pin(abort, blocks?.get(chain.chain.slug));
-          return await readChainData({ ...options, provider }, { at, wallet }, abort);
-        } catch (cause) {
-          signal.throwIfAborted();
-          if (cause instanceof Fault && BLOCK_FAULTS.has(cause.code)) throw cause;
-          const message = `The balances on ${chain.chain.name} could not be read in full.`;
-          throw new Fault("PROVIDER_FAILED", message, { cause });
-        }
-      };
-      try {
-        const data = await Promise.all(chains.map(readChain));
-        return valueSnapshot({
-          wallet,
-          takenAtMs: blocks ? newestBlockMs(data) : takenAtMs,
-          provider: provider.name,
-          chains: data,
-        });
-      } catch (error) {
-        failed.abort(error);
-        throw error;
-      }
+      const provider = selectProvider(options.provider, blocks);
+      const read = (at: PinnedChain, abort: AbortSignal) =>
+        readChainData({ ...options, provider }, { at, wallet }, abort);
+      const chains = await readPinnedChains(options, { slugs, blocks, what: "balances", read }, signal);
+      return valueSnapshot({
+        wallet,
+        takenAtMs: blocks ? newestBlockMs(chains) : takenAtMs,
+        provider: provider.name,
+        chains,
+      });
     },
   };
-}
-
-/** What the request is to blame for, and not a chain. */
-const BLOCK_FAULTS: ReadonlySet<FaultCode> = new Set(["INPUT_INVALID", "STATE_UNAVAILABLE"]);
-
-/** As of blocks the time is the chain's, so that the same blocks have the same snapshot at any time. */
-function newestBlockMs(chains: readonly ChainData[]): number {
-  return Math.max(...chains.map(({ block }) => block.timestamp)) * 1_000;
-}
-
-function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
-  const chain = chains.get(slug);
-  if (!chain) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
-  return chain;
 }
 
 type ChainReaderOptions = {

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Exposure, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -1065,4 +1065,21 @@ export interface OtherActions {
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;
   }, options?: PaidOptions): Promise<Paid<PortfolioDiff>>;
+
+  /**
+   * What can be taken from a wallet. Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it. (GET /exposure)
+   *
+   * @example
+   * ```ts
+   * const { data, receipt } = await sextant.getExposure({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
+   * ```
+   */
+  getExposure(parameters: {
+    /** The EVM wallet; upper or lower case. */
+    address: string;
+    /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
+    chains?: string;
+    /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
+    block?: string;
+  }, options?: PaidOptions): Promise<Paid<Exposure>>;
 }

@@ -172,6 +172,11 @@ export type AuditResult = {
   at: string;
 };
 
+export type Authorization = {
+  chainId: number;
+  address: string;
+};
+
 export type Bid = {
   bid_id: string;
   chain_bid_id: string | null;
@@ -241,6 +246,19 @@ export type ChainChange = {
   priceUsd: string | null;
   /** changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
   otherUsd: string | null;
+};
+
+export type ChainExposure = {
+  /** The chain's slug. */
+  chain: string;
+  blockNumber: number;
+  /** The oldest block searched for approvals; null when they could not be searched. */
+  searchedFromBlock: number | null;
+  permissionCount: number;
+  unlimitedCount: number;
+  unknownSpenderCount: number;
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  valueAtRiskUsd: string | null;
 };
 
 export type ChainSummary = {
@@ -428,6 +446,67 @@ export type Explanation = {
     args: Record<string, unknown>;
     description: string;
   }[];
+};
+
+export type Exposure = {
+  address: string;
+  timestamp: string;
+  chains: string[];
+  summary: ExposureSummary;
+  /** Most at risk first. */
+  permissions: ExposurePermission[];
+  provider: string;
+};
+
+export type ExposurePermission = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, or the wallet itself. */
+  contract: string;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  /** Who has the permission. */
+  spender: string;
+  /** By the list of known spenders; null when it is not in it. */
+  spenderName: string | null;
+  spenderProtocol: string | null;
+  /** Permit2, for an allowance in it. */
+  via: string | null;
+  /** In the smallest unit; null where it is no amount. */
+  rawAllowance: string | null;
+  /** Exact; null when the decimals are unknown. */
+  allowance: string | null;
+  /** The allowance is more than any balance can be. */
+  unlimited: boolean;
+  /** Of one NFT. */
+  tokenId: string | null;
+  /** Null when it does not expire. */
+  expiresAt: string | null;
+  /** Of the token; null when unknown. */
+  rawBalance: string | null;
+  balance: string | null;
+  /** Of one whole unit; null when unknown. */
+  priceUsd: string | null;
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs. */
+  valueAtRiskUsd: string | null;
+  reasons: ("unlimited" | "unknown spender" | "unverified delegate" | "full control" | "spam token")[];
+  /** What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
+  revoke: RevokingCall | RevokingAuthorization | null;
+};
+
+export type ExposureSummary = {
+  permissionCount: number;
+  unlimitedCount: number;
+  unknownSpenderCount: number;
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  valueAtRiskUsd: string | null;
+  spenderListVersion: string;
+  chains: ChainExposure[];
+  warnings: string[];
 };
 
 export type FUNCTION_ALLOWLIST = {
@@ -1460,6 +1539,21 @@ export type Reorg = {
   abandoned_hash: string;
   depth: string;
   at: string;
+};
+
+export type RevokingAuthorization = {
+  type: "authorization";
+  authorization: Authorization;
+  description: string;
+};
+
+export type RevokingCall = {
+  type: "call";
+  from: string;
+  to: string;
+  data: string;
+  value: "0";
+  description: string;
 };
 
 export type RowChange = {

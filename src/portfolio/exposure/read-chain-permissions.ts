@@ -215,13 +215,16 @@ function describeUnread(
   { omitted }: Candidates,
   failed: readonly PermissionRead[],
 ): readonly string[] {
-  const contracts = [...new Set(failed.map(({ contract }) => contract))];
+  const ofPermit2 = failed.filter(({ kind }) => kind === "permit2-allowance").length;
+  const others = failed.filter(({ kind }) => kind !== "permit2-allowance");
+  const contracts = [...new Set(others.map(({ contract }) => contract))];
   const named = contracts.slice(0, NAMED_MAX).join(", ");
   const more = contracts.length > NAMED_MAX ? ` and ${contracts.length - NAMED_MAX} more` : "";
   return [
-    ...(failed.length > 0
-      ? [`${name}: ${failed.length} permissions could not be read, of ${named}${more}.`]
+    ...(others.length > 0
+      ? [`${name}: ${others.length} possible permissions could not be read, of ${named}${more}.`]
       : []),
+    ...(ofPermit2 > 0 ? [`${name}: Permit2 returned nothing for ${ofPermit2} possible permissions.`] : []),
     ...(omitted > 0 ? [`${name}: ${omitted} possible permissions were not read, to limit the work.`] : []),
   ];
 }

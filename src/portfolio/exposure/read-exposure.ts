@@ -1,13 +1,12 @@
 // Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all fail.
-import { setMaxListeners } from "node:events";
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
-import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { CHAIN_MS_MAX } from "../time-budgets.ts";
+import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
+import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
-import type { PortfolioChain } from "../types.ts";
+import type { PinnedChain, PortfolioChain } from "../types.ts";
 import { formatSeconds } from "../valuation/time.ts";
 import { formatUsdValue, sumKnownValues, type UsdValue } from "../valuation/usd.ts";
 import {
@@ -26,47 +25,24 @@ import {
   valueTotalAtRisk,
 } from "./value-at-risk.ts";
 
-export type ExposureQuery = {
-  readonly wallet: Hex;
-  /** Distinct, in the order of the response. */
-  readonly slugs: readonly string[];
-};
-
 export type ExposureOptions = ExposureSources & {
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
 };
 
-/** Rejects with PROVIDER_FAILED when a chain cannot be read in full, or with the signal's reason. */
+/** Rejects like a snapshot. */
 export async function readExposure(
   options: ExposureOptions,
-  { wallet, slugs }: ExposureQuery,
+  { wallet, slugs, blocks }: SnapshotQuery,
   signal: AbortSignal,
 ): Promise<Exposure> {
-  const takenAtMs = options.clock.nowMs();
-  // Stops the reads of all other chains when one fails.
-  const failed = new AbortController();
-  const abort = AbortSignal.any([signal, failed.signal, AbortSignal.timeout(CHAIN_MS_MAX)]);
-  // Every request of every chain adds a listener.
-  setMaxListeners(0, abort);
-  const readChain = async (slug: string) => {
-    const chain = options.chains.get(slug);
-    if (!chain) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
-    try {
-      return await readChainPermissions(options, { at: await chain.pin(abort), wallet }, abort);
-    } catch (cause) {
-      signal.throwIfAborted();
-      const message = `The permissions on ${chain.chain.name} could not be read in full.`;
-      throw new Fault("PROVIDER_FAILED", message, { cause });
-    }
-  };
-  try {
-    const chains = await Promise.all(slugs.map(readChain));
-    return describeExposure(options, { wallet, takenAtMs, chains });
-  } catch (error) {
-    failed.abort(error);
-    throw error;
-  }
+  const nowMs = options.clock.nowMs();
+  const provider = selectProvider(options.provider, blocks);
+  const read = (at: PinnedChain, abort: AbortSignal) =>
+    readChainPermissions({ ...options, provider }, { at, wallet }, abort);
+  const chains = await readPinnedChains(options, { slugs, blocks, what: "permissions", read }, signal);
+  const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
+  return describeExposure({ ...options, provider }, { wallet, takenAtMs, chains });
 }
 
 type ReadChains = {
@@ -78,7 +54,7 @@ type ReadChains = {
 // About a kilobyte each: what matters comes first, and a token that claims to be approved for all cannot fill a response.
 const PERMISSIONS_MAX = 500;
 
-export function describeExposure(
+function describeExposure(
   { provider, spenders }: Pick<ExposureOptions, "provider" | "spenders">,
   { wallet, takenAtMs, chains }: ReadChains,
 ): Exposure {

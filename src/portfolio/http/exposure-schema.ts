@@ -1,0 +1,123 @@
+// The response to an exposure request as JSON Schema 2020-12.
+import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject, nullable } from "../../schema/parameter.ts";
+
+const text = { type: "string" };
+const count = { type: "integer", minimum: 0 };
+const textOrNull = { type: ["string", "null"] };
+const listOf = (items: JsonSchema, more: JsonSchema = {}) => ({ type: "array", items, ...more });
+const record = (title: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  title,
+  ...closedObject(properties),
+});
+
+const address = { type: "string", pattern: "^0x[0-9a-f]{40}$" };
+const bytes = { type: "string", pattern: "^0x([0-9a-f]{2})*$" };
+const time = { type: "string", format: "date-time" };
+const amount = { type: "string", pattern: "^(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$" };
+const raw = { type: "string", pattern: "^(0|[1-9][0-9]*)$" };
+const chain = { ...text, description: "The chain's slug.", examples: ["base"] };
+
+const revoke = {
+  description:
+    "What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702).",
+  oneOf: [
+    record("RevokingCall", {
+      type: { const: "call" },
+      from: address,
+      to: address,
+      data: bytes,
+      value: { const: "0" },
+      description: text,
+    }),
+    record("RevokingAuthorization", {
+      type: { const: "authorization" },
+      authorization: record("Authorization", { chainId: { type: "integer", minimum: 1 }, address }),
+      description: text,
+    }),
+    { type: "null" },
+  ],
+};
+
+const permission = record("ExposurePermission", {
+  chain,
+  chainId: { type: "string", pattern: "^eip155:[1-9][0-9]*$", description: "CAIP-2." },
+  kind: {
+    type: "string",
+    enum: [
+      "erc20-allowance",
+      "permit2-allowance",
+      "nft-operator",
+      "nft-approval",
+      "delegate",
+      "owner",
+      "module",
+      "guard",
+      "fallback-handler",
+      "session-key",
+      "guardian",
+      "entry-point",
+    ],
+  },
+  contract: { ...address, description: "The token, the collection, or the wallet itself." },
+  symbol: textOrNull,
+  name: textOrNull,
+  decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
+  spender: { ...address, description: "Who has the permission." },
+  spenderName: { ...textOrNull, description: "By the list of known spenders; null when it is not in it." },
+  spenderProtocol: textOrNull,
+  via: { ...nullable(address), description: "Permit2, for an allowance in it." },
+  rawAllowance: { ...nullable(raw), description: "In the smallest unit; null where it is no amount." },
+  allowance: { ...nullable(amount), description: "Exact; null when the decimals are unknown." },
+  unlimited: { type: "boolean", description: "The allowance is more than any balance can be." },
+  tokenId: { ...nullable(raw), description: "Of one NFT." },
+  expiresAt: { ...nullable(time), description: "Null when it does not expire." },
+  rawBalance: { ...nullable(raw), description: "Of the token; null when unknown." },
+  balance: nullable(amount),
+  priceUsd: { ...nullable(amount), description: "Of one whole unit; null when unknown." },
+  valueAtRiskUsd: {
+    ...nullable(amount),
+    description:
+      'The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs.',
+  },
+  reasons: listOf({
+    type: "string",
+    enum: ["unlimited", "unknown spender", "unverified delegate", "full control", "spam token"],
+  }),
+  revoke,
+});
+
+const counts = {
+  permissionCount: count,
+  unlimitedCount: count,
+  unknownSpenderCount: count,
+  valueAtRiskUsd: {
+    ...nullable(amount),
+    description:
+      "The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control.",
+  },
+};
+
+export const exposureSchema: JsonSchema = record("Exposure", {
+  address,
+  timestamp: time,
+  chains: listOf(text),
+  summary: record("ExposureSummary", {
+    ...counts,
+    spenderListVersion: text,
+    chains: listOf(
+      record("ChainExposure", {
+        chain,
+        blockNumber: count,
+        searchedFromBlock: {
+          ...nullable(count),
+          description: "The oldest block searched for approvals; null when they could not be searched.",
+        },
+        ...counts,
+      }),
+    ),
+    warnings: listOf(text),
+  }),
+  permissions: listOf(permission, { maxItems: 500, description: "Most at risk first." }),
+  provider: text,
+});
