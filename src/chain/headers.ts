@@ -2,7 +2,14 @@
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { malformedResponse, missingResult } from "./rpc/errors.ts";
-import { readBloom, readHash, readObject, readQuantity, toQuantity } from "./rpc/hex-values.ts";
+import {
+  readBigQuantity,
+  readBloom,
+  readHash,
+  readObject,
+  readQuantity,
+  toQuantity,
+} from "./rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rpc/types.ts";
 
 type BlockTag = "latest" | "safe" | "finalized" | "earliest";
@@ -59,6 +66,20 @@ function headerByHashCall(hash: Hex): RpcCall<BlockHeader> {
         throw malformedResponse(`requested block ${hash}, got block ${header.hash}`);
       }
       return header;
+    },
+  };
+}
+
+/** The base fee of a block, which the index does not need; null before EIP-1559. */
+export function baseFeeCall(hash: Hex): RpcCall<bigint | null> {
+  return {
+    method: "eth_getBlockByHash",
+    params: [hash, false],
+    parse: (result) => {
+      if (result === null) throw missingResult(`block ${hash} not found`);
+      const block = readObject(result, "the block");
+      if (readHash(block.hash, "the block hash") !== hash) throw malformedResponse(`requested block ${hash}`);
+      return block.baseFeePerGas === undefined ? null : readBigQuantity(block.baseFeePerGas, "the base fee");
     },
   };
 }

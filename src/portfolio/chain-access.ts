@@ -1,7 +1,7 @@
 // Portfolio reads of one chain over JSON-RPC: every read is pinned to one block by its hash.
 
 import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
-import { canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
+import { baseFeeCall, canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { topicLogsCall } from "../chain/logs/topic-logs.ts";
 import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
@@ -97,6 +97,7 @@ function createPinnedReads(
         },
         { signal },
       ),
+    baseFee: (signal) => rpc.request(baseFeeCall(block.hash), { signal }),
     code: (address, signal) =>
       rpc.request(
         { method: "eth_getCode", params: [address, at], parse: (code) => readData(code, "the code") },

@@ -94,6 +94,21 @@ export type LendingHealth = LoanRatios & {
   readonly debtUsd: string | null;
 };
 
+/** Costs in wei; null where they are unknown. */
+export type GasReadiness = {
+  readonly chain: string;
+  readonly chainId: string;
+  readonly symbol: string;
+  readonly rawBalance: string;
+  readonly balance: string;
+  readonly gasPrice: string | null;
+  readonly transferCost: string | null;
+  readonly transfers: string | null;
+  readonly tokenTransferCost: string | null;
+  readonly tokenTransfers: string | null;
+  readonly ready: boolean | null;
+};
+
 export type PortfolioSnapshot = {
   readonly address: string;
   readonly timestamp: string;
@@ -115,4 +130,6 @@ export type PortfolioSnapshot = {
   /** In the order of the request. */
   readonly accounts: readonly PortfolioAccount[];
   readonly health: readonly LendingHealth[];
+  /** In the order of the request. */
+  readonly gas: readonly GasReadiness[];
 };

@@ -131,6 +131,7 @@ describe("a snapshot", () => {
       "Base: names and decimals of tokens could not be read from the chain; those of the lists are shown.",
       "Feed is slow.",
       "Reader warns.",
+      "What transactions cost on Base is unknown: its fees could not be read.",
     ]);
   });
 

@@ -1,6 +1,7 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all fail.
 import type { Clock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
+import { readGas } from "./account/gas.ts";
 import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
 import type { CrossCheckSource } from "./cross-check/types.ts";
@@ -89,9 +90,10 @@ async function readPinnedData(
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const [balances, account] = await Promise.all([
+  const [balances, account, gas] = await Promise.all([
     provider.read({ at, wallet }, signal),
     readAccount({ at, wallet }, signal),
+    readGas(at, signal),
   ]);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
@@ -117,6 +119,7 @@ async function readPinnedData(
     chain: at.chain,
     block: at.block,
     account: account.account,
+    gas: gas.gas,
     holdings,
     positions: positions.positions,
     health: health.health,
@@ -125,7 +128,9 @@ async function readPinnedData(
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
-    warnings: [account, balances, metadata, prices, positions, health].flatMap(({ warnings }) => warnings),
+    warnings: [account, balances, metadata, prices, positions, health, gas].flatMap(
+      ({ warnings }) => warnings,
+    ),
   };
   // Only now: nearly every position has a value of its own, and its receipt tokens then need no price.
   const receipts = findUnpricedReceiptTokens(data);

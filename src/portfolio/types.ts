@@ -88,6 +88,8 @@ export type PinnedChain = {
     signal: AbortSignal,
   ): Promise<Hex | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
+  /** Of the pinned block, in wei for a unit of gas; null for a block of before EIP-1559. */
+  baseFee(signal: AbortSignal): Promise<bigint | null>;
   /** `0x` for an account without code. Lower-case. */
   code(address: Hex, signal: AbortSignal): Promise<Hex>;
   /** ERC-20 and ERC-721 transfers up to the pinned block. Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */

@@ -157,6 +157,13 @@ export const exampleSnapshot = {
     { ...{ chain: "ethereum", chainId: "eip155:1" }, ...EXTERNALLY_OWNED },
   ],
   health: [],
+  gas: [
+    {
+      ...{ chain: "base", chainId: "eip155:8453", symbol: "ETH", rawBalance: "0", balance: "0" },
+      ...{ gasPrice: "6000000", transferCost: "130000000000", transfers: "0" },
+      ...{ tokenTransferCost: "396000000000", tokenTransfers: "0", ready: false },
+    },
+  ],
 };
 
 /** The beginning of the example, for directories: short enough for a header. */

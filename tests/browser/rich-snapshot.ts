@@ -195,4 +195,5 @@ export const richSnapshot: PortfolioSnapshot = {
   provider: "rpc",
   accounts: [],
   health: [],
+  gas: [],
 };

@@ -604,6 +604,30 @@ export type GUARDIAN = {
   block_timestamp?: string;
 };
 
+export type GasReadiness = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** Of the native coin. */
+  symbol: string;
+  /** Of the native coin, in wei. */
+  rawBalance: string;
+  balance: string;
+  /** The base fee of the pinned block and a usual tip, in wei for a unit of gas; null when unknown. */
+  gasPrice: string | null;
+  /** Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
+  transferCost: string | null;
+  /** How many such transfers the balance pays for, without the amounts sent. */
+  transfers: string | null;
+  /** The same of sending a token: 65,000 gas. */
+  tokenTransferCost: string | null;
+  /** How many of those the balance pays for. */
+  tokenTransfers: string | null;
+  /** Whether the balance pays for at least one transfer of a token. A Safe or smart account may have others pay for it; see accounts. */
+  ready: boolean | null;
+};
+
 export type Head = {
   block_number: string;
   block_timestamp: string | null;
@@ -1206,6 +1230,8 @@ export type PortfolioSnapshot = {
   accounts: PortfolioAccount[];
   /** Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown. */
   health: LendingHealth[];
+  /** What the native balance pays for, one per requested chain, in the order of the request. */
+  gas: GasReadiness[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;

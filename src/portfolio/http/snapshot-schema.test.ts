@@ -84,6 +84,7 @@ const SPECIFIED = {
     "recentActivity",
     "accounts",
     "health",
+    "gas",
     "provider",
   ],
   summary: [

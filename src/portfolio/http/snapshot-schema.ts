@@ -264,6 +264,36 @@ const lendingHealth = record("LendingHealth", {
   debtUsd: { ...nullable(usd), description: 'By the same prices; "0" without debt.' },
 });
 
+const wei = { ...nullable(raw), description: "In wei; null when unknown." };
+const gasReadiness = record("GasReadiness", {
+  chain,
+  chainId,
+  symbol: { ...text, description: "Of the native coin." },
+  rawBalance: { ...raw, description: "Of the native coin, in wei." },
+  balance: amount,
+  gasPrice: {
+    ...wei,
+    description:
+      "The base fee of the pinned block and a usual tip, in wei for a unit of gas; null when unknown.",
+  },
+  transferCost: {
+    ...wei,
+    description:
+      "Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown.",
+  },
+  transfers: {
+    ...nullable(raw),
+    description: "How many such transfers the balance pays for, without the amounts sent.",
+  },
+  tokenTransferCost: { ...wei, description: "The same of sending a token: 65,000 gas." },
+  tokenTransfers: { ...nullable(raw), description: "How many of those the balance pays for." },
+  ready: {
+    type: ["boolean", "null"],
+    description:
+      "Whether the balance pays for at least one transfer of a token. A Safe or smart account may have others pay for it; see accounts.",
+  },
+});
+
 const snapshotShape = record("PortfolioSnapshot", {
   address,
   timestamp: { ...time, description: "Time of the snapshot." },
@@ -283,6 +313,9 @@ const snapshotShape = record("PortfolioSnapshot", {
   health: listOf(lendingHealth, {
     description:
       "Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown.",
+  }),
+  gas: listOf(gasReadiness, {
+    description: "What the native balance pays for, one per requested chain, in the order of the request.",
   }),
 });
 

@@ -1,5 +1,6 @@
 // The data of a snapshot, per chain, before valuation.
 import type { Hex } from "../../lib/hex.ts";
+import type { GasCosts } from "../account/gas.ts";
 import type { Account } from "../account/kind.ts";
 import type { ChainCrossCheck } from "../cross-check/types.ts";
 import type { LoanHealth } from "../health/read-health.ts";
@@ -17,6 +18,8 @@ export type ChainData = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   readonly account: Account;
+  /** Null when unknown. */
+  readonly gas: GasCosts | null;
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];

@@ -11,6 +11,7 @@ import type {
   TopHolding,
 } from "../snapshot-types.ts";
 import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
+import { describeGas } from "./list-gas.ts";
 import { listHealth } from "./list-health.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
@@ -93,6 +94,7 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     provider,
     accounts: chains.map(({ chain, account }) => ({ ...identifyChain(chain), ...account })),
     health: chains.flatMap(listHealth),
+    gas: chains.map(describeGas),
     ...listCrossChecks(data),
   };
 }

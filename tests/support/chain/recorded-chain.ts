@@ -147,6 +147,7 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     callWithOverride: fail,
     nativeBalance: fail,
     code: fail,
+    baseFee: fail,
     transfers: fail,
     logs: fail,
     timestamps: fail,

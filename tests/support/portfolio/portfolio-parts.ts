@@ -70,6 +70,7 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
     chain,
     block,
     account: EOA,
+    gas: { gasPrice: 1n, transferCost: 21_000n, tokenTransferCost: 65_000n },
     holdings: [],
     positions: [],
     health: [],
@@ -117,7 +118,14 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
   const fail = () => Promise.reject(new Error("unexpected read from this chain"));
   const at: PinnedChain = {
     ...{ chain, block, read, callWithOverride: fail, nativeBalance: fail },
-    ...{ transfers: fail, logs: fail, timestamps: fail, senders: fail, code: async () => "0x" },
+    ...{
+      transfers: fail,
+      logs: fail,
+      timestamps: fail,
+      senders: fail,
+      code: async () => "0x",
+      baseFee: async () => 1n,
+    },
   };
   return {
     chain,

@@ -49,6 +49,7 @@ function chainOf(head: number, node: Node = {}) {
     logs: async () => [],
     read: async () => [],
     code: async () => "0x",
+    baseFee: async () => 1n,
     callWithOverride: async () => null,
     nativeBalance: async () => 0n,
     timestamps: async () => new Map(),

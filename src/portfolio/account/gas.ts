@@ -1,0 +1,102 @@
+// What transactions cost on a chain at the pinned block: base fee, an assumed tip, and the fee for data on the parent chain.
+import { decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder } from "../multicall.ts";
+import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
+import type { ContractRead, PinnedChain } from "../types.ts";
+
+/** In wei. */
+export type GasCosts = {
+  readonly gasPrice: bigint;
+  readonly transferCost: bigint;
+  readonly tokenTransferCost: bigint;
+};
+export type GasResult = { readonly gas: GasCosts | null; readonly warnings: readonly string[] };
+
+const TRANSFER = { gas: 21_000n, dataBytes: 120n } as const;
+/** To an account that did not hold the token; most tokens need less. */
+const TOKEN_TRANSFER = { gas: 65_000n, dataBytes: 190n } as const;
+
+/** The tip that wallets offer on a quiet day, by chain id. A block does not tell it, and the node's own advice moves. */
+const TIPS: ReadonlyMap<number, bigint> = new Map([
+  [1, 100_000_000n],
+  [10, 1_000_000n],
+  // What its validators require.
+  [137, 25_000_000_000n],
+  [8453, 1_000_000n],
+  // Its sequencer ignores tips.
+  [42161, 0n],
+]);
+const TIP_ELSEWHERE = 1_000_000n;
+
+const OP_GAS_PRICE_ORACLE: Hex = "0x420000000000000000000000000000000000000f";
+const getL1FeeUpperBound = createCallEncoder("function getL1FeeUpperBound(uint256) view returns (uint256)");
+const ARBITRUM_NODE_INTERFACE: Hex = "0x00000000000000000000000000000000000000c8";
+const gasEstimateL1Component = createCallEncoder("function gasEstimateL1Component(address, bool, bytes)");
+const L1_COMPONENT_WORDS = 3;
+/** Any address with digits that do not compress well. */
+const SAMPLE_ADDRESS: Hex = "0x5e87a9705ca99e12c0de1e97b3d5a4f9c1c0de37";
+const SAMPLE_TOKEN_TRANSFER: Hex = `0xa9059cbb${SAMPLE_ADDRESS.slice(2).padStart(64, "0")}${"9a7c".padStart(64, "0")}`;
+
+/** Calls for both kinds of transfers, and the fee in wei from the result of one; null for a chain without such a fee. */
+type DataFee = {
+  readonly calls: readonly [ContractRead, ContractRead];
+  decode(result: Hex | null | undefined, baseFee: bigint): bigint | null;
+};
+
+const OP_STACK: DataFee = {
+  calls: [
+    getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TRANSFER.dataBytes]),
+    getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TOKEN_TRANSFER.dataBytes]),
+  ],
+  decode: decodeWord,
+};
+const ARBITRUM: DataFee = {
+  calls: [
+    gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [SAMPLE_ADDRESS, false, "0x"]),
+    gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [SAMPLE_ADDRESS, false, SAMPLE_TOKEN_TRANSFER]),
+  ],
+  decode(result, baseFee) {
+    const [gas] = decodeWords(result, L1_COMPONENT_WORDS) ?? [];
+    return gas === undefined ? null : gas * baseFee;
+  },
+};
+const DATA_FEES: ReadonlyMap<number, DataFee> = new Map([
+  [10, OP_STACK],
+  [8453, OP_STACK],
+  [42161, ARBITRUM],
+]);
+
+/** The same for the same block: nothing here moves with the node's pool of transactions. */
+export async function readGas(
+  at: PinnedChain,
+  signal: AbortSignal,
+  budgetMs: number = ACCOUNT_MS_MAX,
+): Promise<GasResult> {
+  const outcome = await runWithinBudget((stop) => readCosts(at, stop), budgetMs, signal);
+  const gas = "value" in outcome ? outcome.value : null;
+  const warning = `What transactions cost on ${at.chain.name} is unknown: its fees could not be read.`;
+  return { gas, warnings: gas === null ? [warning] : [] };
+}
+
+async function readCosts(at: PinnedChain, signal: AbortSignal): Promise<GasCosts | null> {
+  const { chainId } = at.chain;
+  const dataFee = DATA_FEES.get(chainId);
+  const [baseFee, fees] = await Promise.all([
+    at.baseFee(signal),
+    // By single calls: the interface of Arbitrum exists for calls from outside only.
+    dataFee ? at.read(dataFee.calls, signal) : [],
+  ]);
+  if (baseFee === null) return null;
+  const [transferFee, tokenTransferFee] = [0, 1].map((index) =>
+    // Without any code there it is a copy of the chain that has no parent, such as a local one.
+    dataFee && fees[index] !== "0x" ? dataFee.decode(fees[index], baseFee) : 0n,
+  );
+  if (typeof transferFee !== "bigint" || typeof tokenTransferFee !== "bigint") return null;
+  const gasPrice = baseFee + (TIPS.get(chainId) ?? TIP_ELSEWHERE);
+  return {
+    gasPrice,
+    transferCost: TRANSFER.gas * gasPrice + transferFee,
+    tokenTransferCost: TOKEN_TRANSFER.gas * gasPrice + tokenTransferFee,
+  };
+}
