@@ -41,9 +41,14 @@ const CONCURRENT_MAX = 4;
 
 export type BlockRange = { readonly fromBlock: number; readonly toBlock: number };
 
-export type SearchBudget = { readonly timeMs: number; readonly requests: number };
+export type SearchBudget = {
+  readonly timeMs: number;
+  readonly requests: number;
+  /** Neither uses nor stores what nodes allowed other searches. */
+  readonly isIsolated?: boolean;
+};
 
-const BUDGET: SearchBudget = { timeMs: BUDGET_MS.transfers, requests: REQUESTS_MAX };
+export const SEARCH_BUDGET: SearchBudget = { timeMs: BUDGET_MS.transfers, requests: REQUESTS_MAX };
 
 /** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
 type LearnedRange = {
@@ -63,10 +68,11 @@ export async function searchRecentLogs<Log>(
   at: PinnedChain,
   readRange: (range: BlockRange, signal: AbortSignal) => Promise<readonly Log[]>,
   signal: AbortSignal,
-  budget: SearchBudget = BUDGET,
+  budget: SearchBudget = SEARCH_BUDGET,
 ): Promise<LogHistory<Log>> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(budget.timeMs)]);
-  const pages = createPages(at);
+  // As of a block the window follows from the chain and its nodes, not from what this process read before.
+  const pages = createPages(at, at.asOf === true || budget.isIsolated === true);
   const found: (readonly Log[])[] = [];
   for (let requests = budget.requests; requests > 0 && !pages.isDone(); ) {
     const ranges = pages.next(requests);
@@ -96,10 +102,9 @@ export async function searchRecentLogs<Log>(
 }
 
 /** Which blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
-function createPages({ chain, block, asOf = false }: PinnedChain) {
+function createPages({ chain, block }: PinnedChain, isIsolated: boolean) {
   const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
-  // As of a block the window follows from the chain and its nodes, not from what this process read before.
-  const learned = asOf ? undefined : learnedRanges.get(chain);
+  const learned = isIsolated ? undefined : learnedRanges.get(chain);
   // Never the large range first: the newest blocks matter most, and a small range returns soon.
   let size = Math.min(firstRange(chain), learned?.size ?? Number.POSITIVE_INFINITY);
   /** The smallest range that was rejected: only smaller ones are tried. */
@@ -118,7 +123,7 @@ function createPages({ chain, block, asOf = false }: PinnedChain) {
     return [learned?.size ?? 0, larger].find(fits) ?? size;
   };
   const learn = (next: LearnedRange) => {
-    if (!asOf && !isBusy()) learnedRanges.set(chain, next);
+    if (!isIsolated && !isBusy()) learnedRanges.set(chain, next);
   };
   return {
     isDone: () => reached <= end || found >= LOGS_MAX,

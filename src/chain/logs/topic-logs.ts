@@ -11,20 +11,22 @@ export type TopicFilter = {
   readonly toBlock: number;
   /** By position: one of these, or null for any. */
   readonly topics: readonly (readonly Hex[] | null)[];
-  /** Only logs of this contract; of any contract when absent. */
-  readonly contract?: Hex;
+  /** Only logs of these contracts; of any contract when absent. */
+  readonly contracts?: readonly Hex[];
 };
 
 /** Ascending by position. */
-export function topicLogsCall({ fromBlock, toBlock, topics, contract }: TopicFilter): RpcCall<NodeLog[]> {
+export function topicLogsCall({ fromBlock, toBlock, topics, contracts }: TopicFilter): RpcCall<NodeLog[]> {
   const range = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
-  const emitter = contract === undefined ? {} : { address: contract };
-  // A single topic without a list around it: the form that every node knows.
-  const params = topics.map((allowed) => (allowed?.length === 1 ? allowed[0] : allowed));
-  return getLogsCall({ ...range, ...emitter, topics: params }, (list) => {
+  // A single one without a list around it: the form that every node knows.
+  const toParam = (allowed: readonly Hex[] | null) => (allowed?.length === 1 ? allowed[0] : allowed);
+  const emitters = contracts === undefined ? {} : { address: toParam(contracts) };
+  const allowedContracts = contracts && new Set(contracts);
+  const params = topics.map(toParam);
+  return getLogsCall({ ...range, ...emitters, topics: params }, (list) => {
     const logs = list.map(parseLog);
     for (const log of logs) {
-      const isOfContract = contract === undefined || log.address === contract;
+      const isOfContract = allowedContracts === undefined || allowedContracts.has(log.address);
       const hasTopics = topics.every(
         (allowed, i) => allowed === null || allowed.includes(log.topics[i] ?? "0x"),
       );

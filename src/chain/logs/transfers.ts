@@ -28,10 +28,15 @@ export type TokenTransfer = {
 };
 
 /** The call that reads one side of an account's transfers; ascending by position. */
-export function transfersCall({ wallet, side, ...range }: TransferFilter): RpcCall<TokenTransfer[]> {
+export function transfersCall({
+  wallet,
+  side,
+  contract,
+  ...range
+}: TransferFilter): RpcCall<TokenTransfer[]> {
   const account = [addressToTopic(wallet)];
   const topics = side === "from" ? [[TRANSFER_TOPIC], account] : [[TRANSFER_TOPIC], null, account];
-  const call = topicLogsCall({ ...range, topics });
+  const call = topicLogsCall({ ...range, topics, ...(contract && { contracts: [contract] }) });
   return { ...call, parse: (result) => call.parse(result).flatMap(toTransfer) };
 }
 

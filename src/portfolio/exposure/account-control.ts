@@ -214,7 +214,7 @@ async function readSessionKeys({ at, wallet }: WalletQuery, signal: AbortSignal)
     const topics = [[SESSION_KEY_UPDATED]];
     const { logs, fromBlock } = await searchRecentLogs(
       at,
-      (range, stop) => at.logs({ ...range, topics, contract: wallet }, stop),
+      (range, stop) => at.logs({ ...range, topics, contracts: [wallet] }, stop),
       signal,
     );
     const found = [...new Set(logs.toReversed().flatMap((log) => topicToAddress(log.topics[1]) ?? []))];

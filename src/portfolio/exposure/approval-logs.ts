@@ -4,8 +4,8 @@ import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { searchRecentLogs } from "../recent-logs.ts";
-import type { PinnedChain } from "../types.ts";
+import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
+import { type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
 import { PERMIT2 } from "./revocations.ts";
 import type { PermissionKind } from "./types.ts";
 
@@ -34,31 +34,62 @@ export type ApprovalHistory = {
   readonly pairs: readonly ApprovedPair[];
   /** The oldest searched block; null when the logs could not be read. */
   readonly fromBlock: number | null;
+  /** There are more logs than a wallet makes: those of others may hide its own. */
+  readonly isFlooded: boolean;
 };
 
-/** Rejects only when the signal aborts: pairs of known spenders are read without any log. */
+// In a month. Anyone can emit thousands in the name of a wallet, for cents.
+const OWN_LOGS_MAX = 500;
+
+/**
+ * Of any contract, or of these only. Rejects only when the signal aborts: pairs of known spenders are read without any
+ * log.
+ */
 export async function readApprovals(
   at: PinnedChain,
   wallet: Hex,
   signal: AbortSignal,
+  contracts?: readonly Hex[],
 ): Promise<ApprovalHistory> {
   const topics = [TOPICS, [addressToTopic(wallet)]];
+  const filter = { topics, ...(contracts && { contracts }) };
   try {
     const { logs, fromBlock } = await searchRecentLogs(
       at,
-      (range, stop) => at.logs({ ...range, topics }, stop),
+      (range, stop) => at.logs({ ...range, ...filter }, stop),
       signal,
+      // Ranges that were rejected for a flood say nothing about those of a few contracts.
+      { ...SEARCH_BUDGET, isIsolated: contracts !== undefined },
     );
     const pairs = new Map<string, ApprovedPair>();
     for (const pair of logs.toReversed().flatMap(toPair)) {
       const key = [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
       if (!pairs.has(key)) pairs.set(key, pair);
     }
-    return { pairs: [...pairs.values()], fromBlock };
+    return { pairs: [...pairs.values()], fromBlock, isFlooded: logs.length > OWN_LOGS_MAX };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { pairs: [], fromBlock: null };
+    // A node rejects what has too many results, as it fails for any other reason.
+    return { pairs: [], fromBlock: null, isFlooded: true };
   }
+}
+
+// A filter of as many addresses is accepted by every node.
+const CONTRACTS_MAX = 500;
+
+/** What a flood of logs hides: approvals of listed tokens and in Permit2 alone, whose logs no stranger can emit. */
+export async function readHiddenApprovals(
+  { at, wallet }: WalletQuery,
+  flooded: ApprovalHistory,
+  holdings: readonly Holding[],
+  signal: AbortSignal,
+): Promise<ApprovalHistory & { readonly listedFromBlock: number | null }> {
+  const listed = holdings.flatMap((holding) =>
+    holding.contract !== null && isListed(at.chain, holding) ? [holding.contract] : [],
+  );
+  const contracts = [...new Set([PERMIT2, ...at.chain.stablecoins, ...listed])].slice(0, CONTRACTS_MAX);
+  const found = await readApprovals(at, wallet, signal, contracts);
+  return { ...flooded, pairs: [...found.pairs, ...flooded.pairs], listedFromBlock: found.fromBlock };
 }
 
 /** Anyone may emit these topics with anything beside them: what names no two accounts is no approval. */

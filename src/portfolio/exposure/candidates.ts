@@ -2,6 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import { type ChainConfig, type Holding, isListed, type TransferLog } from "../types.ts";
 import type { ApprovedPair } from "./approval-logs.ts";
+import { PERMIT2 } from "./revocations.ts";
 import type { PermissionRead } from "./scan-permissions.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 
@@ -50,12 +51,13 @@ export function collectCandidates({
     transfers.filter(({ isErc721 }) => isErc721 === true).map(({ contract }) => contract),
   );
   const wanted: readonly Omit<PermissionRead, "trusted">[] = [
-    ...logged.filter(({ contract }) => vouched(contract)).map(toRead),
+    ...logged.filter(({ contract }) => isKnown(contract)).flatMap(toReads),
     ...read.flatMap((contract) => [
       ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
       ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
     ]),
-    ...strange.slice(0, STRANGE_PAIRS_MAX).map(toRead),
+    ...logged.filter(({ contract }) => !isKnown(contract) && tokens.has(contract)).flatMap(toReads),
+    ...strange.slice(0, STRANGE_PAIRS_MAX).flatMap(toReads),
     ...[...collections]
       .slice(0, COLLECTIONS_MAX)
       .flatMap((contract) =>
@@ -78,8 +80,12 @@ export function collectCandidates({
   };
 }
 
-function toRead({ kind, contract, spender }: ApprovedPair): Omit<PermissionRead, "trusted"> {
-  return { kind: kind as PermissionRead["kind"], contract, spender };
+/** With an allowance in Permit2 the one of Permit2 itself, without which it is worth nothing. */
+function toReads({ kind, contract, spender }: ApprovedPair): readonly Omit<PermissionRead, "trusted">[] {
+  const read = { kind: kind as PermissionRead["kind"], contract, spender };
+  return kind === "permit2-allowance"
+    ? [{ kind: "erc20-allowance", contract, spender: PERMIT2 }, read]
+    : [read];
 }
 
 /** The scanner limits the gas of each contract while its pairs are neighbours. */

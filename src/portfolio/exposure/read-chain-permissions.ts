@@ -22,7 +22,7 @@ import {
   type WalletQuery,
 } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
-import { readApprovals } from "./approval-logs.ts";
+import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
 import { type Candidates, collectCandidates } from "./candidates.ts";
 import { PERMIT2, revocations } from "./revocations.ts";
 import { type FoundPermission, type PermissionRead, scanPermissions } from "./scan-permissions.ts";
@@ -40,6 +40,8 @@ export type ChainPermissions = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   readonly permissions: readonly LivePermission[];
+  /** What could not be read, and may be a permission. */
+  readonly failed: readonly PermissionRead[];
   /** Of the permissions and, where something controls all, of everything that the wallet holds. */
   readonly tokens: readonly ExposedToken[];
   readonly searchedFromBlock: number | null;
@@ -52,12 +54,15 @@ export async function readChainPermissions(
   signal: AbortSignal,
 ): Promise<ChainPermissions> {
   const { at, wallet } = query;
-  const [balances, approvals, account] = await Promise.all([
+  const [balances, recent, account] = await Promise.all([
     sources.provider.read(query, signal),
     readApprovals(at, wallet, signal),
     readAccount(query, signal),
   ]);
   const { holdings, transfers = [] } = balances;
+  const approvals = recent.isFlooded
+    ? await readHiddenApprovals(query, recent, holdings, signal)
+    : { ...recent, listedFromBlock: null };
   const spenders = sources.spenders.onChain(at.chain.chainId);
   const candidates = collectCandidates({
     ...{ chain: at.chain, holdings, transfers, spenders },
@@ -76,9 +81,10 @@ export async function readChainPermissions(
   const exposed = await readExposedTokens(sources, query, { balances, permissions }, signal);
   return {
     ...{ chain: at.chain, block: at.block, permissions, tokens: exposed.tokens },
+    failed: scanned.failed,
     searchedFromBlock: approvals.fromBlock,
     warnings: [
-      ...describeScope(at, approvals.fromBlock, sources.spenders.version),
+      ...describeScope(at, approvals, sources.spenders.version),
       ...describeUnread(at.chain.name, candidates, scanned.failed),
       ...account.warnings,
       ...control.warnings,
@@ -198,12 +204,21 @@ function describeListed({ tokens }: ChainConfig, contract: Hex, rawBalance: bigi
   return { ...unknown, ...tokens.get(contract), contract, rawBalance };
 }
 
-function describeScope({ chain }: PinnedChain, fromBlock: number | null, version: string): readonly string[] {
+function describeScope(
+  { chain }: PinnedChain,
+  { fromBlock, listedFromBlock }: Record<"fromBlock" | "listedFromBlock", number | null>,
+  version: string,
+): readonly string[] {
   const scope = `every known spender of list ${version} for held tokens and stablecoins`;
   return [
     fromBlock === null
       ? `${chain.name}: approvals could not be searched; permissions are those of ${scope}.`
       : `${chain.name}: permissions are those of ${scope}, and of approvals in logs since block ${fromBlock}; older ones for other spenders are not found.`,
+    ...(listedFromBlock === null
+      ? []
+      : [
+          `${chain.name}: logs of others hide approvals; those of listed tokens that are held, of stablecoins and in Permit2 were searched by themselves since block ${listedFromBlock}.`,
+        ]),
   ];
 }
 

@@ -10,6 +10,7 @@ import {
   startPortfolioStage,
 } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
+import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
 import { getAssetKey, type PortfolioChain, type PriceSource, quotePrice } from "../types.ts";
@@ -52,6 +53,13 @@ const mint = (token: Hex, amount: bigint) =>
     owner,
   );
 
+/** Emits this many Approval logs that name the wallet as owner, each for another spender; reverts when only read. */
+const approvalFloodCode = (count: number): Hex => {
+  const topics = `8073${wallet.slice(2)}7f${hashEvent("Approval(address,address,uint256)").slice(2)}`;
+  // The count; per round LOG3 without data, and one less, until there is none left.
+  return `0x61${numberToHex(count, { size: 2 }).slice(2)}5b${topics}5f5fa3600190038060035700`;
+};
+
 const KNOWN = Array.from({ length: 12 }, (_, i) => numberedAddress(0xa000 + i));
 const STRANGERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
 const spenders = createSpenderList(
@@ -86,6 +94,8 @@ const summarize = (permissions: readonly ExposurePermission[]) =>
 
 const tokens = [await deployToken(), await deployToken(), await deployToken()];
 const UINT256_MAX = 2n ** 256n - 1n;
+// Known spenders are read of what is held.
+for (const token of tokens) await mint(token, 1_000n);
 
 describe.each([
   ["by scan", scanNode],
@@ -201,6 +211,33 @@ describe("the response", () => {
     expect(permissions.map(({ spender }) => spender)).toEqual([KNOWN[0]]);
     expect(summary.chains[0]?.searchedFromBlock).toBeNull();
     expect(summary.warnings.join("\n")).toContain("approvals could not be searched");
+  });
+
+  it("finds approvals of listed tokens behind thousands of logs that a stranger emits in the wallet's name", async () => {
+    const [token, stranger] = [tokens[1] as Hex, STRANGERS[5] as Hex];
+    await approve(token, stranger, 7n);
+    await chain.mine(200);
+    const flood = numberedAddress(0xf100d);
+    await chain.setCode(flood, approvalFloodCode(600));
+    await send(flood, "0x");
+    // As a node that limits the results: of all approvals, only a few blocks fit.
+    const limited = await stage.node((calls) => {
+      const filters = calls.flatMap(({ method, params }) => (method === "eth_getLogs" ? [params[0]] : []));
+      const isTooLarge = (
+        filters as { address?: Hex; topics: unknown[]; fromBlock: Hex; toBlock: Hex }[]
+      ).some(
+        ({ address, topics, fromBlock, toBlock }) =>
+          address === undefined && Array.isArray(topics[0]) && BigInt(toBlock) - BigInt(fromBlock) > 3n,
+      );
+      const message = "query returned more than 10000 results";
+      return isTooLarge ? { kind: "member-error", code: -32005, message } : null;
+    });
+    const { permissions, summary } = await read(stage.port(limited, tokens));
+    expect(summarize(permissions)).toContain(`${token} ${stranger} 7`);
+    expect(summary.warnings.join("\n")).toMatch(
+      /logs of others hide approvals.* of listed tokens .* since block 0/,
+    );
+    await approve(token, stranger, 0n);
   });
 
   it("loses nothing to hostile tokens, and lists a liar's claims last", async () => {

@@ -110,7 +110,7 @@ function describeChain(data: ChainPermissions, spenders: ChainSpenders) {
     data.tokens.flatMap((token) => (token.holding.contract ? [[token.holding.contract, token]] : [])),
   );
   const everything = valueEverything(data.tokens);
-  const direct = indexDirectAllowances(data.permissions);
+  const direct = indexDirectAllowances(data.permissions, data.failed);
   return {
     data,
     total: valueTotalAtRisk(data.permissions, tokens, everything),

@@ -3,6 +3,7 @@ import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { AssetPrice, Holding } from "../types.ts";
 import { sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
+import type { PermissionRead } from "./scan-permissions.ts";
 import type { LivePermission } from "./types.ts";
 
 /** A token of the wallet, as it is valued. */
@@ -31,7 +32,7 @@ export function valueTokenAmount(token: ExposedToken | undefined, amount: bigint
 export function valuePermission(
   permission: LivePermission,
   tokens: ExposedTokens,
-  directAllowances: ReadonlyMap<string, bigint>,
+  directAllowances: ReadonlyMap<string, bigint | null>,
   everything: UsdValue,
 ): UsdValue {
   const { kind, contract, via, rawAllowance, controlsAll } = permission;
@@ -39,9 +40,10 @@ export function valuePermission(
   if (kind === "erc20-allowance") return valueTokenAmount(tokens.get(contract), rawAllowance ?? 0n);
   if (kind === "permit2-allowance") {
     // Permit2 can pass on no more than it may take itself.
-    const outer = directAllowances.get(`${contract} ${via}`) ?? 0n;
-    const inner = rawAllowance ?? 0n;
-    return valueTokenAmount(tokens.get(contract), inner < outer ? inner : outer);
+    const outer = directAllowances.get(`${contract} ${via}`);
+    if (outer === null) return null;
+    const [inner, most] = [rawAllowance ?? 0n, outer ?? 0n];
+    return valueTokenAmount(tokens.get(contract), inner < most ? inner : most);
   }
   // NFTs have no price, and what a session key may take depends on the rules of its account.
   if (kind === "nft-operator" || kind === "nft-approval" || kind === "session-key") return null;
@@ -49,13 +51,18 @@ export function valuePermission(
   return { units: 0n, scale: 0 };
 }
 
-/** By token and spender. */
-export function indexDirectAllowances(permissions: readonly LivePermission[]): ReadonlyMap<string, bigint> {
-  return new Map(
-    permissions
-      .filter(({ kind }) => kind === "erc20-allowance")
-      .map(({ contract, spender, rawAllowance }) => [`${contract} ${spender}`, rawAllowance ?? 0n]),
-  );
+/** By token and spender; null for one that could not be read, absent where there is none. */
+export function indexDirectAllowances(
+  permissions: readonly LivePermission[],
+  failed: readonly PermissionRead[],
+): ReadonlyMap<string, bigint | null> {
+  const keyOf = ({ contract, spender }: Pick<PermissionRead, "contract" | "spender">) =>
+    `${contract} ${spender}`;
+  const isDirect = ({ kind }: Pick<LivePermission, "kind">) => kind === "erc20-allowance";
+  return new Map([
+    ...failed.filter(isDirect).map((read) => [keyOf(read), null] as const),
+    ...permissions.filter(isDirect).map((found) => [keyOf(found), found.rawAllowance ?? 0n] as const),
+  ]);
 }
 
 /**
