@@ -1,4 +1,4 @@
-// Overhead of a snapshot beyond its RPC time, and throughput of unpaid and paid requests.
+// Overhead of each paid route beyond its RPC time, and throughput of unpaid and paid requests.
 import { startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
@@ -13,13 +13,19 @@ import {
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
-import type { SnapshotCell, SnapshotReport, SnapshotTask } from "./portfolio/snapshot-child.ts";
+import type {
+  MeasuredRoute,
+  SnapshotCell,
+  SnapshotReport,
+  SnapshotTask,
+} from "./portfolio/snapshot-child.ts";
 import { startPaidService } from "./portfolio/start-paid-service.ts";
 
 const SCHEMA = "sextant";
 const CHAIN_IDS = [8453, 1, 42161, 10, 137];
 const CHAINS = [1, 2, 5];
 const TOKENS = [10, 1_000, 5_000];
+const OTHER_ROUTES_TOKENS = 1_000;
 // As far away as a good node is.
 const DELAY_MS = 20;
 const ROUNDS = 5;
@@ -50,7 +56,13 @@ async function measureSnapshots(
   const remembering = start("nodes", "portfolio/nodes-child.ts", nodesTask);
   const { nodes } = await remembering.next<NodesReady>();
   const rounds = full ? FULL_ROUNDS : ROUNDS;
-  const task: SnapshotTask = { nodes, tokens: TOKENS, chains: CHAINS, rounds };
+  const task: SnapshotTask = {
+    nodes,
+    tokens: TOKENS,
+    chains: CHAINS,
+    rounds,
+    otherRoutesTokens: OTHER_ROUTES_TOKENS,
+  };
   const snapshots = start("snapshot", "portfolio/snapshot-child.ts", task, profileOptions(profileFolder));
   const { cells } = await snapshots.next<SnapshotReport>();
   // Five chains with thousands of tokens would stand in the way of the payments.
@@ -58,13 +70,17 @@ async function measureSnapshots(
   await remembering.stop();
   const measurements = [
     {
-      what: "snapshot of",
+      what: "a read of",
       value: "overhead",
-      note: `of RPC time, aim in ms | snapshot, RPC alone | HTTP requests in round trips | processor time; best of ${rounds}, every answer ${DELAY_MS} ms late`,
+      note: `of RPC time, aim in ms | read, RPC alone | HTTP requests in round trips | processor time; best of ${rounds}, every answer ${DELAY_MS} ms late`,
     },
     ...cells.map(ofCell),
   ];
-  return { measurements, headlines: [worstOf(cells)] };
+  const routes: readonly MeasuredRoute[] = ["snapshot", "exposure", "diff"];
+  return {
+    measurements,
+    headlines: routes.map((route) => worstOf(cells.filter((cell) => cell.route === route))),
+  };
 }
 
 /** The cell that is furthest from what it may take. */
@@ -73,7 +89,7 @@ function worstOf(cells: readonly SnapshotCell[]): Headline {
   const worst = cells.reduce((one, other) => (excess(other) > excess(one) ? other : one));
   const overheadMs = worst.snapshot.ms - worst.alone.ms;
   return {
-    what: `overhead of a snapshot, worst of ${cells.length}: ${nameOf(worst)}`,
+    what: `overhead of ${NAMES[worst.route]}, worst of ${cells.length}: ${formatSize(worst)}`,
     value: `${overheadMs.toFixed(1)} ms`,
     ceiling: `${worst.alone.ms.toFixed(0)} ms of RPC alone`,
     ratio: formatPercent(overheadMs, worst.alone.ms),
@@ -81,7 +97,13 @@ function worstOf(cells: readonly SnapshotCell[]): Headline {
   };
 }
 
-function nameOf({ tokens, chains }: SnapshotCell): string {
+const NAMES: Readonly<Record<MeasuredRoute, string>> = {
+  snapshot: "a snapshot",
+  exposure: "an exposure",
+  diff: "a difference",
+};
+
+function formatSize({ tokens, chains }: SnapshotCell): string {
   return `${formatGrouped(tokens)} tokens on ${chains} chain${chains === 1 ? "" : "s"}`;
 }
 
@@ -91,7 +113,7 @@ function ofCell(cell: SnapshotCell): Measurement {
   const times = [snapshot.ms, alone.ms].map((ms) => `${ms.toFixed(0)} ms`.padStart(7)).join("");
   const cpu = [snapshot.cpuMs, alone.cpuMs].map((ms) => `${ms.toFixed(0)} ms`.padStart(7)).join("");
   return {
-    what: `  ${nameOf(cell)}`,
+    what: `  ${cell.route} of ${formatSize(cell)}`,
     value: `${overhead.toFixed(1)} ms`,
     note: [
       `${formatPercent(overhead, alone.ms).padStart(5)}, aim: ${aimMs(alone.ms).toFixed(0)}`,

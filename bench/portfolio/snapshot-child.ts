@@ -1,9 +1,12 @@
-// Snapshots as the service takes them, and the same HTTP exchanges with nothing of ours between them, in turns.
+// What the paid routes read, as the service does it, and the same HTTP exchanges with nothing of ours between, in turns.
 import { findChainById } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
+import { readDiff } from "../../src/portfolio/diff/read-diff.ts";
+import { readExposure } from "../../src/portfolio/exposure/read-exposure.ts";
+import { spenderList } from "../../src/portfolio/exposure/spenders/spender-list.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
@@ -21,12 +24,18 @@ export type SnapshotTask = {
   /** How many of the nodes are read at once. */
   readonly chains: readonly number[];
   readonly rounds: number;
+  /** The length of the token lists with which the other paid routes are read. */
+  readonly otherRoutesTokens: number;
 };
+
+/** What is read: a snapshot, what can be taken, or what changed since the block before. */
+export type MeasuredRoute = "snapshot" | "exposure" | "diff";
 
 /** Of the best round: what else the machine does only ever makes one slower. Processor time is that of this process. */
 export type SnapshotTiming = { readonly ms: number; readonly cpuMs: number };
 
 export type SnapshotCell = {
+  readonly route: MeasuredRoute;
   readonly tokens: number;
   readonly chains: number;
   readonly snapshot: SnapshotTiming;
@@ -74,26 +83,52 @@ function best(rounds: readonly SnapshotTiming[]): SnapshotTiming {
 
 let warmRounds = 0;
 
-async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
-  const nodes = task.nodes.slice(0, chains);
+type Cell = Pick<SnapshotCell, "route" | "tokens" | "chains">;
+
+/** The reads behind each paid route, over the given chains. */
+function createReads(nodes: readonly ReadyNode[], tokens: number) {
   const ports = nodes.map((node, i) => portOf(node, i, tokens));
-  const taker = createSnapshotReader({
+  const options = {
     chains: new Map(ports.map((port) => [port.chain.slug, port])),
     provider: rpcHoldingsProvider,
     priceSources: createPriceSources({ feeds }),
     positionReaders: POSITION_READERS,
     clock: systemClock,
-  });
-  const wallet = nodes[0]?.wallet ?? "0x";
-  const slugs = ports.map(({ chain }) => chain.slug);
-  const take = () => taker.read({ wallet, slugs }, new AbortController().signal);
+    spenders: spenderList,
+  };
+  const snapshots = createSnapshotReader(options);
+  const query = { wallet: nodes[0]?.wallet ?? "0x", slugs: ports.map(({ chain }) => chain.slug) } as const;
+  const { signal } = new AbortController();
+  const blocksAt = async (depth: number) =>
+    new Map(
+      await Promise.all(
+        ports.map(async (port) => [port.chain.slug, (await port.pin(signal)).block.number - depth] as const),
+      ),
+    );
+  return {
+    snapshot: () => snapshots.read(query, signal),
+    exposure: () => readExposure(options, query, signal),
+    diff: async () =>
+      readDiff(
+        { ...options, snapshots },
+        { ...query, from: await blocksAt(1), to: await blocksAt(0) },
+        signal,
+      ),
+  };
+}
+
+async function measure({ route, tokens, chains }: Cell): Promise<SnapshotCell> {
+  const nodes = task.nodes.slice(0, chains);
+  const reads = createReads(nodes, tokens);
+  const take: () => Promise<unknown> = reads[route];
   // The first run fills the caches of the nodes.
-  const first = await take();
+  const first = await reads.snapshot();
   const held = nodes.reduce((sum, node) => sum + node.held.length, 0);
   if (first.tokens.length < held) throw new Error(`${first.tokens.length} of ${held} tokens were found`);
+  await take();
   const urls = nodes.map(({ url }) => url);
   const plan = planExchanges(await recordExchanges(urls, take));
-  if (plan.length === 0) throw new Error("the snapshot sent no request");
+  if (plan.length === 0) throw new Error(`the ${route} sent no request`);
   for (; warmRounds < WARM_ROUNDS; warmRounds += 1) {
     await take();
     await replayExchanges(plan);
@@ -103,11 +138,10 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
   for (let round = 0; round < task.rounds; round += 1) {
     snapshots.push(await timed(take));
     alone.push(await timed(() => replayExchanges(plan)));
-    progress(() => `${tokens} tokens, ${chains} chains`);
+    progress(() => `${route}, ${tokens} tokens, ${chains} chains`);
   }
   return {
-    tokens,
-    chains,
+    ...{ route, tokens, chains },
     snapshot: best(snapshots),
     alone: best(alone),
     requests: plan.length,
@@ -116,7 +150,11 @@ async function measure(tokens: number, chains: number): Promise<SnapshotCell> {
 }
 
 const cells: SnapshotCell[] = [];
-for (const tokens of task.tokens) for (const chains of task.chains) cells.push(await measure(tokens, chains));
+for (const tokens of task.tokens)
+  for (const chains of task.chains) cells.push(await measure({ route: "snapshot", tokens, chains }));
+for (const route of ["exposure", "diff"] as const)
+  for (const chains of task.chains)
+    cells.push(await measure({ route, tokens: task.otherRoutesTokens, chains }));
 for (const rpc of rpcs) rpc.close();
 const report: SnapshotReport = { cells };
 sendToParent(report);
