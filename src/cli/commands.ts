@@ -23,6 +23,21 @@ const portfolioUrl: CommandOption = {
   description: "the portfolio service",
 };
 
+/** Of every command that buys. */
+const purchaseOptions = {
+  max: {
+    type: "string",
+    valueName: "USD",
+    alias: "max-usd",
+    description: "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT",
+  },
+  purchase: {
+    type: "string",
+    valueName: "NAME",
+    description: "a name of your own: within a day the same name and wallet are charged once",
+  },
+} as const;
+
 // Commands load lazily: --help must not parse database and chain code.
 export const COMMANDS: readonly Command[] = [
   {
@@ -33,17 +48,7 @@ export const COMMANDS: readonly Command[] = [
       "finished by the same command without paying again. The payer is that of a local run, or the account of\n" +
       "SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE; SEXTANT_GUARD_PAYEES names who may be paid.",
     options: {
-      max: {
-        type: "string",
-        valueName: "USD",
-        alias: "max-usd",
-        description: "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT",
-      },
-      purchase: {
-        type: "string",
-        valueName: "NAME",
-        description: "a name of your own: within a day the same name and wallet are charged once",
-      },
+      ...purchaseOptions,
       quote: { type: "boolean", description: "show price and payee, and pay nothing" },
       url: portfolioUrl,
       json,
@@ -55,11 +60,28 @@ export const COMMANDS: readonly Command[] = [
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --max 0.02",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --quote",
-        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --json > snapshot.json",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --detail summary",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --min-usd 1 --json > snapshot.json",
       ],
       extend: async () => (await import("./api-operations.ts")).extendByOperation("getPortfolio", "address"),
     },
     load: async () => (await import("./commands/wallet.ts")).walletCommand,
+  },
+  {
+    name: "diff",
+    summary: "buy what changed in a wallet between two blocks",
+    description:
+      "Pays for the difference of two snapshots with x402, as `wallet` does, and shows it: each change split into quantity\n" +
+      "and price.",
+    options: { ...purchaseOptions, url: portfolioUrl, json },
+    client: {
+      operands: "ADDRESS",
+      operandsMax: 1,
+      examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:100"],
+      extend: async () =>
+        (await import("./api-operations.ts")).extendByOperation("getPortfolioDiff", "address"),
+    },
+    load: async () => (await import("./commands/wallet.ts")).diffCommand,
   },
   {
     name: "get",

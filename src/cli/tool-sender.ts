@@ -1,4 +1,4 @@
-// Sends the requests of tools to the services through the client, and pays for snapshots with its guard and journal.
+// Sends the requests of tools to the services through the client, and pays for what is sold with its guard and journal.
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
@@ -10,6 +10,7 @@ import type { CallOptions, SendRequest } from "../mcp/server.ts";
 import type { ServiceRequest } from "../mcp/tool.ts";
 import { encodePayment, type ServiceResponse } from "../mcp/tool-result.ts";
 import type { OpenClient } from "./client-settings.ts";
+import { findPaidAction } from "./paid-action.ts";
 
 /**
  * The same call within this time is the same purchase: a caller that lost the response calls again, which looks
@@ -28,14 +29,16 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
   const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX };
   return async (request, { payment, signal }) => {
     const operation = findOperation(request.operation);
-    const call = toCall(request, operation, signal);
     try {
+      if (operation.kind === "paid") {
+        const url = `${urls.portfolio ?? ""}${request.url}`;
+        if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
+        const purchase = await findPurchase(sextant, { url, payer }, now());
+        return await buy(sextant, request, { purchase, signal });
+      }
+      const call = toCall(request, operation, signal);
       if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
-      if (operation.kind !== "paid") return toResponse(JSON.stringify(await send(calls, call)));
-      const url = `${urls.portfolio ?? ""}${request.url}`;
-      if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
-      const purchase = await findPurchase(sextant, { url, payer }, now());
-      return await buySnapshot(sextant, request, { purchase, signal });
+      return toResponse(JSON.stringify(await send(calls, call)));
     } catch (error) {
       if (!(error instanceof SextantError)) throw error;
       return toFailure(error, operation.kind === "paid");
@@ -92,13 +95,12 @@ function toPassed({ status, headers, text }: HttpResponse): ServiceResponse {
   return { status, headers: Object.fromEntries(headers), body: text };
 }
 
-async function buySnapshot(
+async function buy(
   sextant: Sextant,
-  { parameters }: ServiceRequest,
+  { operation, parameters }: ServiceRequest,
   options: { readonly purchase: string; readonly signal: AbortSignal },
 ): Promise<ServiceResponse> {
-  const query = parameters as Parameters<Sextant["getPortfolio"]>[0];
-  const { data, receipt } = await sextant.getPortfolio(query, options);
+  const { data, receipt } = await findPaidAction(sextant, operation)(parameters, options);
   if (receipt === null) return toResponse(JSON.stringify(data));
   const settled = { success: true, ...receipt, amount: receipt.amount.toString() };
   return toResponse(JSON.stringify(data), { "payment-response": encodePayment(settled) });

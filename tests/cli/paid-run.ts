@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
@@ -47,7 +48,12 @@ export async function openPaidRun(): Promise<PaidRun> {
   const service = await paid.serve();
   const run: Pick<PaidRun, "snapshot"> = { snapshot: exampleSnapshot };
   const snapshots = { read: async () => run.snapshot } as unknown as SnapshotReader;
-  const web = await startTestPortfolioWeb({ offer: service.offer, sale: service.sale, snapshots });
+  const web = await startTestPortfolioWeb({
+    offer: service.offer,
+    sale: service.sale,
+    snapshots,
+    declarations: PAID_ROUTES,
+  });
   const proxy = await startFaultyProxy(web.url);
   const folders: string[] = [];
   return Object.assign(run, {

@@ -182,6 +182,15 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     });
   });
 
+  it("buys a snapshot as of blocks of chains, which are text unlike a block of the index", async () => {
+    const { environment, paid } = await payerEnvironment();
+    const args = { address: walletOf(3), chains: "base", block: "base:7" };
+    expect(await (await open(environment)).call("wallet_snapshot", args)).toMatchObject({
+      structuredContent: { data: { address: walletOf(3) } },
+    });
+    expect(await paid()).toBe(1);
+  });
+
   it("buys a snapshot once, however often and from wherever the same call is repeated", async () => {
     const { account, environment, paid } = await payerEnvironment();
     const args = { address: walletOf(1), chains: "base", spam: "include" };
@@ -233,7 +242,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
   it("is offered only the tools of the services that are configured", async () => {
     const { SEXTANT_API_URL: _, ...environment } = environmentOf();
     const tools = await (await open(environment)).tools();
-    expect(tools.map(({ name }) => name)).toEqual(["wallet_snapshot"]);
+    expect(tools.map(({ name }) => name)).toEqual(PAID_ROUTES.map(({ tool }) => tool.name));
   });
 });
 

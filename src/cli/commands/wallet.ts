@@ -1,62 +1,98 @@
-// `sextant wallet 0x…`: buys a snapshot of a wallet, once and within the limits, and shows it.
+// `sextant wallet 0x…` and `sextant diff 0x…`: buy what is sold about a wallet, once and within the limits, and show it.
 
+import type { PaymentReceipt, PortfolioSnapshot } from "@sextant/client/sextant";
 import { usdAmount } from "../../config/setting-kinds.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { findOperation, readParameters } from "../api-operations.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, PROGRAM, type RunClientCommand, readStringOption } from "../command.ts";
+import type { Display } from "../display/display.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 import { formatReceipt, formatSnapshot } from "../display/snapshot.ts";
+import { findPaidAction } from "../paid-action.ts";
 
+type PaidParameters = Readonly<Record<string, string>>;
 type SnapshotParameters = Parameters<OpenClient["sextant"]["getPortfolio"]>[0];
+
+/** What a command buys. */
+type Sold = {
+  readonly command: string;
+  readonly operation: string;
+  readonly noun: string;
+  format(data: unknown, receipt: PaymentReceipt | null, display: Display): string;
+};
 
 const PURCHASE_LENGTH_MAX = 200;
 
-export const walletCommand: RunClientCommand = async (context) => {
-  const { environment, operands, options } = context;
-  const parameters = readSnapshotParameters(operands[0], options);
-  const isQuote = options.quote === true;
-  const client = openClient(environment, {
-    needs: isQuote ? ["portfolio"] : ["portfolio", "payer"],
-    perPayment: readMax(options),
-  });
-  try {
-    return await (isQuote
-      ? showQuote(client, parameters, context)
-      : buySnapshot(client, parameters, context));
-  } finally {
-    await client.close();
-  }
-};
+export const walletCommand = createPaidCommand({
+  command: "wallet",
+  operation: "getPortfolio",
+  noun: "snapshot",
+  format: formatKnownSnapshot,
+});
 
-async function buySnapshot(
+export const diffCommand = createPaidCommand({
+  command: "diff",
+  operation: "getPortfolioDiff",
+  noun: "difference",
+  format: formatPaidRecord,
+});
+
+function createPaidCommand(sold: Sold): RunClientCommand {
+  return async (context) => {
+    const { environment, operands, options } = context;
+    const parameters = readPaidParameters(sold, operands[0], options);
+    const isQuote = options.quote === true;
+    const client = openClient(environment, {
+      needs: isQuote ? ["portfolio"] : ["portfolio", "payer"],
+      perPayment: readMax(options),
+    });
+    try {
+      return await (isQuote
+        ? showQuote(client, parameters as SnapshotParameters, context)
+        : buy(client, sold, parameters, context));
+    } finally {
+      await client.close();
+    }
+  };
+}
+
+async function buy(
   { sextant }: OpenClient,
-  parameters: SnapshotParameters,
+  sold: Sold,
+  parameters: PaidParameters,
   { options, display, print, stop }: ClientContext,
 ): Promise<number> {
   const purchase = readPurchase(options);
-  const done = display.progress("Paying for the snapshot");
+  const done = display.progress(`Paying for the ${sold.noun}`);
   const request = { signal: stop, ...(purchase === null ? {} : { purchase }) };
-  const { data, receipt } = await sextant.getPortfolio(parameters, request).finally(done);
+  const action = findPaidAction(sextant, sold.operation);
+  const { data, receipt } = await action(parameters, request).finally(done);
   if (options.json === true) {
     await print(`${toPlainJson(data)}\n`);
     display.report(formatReceipt(receipt));
   } else {
-    await print(formatKnownSnapshot(data, receipt, display));
+    await print(sold.format(data, receipt, display));
   }
   return 0;
 }
 
-/** What was paid for is shown in any case, also where a service sends another form than this version knows. */
-function formatKnownSnapshot(...[data, receipt, display]: Parameters<typeof formatSnapshot>): string {
+/** What was paid for is shown in any case: another form by its fields, also one that this version does not know. */
+function formatKnownSnapshot(data: unknown, receipt: PaymentReceipt | null, display: Display): string {
   try {
-    return formatSnapshot(data, receipt, display);
+    return formatSnapshot(data as PortfolioSnapshot, receipt, display);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return `${toPlainJson(data, 2)}\n\n${formatReceipt(receipt)}\n`;
+    return formatPaidRecord(data, receipt, display);
   }
+}
+
+function formatPaidRecord(data: unknown, receipt: PaymentReceipt | null, display: Display): string {
+  const lines = isJsonObject(data) ? formatRecord(data, display) : [toPlainJson(data, 2)];
+  return `${lines.join("\n")}\n\n${formatReceipt(receipt)}\n`;
 }
 
 async function showQuote(
@@ -71,16 +107,17 @@ async function showQuote(
   return 0;
 }
 
-function readSnapshotParameters(
+function readPaidParameters(
+  { command, operation }: Sold,
   address: string | undefined,
   options: ClientContext["options"],
-): SnapshotParameters {
+): PaidParameters {
   if (address === undefined) {
-    throw new Fault("USAGE_INVALID", `Name the wallet: ${PROGRAM} wallet 0x….`);
+    throw new Fault("USAGE_INVALID", `Name the wallet: ${PROGRAM} ${command} 0x….`);
   }
   const wallet = parseAddress(address, "The wallet");
   // Lower case: calls that are written differently are the same purchase.
-  return readParameters(findOperation("getPortfolio"), { ...options, address: wallet }) as SnapshotParameters;
+  return readParameters(findOperation(operation), { ...options, address: wallet });
 }
 
 function readMax(options: ClientContext["options"]): string | null {
