@@ -99,7 +99,7 @@ const MODULES = [
 ];
 
 // Later files override earlier ones of the same specificity.
-const STYLES = ["theme.css", "page.css", "snapshot.css", "exposure.css", "print.css"];
+const STYLES = ["theme.css", "page.css", "snapshot.css", "exposure.css", "loans.css", "print.css"];
 
 export function readPageStyle(): string {
   return STYLES.map(readSource).join("");

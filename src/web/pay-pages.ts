@@ -27,10 +27,13 @@ export const PAY_PAGES: readonly PayPage[] = [
       "Every known token of the wallet on the chains you choose, read at one block per chain",
       "Prices from on-chain oracles first, with the source of each price",
       "Lending, vaults, staking and liquidity positions; debts subtracted, nothing counted twice",
+      "How far each loan is from liquidation, the kind of account, and whether it has gas on each chain",
       "Spam marked and left out of the total, recent activity, and warnings about anything unknown",
     ],
     modules: [
+      "account-view.js",
       "allocation.js",
+      "loan-view.js",
       "token-table.js",
       "position-table.js",
       "activity-table.js",

@@ -105,7 +105,7 @@ describe("a snapshot on the page", () => {
     const service = await serve({
       ...richSnapshot,
       summary: { ...summary, ...none, stablecoinValueUsd: "0", chains, warnings: ROUTINE_NOTES },
-      ...{ tokens: [], positions: [], recentActivity: [] },
+      ...{ tokens: [], positions: [], recentActivity: [], health: [] },
     });
     open.push(service);
     const { page } = await buy({}, service);
@@ -160,6 +160,61 @@ describe("a snapshot on the page", () => {
     expect(sent).toMatch(/^Sent to 0x111111…1111/);
     expect(relayed).toMatch(/Sent by 0x222222…2222 with the wallet's permission$/);
     expect(lookalike).toMatch(/do not copy it$/);
+  });
+
+  it("says of each loan how far it is from liquidation, and never more than is known", async () => {
+    const { page } = await buy();
+    const loans = page.locator(".loans > li");
+    expect(await loans.locator(".verdict").allTextContents()).toEqual([
+      ...["Far from liquidation", "Close to liquidation", "Can be liquidated now"],
+      "Its health is unknown: see the warnings",
+    ]);
+    expect(await loans.nth(0).locator("dd").allTextContents()).toEqual([
+      "1.54",
+      "35.3 %",
+      "$800.00",
+      "$1,500.00",
+    ]);
+    expect(await loans.nth(1).locator("dd").first().textContent()).toBe("1.04");
+    expect(await loans.nth(3).locator("dd").allTextContents()).toEqual([
+      "unknown",
+      "unknown",
+      "unknown",
+      "unknown",
+    ]);
+    expect(
+      await loans.locator("svg").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label"))),
+    ).toEqual([
+      "Owes 53.3 % of its collateral; liquidation begins at 82.5 %",
+      "Owes 81.9 % of its collateral; liquidation begins at 86 %",
+      "Owes 120 % of its collateral; liquidation begins at 90 %",
+    ]);
+  });
+
+  it("says what the wallet is, and where it has gas", async () => {
+    const gas = [
+      { chain: "base", symbol: "ETH", transfers: "41", ready: true },
+      { chain: "ethereum", symbol: "ETH", transfers: "0", ready: false },
+      { chain: "arbitrum", symbol: "ETH", transfers: "123456", ready: true },
+      { chain: "optimism", symbol: "ETH", transfers: null, ready: null },
+    ];
+    const service = await serve({ ...richSnapshot, name: "example.eth", gas });
+    open.push(service);
+    const { page } = await buy({}, service);
+    expect(await page.locator(".title .labels > *").allTextContents()).toEqual([
+      "example.eth",
+      "Account with a key (EOA) on Base",
+      "EOA that runs 0x111111…1111 (EIP-7702) on Ethereum",
+    ]);
+    expect(await page.locator(".shares .gas").allTextContents()).toEqual([
+      "Gas for 41 transfers",
+      "No gas: too little ETH to send",
+      "Gas for thousands of transfers",
+    ]);
+    for (const width of WIDTHS) {
+      await resize(page, width);
+      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
+    }
   });
 
   it("groups positions by protocol, with what is owed", async () => {

@@ -2,6 +2,8 @@
 import { addDecimals, formatDecimal, parseDecimal } from "../../src/lib/decimal.ts";
 import type {
   ChainSummary,
+  LendingHealth,
+  PortfolioAccount,
   PortfolioAsset,
   PortfolioPosition,
   PortfolioSnapshot,
@@ -161,6 +163,50 @@ const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index
   };
 });
 
+function account(chain: Chain, kind: "eoa" | "delegated"): PortfolioAccount {
+  return {
+    ...{
+      chain,
+      chainId: `eip155:${CHAINS[chain]}`,
+      kind,
+      proven: true,
+      delegate: null,
+      implementation: null,
+    },
+    ...(kind === "delegated" ? { delegate: STRANGER } : {}),
+    ...{ version: null, owners: null, threshold: null, entryPoint: null },
+  };
+}
+
+function loan(name: string, ratios: Partial<LendingHealth>): LendingHealth {
+  return {
+    ...{ chain: "base", chainId: "eip155:8453", protocol: "aave-v3", name, contract: addressOf(60) },
+    ...{ healthFactor: null, loanToValue: null, liquidationThreshold: null, distanceToLiquidation: null },
+    ...{ liquidatable: null, collateralUsd: null, debtUsd: null },
+    ...ratios,
+  };
+}
+
+/** Safe, close, lost, unknown, and without a debt. */
+const loans: readonly LendingHealth[] = [
+  loan("Aave v3", {
+    ...{ healthFactor: "1.546875000000000001", loanToValue: "0.533333333333333334", liquidatable: false },
+    ...{ liquidationThreshold: "0.825", distanceToLiquidation: "0.353535353535353535" },
+    ...{ collateralUsd: "1500", debtUsd: "800" },
+  }),
+  loan("Morpho Blue cbBTC/USDC", {
+    ...{ healthFactor: "1.049999999999999999", loanToValue: "0.81904", liquidatable: false },
+    ...{ liquidationThreshold: "0.86", distanceToLiquidation: "0.047619047619047619" },
+    ...{ collateralUsd: "123456789012.34", debtUsd: "101119999999.12" },
+  }),
+  loan("Compound v3 USDC", {
+    ...{ healthFactor: "0.98", loanToValue: "1.2", liquidationThreshold: "0.9", liquidatable: true },
+    distanceToLiquidation: "0",
+  }),
+  loan(HOSTILE_TEXT, {}),
+  loan("No debt", { loanToValue: "0", debtUsd: "0", collateralUsd: "5", liquidatable: false }),
+];
+
 /** Sentences that every snapshot has. */
 export const ROUTINE_NOTES = [
   ...chainNames.map((name, index) => {
@@ -193,7 +239,7 @@ export const richSnapshot: PortfolioSnapshot = {
   positions,
   recentActivity: activity,
   provider: "rpc",
-  accounts: [],
-  health: [],
+  accounts: [account("base", "eoa"), account("ethereum", "delegated")],
+  health: loans,
   gas: [],
 };

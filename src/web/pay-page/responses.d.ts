@@ -58,6 +58,32 @@ type Summary = {
 /** What every paid response has. */
 export type PaidBody = { address: string; timestamp: string };
 
+/** What the wallet is on a chain. */
+export type Account = {
+  chain: string;
+  kind: string | null;
+  proven: boolean;
+  delegate: string | null;
+  owners: string[] | null;
+  threshold: number | null;
+};
+
+/** A lending account; ratios are parts of one. */
+export type Loan = {
+  chain: string;
+  name: string;
+  healthFactor: string | null;
+  loanToValue: string | null;
+  liquidationThreshold: string | null;
+  distanceToLiquidation: string | null;
+  liquidatable: boolean | null;
+  collateralUsd: string | null;
+  debtUsd: string | null;
+};
+
+type Gas = { chain: string; symbol: string; transfers: string | null; ready: boolean | null };
+
+/** The last four are absent from what an older service sold and the tab has kept. */
 export type Snapshot = PaidBody & {
   chains: string[];
   provider: string;
@@ -65,6 +91,10 @@ export type Snapshot = PaidBody & {
   tokens: Token[];
   positions: Position[];
   recentActivity: Activity[];
+  name?: string | null;
+  accounts?: Account[];
+  health?: Loan[];
+  gas?: Gas[];
 };
 
 /** What ends a permission: a call by the wallet, or an authorization (EIP-7702) that it signs. */

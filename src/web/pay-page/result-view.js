@@ -29,7 +29,8 @@ export function renderTitle(title, { address, timestamp }, about, { timeZone }) 
     { class: "title" },
     // Focused when it appears, so that a screen reader and the keyboard go on from here.
     createElement("h2", { id: "result-title", tabindex: "-1" }, title),
-    createElement("p", {}, createElement("code", {}, address), ...about),
+    createElement("p", {}, createElement("code", {}, address)),
+    about.length === 0 ? null : createElement("p", { class: "labels" }, ...about),
     createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
   );
 }

@@ -1,8 +1,10 @@
-// Renders a snapshot: total, allocation, warnings, tokens, positions, activity, and how it was read.
+// Renders a snapshot: total, allocation, loans, warnings, tokens, positions, activity, and how it was read.
+import { renderGas } from "./account-view.js";
 import { renderActivity } from "./activity-table.js";
 import { listParts, renderAllocation } from "./allocation.js";
 import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } from "./amounts.js";
 import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
+import { renderLoans } from "./loan-view.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { renderPositions } from "./position-table.js";
 import { renderTotalAmount } from "./result-view.js";
@@ -24,6 +26,7 @@ export function renderSnapshot(snapshot, context) {
   const parts = [
     createElement("div", { class: "two" }, renderTotal(snapshot, context), beside),
     warnings.length === 0 ? null : renderWarnings(warnings),
+    renderLoans(snapshot.health ?? [], context),
     ...(isEmpty ? [] : [renderTokens(tokens, context), renderPositions(positions, context)]),
     renderActivity(recentActivity, address, context),
     renderNotes(snapshot, notes, context),
@@ -73,7 +76,8 @@ function renderParts({ summary, tokens, positions }) {
 }
 
 /** @param {import("./responses.d.ts").ChainSummary} chain @param {Snapshot} snapshot @param {ViewContext} context */
-function renderChainShare({ chain, totalValueUsd }, { summary }, { nameOf }) {
+function renderChainShare({ chain, totalValueUsd }, snapshot, { nameOf }) {
+  const { summary } = snapshot;
   const whole = summary.chains.reduce((sum, { totalValueUsd: value }) => sum + positive(value), 0n);
   const share = whole === 0n ? 0 : computeShare(positive(totalValueUsd), whole);
   return createElement(
@@ -82,6 +86,7 @@ function renderChainShare({ chain, totalValueUsd }, { summary }, { nameOf }) {
     renderChain(nameOf(chain)),
     renderShareBar(share, "s0"),
     createElement("span", { class: "value" }, totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
+    renderGas(snapshot, chain),
   );
 }
 

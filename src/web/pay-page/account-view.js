@@ -1,0 +1,63 @@
+// What a wallet is: its name, the kind of account on each chain, and whether it has gas there.
+import { formatQuantity } from "./amounts.js";
+import { createElement } from "./elements.js";
+import { renderName, shortenHex } from "./texts.js";
+
+/**
+ * @typedef {import("./elements.js").ViewElement} ViewElement
+ * @typedef {import("./responses.d.ts").Snapshot} Snapshot
+ * @typedef {import("./responses.d.ts").Account} Account
+ * @typedef {import("./result-view.js").ViewContext} ViewContext
+ */
+
+/** Beside the address. @param {Snapshot} snapshot @param {ViewContext} context @returns {ViewElement[]} */
+export function describeWallet({ name, accounts }, { nameOf }) {
+  /** @type {Map<string, string[]>} */
+  const kinds = new Map();
+  for (const account of accounts ?? []) {
+    const kind = describeAccount(account);
+    if (kind !== null) kinds.set(kind, [...(kinds.get(kind) ?? []), nameOf(account.chain)]);
+  }
+  // One kind on all chains needs no list of them.
+  const isOne = kinds.size === 1;
+  const tags = [...kinds].map(([kind, chains]) =>
+    createElement("span", { class: "tag" }, isOne ? kind : `${kind} on ${chains.join(", ")}`),
+  );
+  const shown = typeof name === "string" ? [createElement("strong", {}, renderName(name))] : [];
+  return [...shown, ...tags];
+}
+
+/** @param {Account} account */
+function describeAccount({ kind, proven, delegate, owners, threshold }) {
+  // Any contract can say that it is a Safe.
+  const claim = proven ? "" : "says it is a ";
+  if (kind === "eoa") return "Account with a key (EOA)";
+  if (kind === "delegated") return `EOA that runs ${shortenHex(delegate ?? "?")} (EIP-7702)`;
+  if (kind === "safe") {
+    const signers = owners && threshold !== null ? `, ${threshold} of ${owners.length} owners sign` : "";
+    return `${claim}Safe${signers}`;
+  }
+  if (kind === "smart-account") return `${claim}smart account (ERC-4337)`;
+  return kind === "contract" ? "Contract" : null;
+}
+
+/** For how many transfers the coin of a chain lasts; null where it is unknown. @param {Snapshot} snapshot @param {string} chain */
+export function renderGas({ gas }, chain) {
+  const found = (gas ?? []).find((entry) => entry.chain === chain);
+  if (!found || found.ready === null || found.transfers === null) return null;
+  const { ready, transfers, symbol } = found;
+  if (!ready)
+    return createElement(
+      "small",
+      { class: "gas bad" },
+      "No gas: too little ",
+      renderName(symbol),
+      " to send",
+    );
+  const count = transfers === "1" ? "one transfer" : `${formatQuantity(transfers)} transfers`;
+  return createElement(
+    "small",
+    { class: "gas" },
+    `Gas for ${transfers.length > 4 ? "thousands of transfers" : count}`,
+  );
+}
