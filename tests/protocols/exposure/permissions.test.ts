@@ -1,0 +1,264 @@
+// Permissions on the code of others: Permit2, tokens and collections of solmate and OpenZeppelin, Safe, SimpleAccount.
+import {
+  decodeFunctionData,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  numberToHex,
+  pad,
+} from "viem";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
+import { PERMIT2 } from "../../../src/portfolio/exposure/revocations.ts";
+import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
+import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
+import { getAssetKey, type PriceSource, quotePrice } from "../../../src/portfolio/types.ts";
+import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts";
+import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";
+
+const SOURCES = `pragma solidity ^0.8.20;
+import {ERC20 as Solmate} from "solmate/src/tokens/ERC20.sol";
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
+import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
+import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
+contract SolmateToken is Solmate {
+  constructor() Solmate("Solmate", "SOL", 18) {}
+  function mint(address to, uint256 amount) external { _mint(to, amount); }
+}
+contract OpenToken is ERC20 {
+  constructor() ERC20("Open", "OPN") {}
+  function mint(address to, uint256 amount) external { _mint(to, amount); }
+}
+contract Collection is ERC721 {
+  constructor() ERC721("Collection", "COL") {}
+  function mint(address to, uint256 id) external { _mint(to, id); }
+}
+contract Items is ERC1155 {
+  constructor() ERC1155("") {}
+}
+contract Proxy is ERC1967Proxy {
+  constructor(address to, bytes memory data) ERC1967Proxy(to, data) {}
+}`;
+
+/** Permit2 as Uniswap deployed it, in the script by which v4-periphery places it: the code ends with the script's object. */
+function readPermit2(): Hex {
+  const { bytecode } = readArtifact("@uniswap/v4-periphery/foundry-out/DeployPermit2.sol/DeployPermit2.json");
+  const start = bytecode.indexOf("60406080815260049081361015");
+  const RUNTIME_BYTES = 9_152;
+  return `0x${bytecode.slice(start, start + 2 * RUNTIME_BYTES)}`;
+}
+
+const stage = await startPortfolioStage({ [PERMIT2]: readPermit2() });
+const { chain, wallet } = stage;
+const node = await stage.node();
+const owner = chain.accounts.owner.address.toLowerCase() as Hex;
+const compiled = await compileSources({ "exposure.sol": SOURCES });
+const signal = AbortSignal.timeout(600_000);
+const [ROUTER, STRANGER, OPERATOR] = [0xa1, 0xb2, 0xc3].map((number) =>
+  numberToHex(number, { size: 20 }),
+) as [Hex, Hex, Hex];
+
+async function send(to: Hex | null, data: Hex, from: Hex = wallet): Promise<void> {
+  const transaction = { from, ...(to === null ? {} : { to }), data, gas: numberToHex(12_000_000) };
+  const hash = await chain.request("eth_sendTransaction", [transaction]);
+  const receipt = (await chain.request("eth_getTransactionReceipt", [hash])) as { status: Hex };
+  if (receipt.status !== "0x1") throw new Error(`a transaction to ${to} failed`);
+}
+
+type Deployed = {
+  readonly address: Hex;
+  call(name: string, args: readonly unknown[], from?: Hex): Promise<void>;
+};
+
+async function deploy(artifact: Artifact | undefined, args: readonly unknown[] = []): Promise<Deployed> {
+  if (!artifact) throw new Error("the contract is not compiled");
+  const nonce = BigInt((await chain.request("eth_getTransactionCount", [owner, "latest"])) as Hex);
+  await send(null, encodeDeployData({ ...artifact, args }), owner);
+  const address = getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
+  return contractAt(address, artifact);
+}
+
+function contractAt(address: Hex, { abi }: Pick<Artifact, "abi">): Deployed {
+  return {
+    address,
+    call: (functionName, args, from) => send(address, encodeFunctionData({ abi, functionName, args }), from),
+  };
+}
+
+const spenders = createSpenderList(
+  [
+    {
+      name: "Router",
+      protocol: "Test",
+      kind: "router",
+      takesPermit2: true,
+      deployments: [[chain.chainId, ROUTER]],
+    },
+    { name: "Permit2", protocol: "Uniswap", kind: "permit2", deployments: [[chain.chainId, PERMIT2]] },
+    { name: "Market", protocol: "Test", kind: "marketplace", deployments: [[chain.chainId, OPERATOR]] },
+  ],
+  "1 (2026-01-01)",
+);
+const priceSource: PriceSource = {
+  name: "test",
+  read: async ({ assets }) => ({
+    prices: new Map(assets.map((asset) => [getAssetKey(asset), quotePrice({ units: 2n, scale: 0 })])),
+    warnings: [],
+  }),
+};
+
+function read(of: Hex = wallet, listed: readonly Hex[] = []): Promise<Exposure> {
+  const access = stage.port(node, listed);
+  const options = {
+    provider: rpcHoldingsProvider,
+    priceSources: [[priceSource]],
+    spenders,
+    clock: systemClock,
+  };
+  const query = { wallet: of, slugs: [access.chain.slug] };
+  return readExposure({ ...options, chains: new Map([[access.chain.slug, access]]) }, query, signal);
+}
+
+const label = ({ kind, contract, spender, rawAllowance, tokenId }: ExposurePermission) =>
+  [kind, contract, spender, rawAllowance, tokenId].join(" ");
+
+const [MAX, MAX160] = [2n ** 256n - 1n, 2n ** 160n - 1n];
+const permit2 = contractAt(PERMIT2, {
+  abi: [
+    {
+      ...{ type: "function", name: "approve", stateMutability: "nonpayable", outputs: [] },
+      inputs: ["address", "address", "uint160", "uint48"].map((type) => ({ type })),
+    },
+  ],
+});
+
+describe("permissions of a wallet", () => {
+  it("are the live ones of tokens, Permit2 and collections, and each is ended by its own revocation", async () => {
+    const [solmate, open, usdt] = [
+      await deploy(compiled.SolmateToken),
+      await deploy(compiled.OpenToken),
+      await deploy(compiled.SolmateToken),
+    ] as [Deployed, Deployed, Deployed];
+    const [collection, items] = [await deploy(compiled.Collection), await deploy(compiled.Items)];
+    const WHOLE = 10n ** 18n;
+    for (const token of [solmate, open]) await token.call("mint", [wallet, 100n * WHOLE]);
+    await collection.call("mint", [wallet, 7n]);
+    await collection.call("mint", [wallet, 8n]);
+    const now = BigInt(
+      ((await chain.request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex }).timestamp,
+    );
+    // Unlimited, finite, zeroed.
+    await solmate.call("approve", [ROUTER, MAX], wallet);
+    await open.call("approve", [STRANGER, 30n * WHOLE], wallet);
+    await open.call("approve", [ROUTER, 5n], wallet);
+    await open.call("approve", [ROUTER, 0n], wallet);
+    // In Permit2: more than Permit2 may take; expired; zeroed; of a token that Permit2 may not take.
+    await open.call("approve", [PERMIT2, 40n * WHOLE], wallet);
+    await permit2.call("approve", [open.address, ROUTER, MAX160, now + 1_000_000n], wallet);
+    await permit2.call("approve", [open.address, STRANGER, 50n, now + 2n], wallet);
+    await permit2.call("approve", [solmate.address, STRANGER, 0n, now + 1_000_000n], wallet);
+    await permit2.call("approve", [usdt.address, STRANGER, 9n, now + 1_000_000n], wallet);
+    // Operators of collections, taken back once, and one NFT; one approval ended with its transfer.
+    await collection.call("setApprovalForAll", [OPERATOR, true], wallet);
+    await items.call("setApprovalForAll", [STRANGER, true], wallet);
+    await items.call("setApprovalForAll", [OPERATOR, true], wallet);
+    await items.call("setApprovalForAll", [OPERATOR, false], wallet);
+    await collection.call("approve", [STRANGER, 7n], wallet);
+    await collection.call("approve", [STRANGER, 8n], wallet);
+    await collection.call("transferFrom", [wallet, owner, 8n], wallet);
+    await chain.increaseTime(60n);
+    await chain.request("evm_mine", []);
+    const listed = [solmate.address, open.address];
+    const { permissions, summary } = await read(wallet, listed);
+    expect(permissions.map(label).sort()).toEqual(
+      [
+        `erc20-allowance ${solmate.address} ${ROUTER} ${MAX} `,
+        `erc20-allowance ${open.address} ${STRANGER} ${30n * WHOLE} `,
+        `erc20-allowance ${open.address} ${PERMIT2} ${40n * WHOLE} `,
+        `permit2-allowance ${open.address} ${ROUTER} ${MAX160} `,
+        `permit2-allowance ${usdt.address} ${STRANGER} 9 `,
+        `nft-operator ${collection.address} ${OPERATOR}  `,
+        `nft-operator ${items.address} ${STRANGER}  `,
+        `nft-approval ${collection.address} ${STRANGER}  7`,
+      ].sort(),
+    );
+    const riskOf = (kind: string, contract: Hex, spender: Hex) =>
+      permissions.find((one) => one.kind === kind && one.contract === contract && one.spender === spender)
+        ?.valueAtRiskUsd;
+    expect(riskOf("erc20-allowance", solmate.address, ROUTER)).toBe("200");
+    expect(riskOf("permit2-allowance", open.address, ROUTER)).toBe("80");
+    expect(riskOf("permit2-allowance", usdt.address, STRANGER)).toBe("0");
+    // Everything of one token, 30 and 40 of the other; what is in Permit2 is part of the 40.
+    expect(summary.valueAtRiskUsd).toBe("340");
+    let left = permissions.map(label);
+    for (const permission of permissions) {
+      if (permission.revoke?.type !== "call") throw new Error(`${permission.kind} has no call`);
+      await send(permission.revoke.to, permission.revoke.data);
+      left = left.filter((one) => one !== label(permission));
+      expect((await read(wallet, listed)).permissions.map(label).sort()).toEqual(left.toSorted());
+    }
+  });
+});
+
+const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
+const ZERO: Hex = numberToHex(0, { size: 20 });
+
+describe("a Safe", () => {
+  it("shows owners, modules and handler, and each is ended by its own transaction", async () => {
+    const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
+    const { address: code } = await deploy(singleton);
+    const proxy = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [code]);
+    const safe = contractAt(proxy.address, singleton);
+    const handler = await deploy(
+      readArtifact(`${SAFE}/handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json`),
+    );
+    await safe.call("setup", [[owner, wallet], 1n, ZERO, "0x", handler.address, ZERO, 0n, ZERO]);
+    // A signature with v = 1 says that the sender is the owner who approves.
+    const approval: Hex = `0x${pad(wallet).slice(2)}${"0".repeat(64)}01`;
+    const execute = (to: Hex, data: Hex) =>
+      safe.call("execTransaction", [to, 0n, data, 0, 0n, 0n, 0n, ZERO, ZERO, approval], wallet);
+    const own = (functionName: string, args: readonly unknown[]) =>
+      execute(safe.address, encodeFunctionData({ abi: singleton.abi, functionName, args }));
+    const modules = [numberToHex(0x30d1, { size: 20 }), numberToHex(0x30d2, { size: 20 })];
+    for (const module of modules) await own("enableModule", [module]);
+    const { permissions } = await read(safe.address);
+    expect(permissions.map(({ kind, spender }) => `${kind} ${spender}`).sort()).toEqual(
+      [
+        ...modules.map((module) => `module ${module}`),
+        `fallback-handler ${handler.address}`,
+        ...[owner, wallet].map((one) => `owner ${one}`),
+      ].sort(),
+    );
+    // The owner who signs here stays; a module's revocation names the one before it, so each is read anew.
+    for (let rounds = permissions.length; rounds > 1; rounds -= 1) {
+      const before = (await read(safe.address)).permissions.filter(({ spender }) => spender !== wallet);
+      const [first] = before;
+      if (first?.revoke?.type !== "call") throw new Error("a permission of a Safe is ended by a call");
+      expect(first.revoke.from).toBe(safe.address);
+      decodeFunctionData({ abi: singleton.abi, data: first.revoke.data });
+      await execute(first.revoke.to, first.revoke.data);
+      const after = (await read(safe.address)).permissions.filter(({ spender }) => spender !== wallet);
+      expect(after.map(label).sort()).toEqual(before.slice(1).map(label).sort());
+    }
+    expect((await read(safe.address)).permissions.map(label)).toEqual([`owner ${safe.address} ${wallet}  `]);
+  });
+});
+
+describe("an account of ERC-4337", () => {
+  it("shows its owner and its entry point", async () => {
+    const artifact = readArtifact("@account-abstraction/contracts/artifacts/SimpleAccount.json");
+    const entryPoint: Hex = "0x4337084d9e255ff0702461cf8895ce9e3b5ff108";
+    const implementation = await deploy(artifact, [entryPoint]);
+    const data = encodeFunctionData({ abi: artifact.abi, functionName: "initialize", args: [wallet] });
+    const { address } = await deploy(compiled.Proxy, [implementation.address, data]);
+    const { permissions } = await read(address);
+    expect(permissions.map(({ kind, spender, reasons }) => [kind, spender, reasons])).toEqual([
+      ["owner", wallet, ["full control"]],
+      ["entry-point", entryPoint, []],
+    ]);
+  });
+});
