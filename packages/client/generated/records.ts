@@ -240,11 +240,11 @@ export type ChainChange = {
   afterUsd: string | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
-  /** changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  /** changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
   otherUsd: string | null;
 };
 
@@ -1316,7 +1316,7 @@ export type PositionAssetChange = {
   after: AssetFigures | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -1333,7 +1333,7 @@ export type PositionChange = {
   assets: PositionAssetChange[];
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -2028,7 +2028,7 @@ export type TokenChange = {
   after: TokenFigures | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -2064,11 +2064,11 @@ export type TotalChange = {
   afterUsd: string | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
-  /** changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  /** changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
   otherUsd: string | null;
 };
 

@@ -13,6 +13,7 @@ import {
   makeSnapshot,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { parseDecimal } from "../../lib/decimal.ts";
+import { quotePrice } from "../types.ts";
 import type { ChainData } from "../valuation/snapshot-data.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type ValueChange } from "./diff-snapshots.ts";
@@ -60,8 +61,9 @@ describe("a difference", () => {
           ...positions,
           ...positions.flatMap(({ assets }) => assets),
         ]) {
-          expect([quantityUsd === null, priceUsd === null]).toEqual([changeUsd === null, changeUsd === null]);
-          expect(addUsd(quantityUsd, priceUsd)).toBe(changeUsd);
+          expect(priceUsd === null).toBe(quantityUsd === null);
+          if (changeUsd === null) expect(quantityUsd).toBeNull();
+          if (quantityUsd !== null) expect(addUsd(quantityUsd, priceUsd)).toBe(changeUsd);
         }
         for (const { beforeUsd, afterUsd, changeUsd, quantityUsd, priceUsd, otherUsd } of [
           total,
@@ -135,6 +137,24 @@ describe("the split", () => {
     expect(tokens.map(parts)).toEqual([[null, null, null]]);
     expect(unknownCount).toBe(1);
     expect([...parts(total), total.otherUsd]).toEqual(["3000", "0", "0", "3000"]);
+  });
+
+  it("is left out where markets could not pay for a balance: what anyone gives away makes no gain or loss", () => {
+    const limited = (amount: bigint): Partial<ChainData> => ({
+      holdings: [makeHolding(usdc, amount)],
+      prices: new Map([
+        [
+          usdc.contract,
+          {
+            ...quotePrice({ units: 1n, scale: 0 }, { payableUsdMax: { units: 1_000n, scale: 0 } }),
+            source: "pools",
+          },
+        ],
+      ]),
+    });
+    const { tokens, total } = diffOf(limited(500_000_000n), limited(10n ** 24n));
+    expect(tokens.map(parts)).toEqual([["500", null, null]]);
+    expect(total).toMatchObject({ changeUsd: "500", quantityUsd: "0", priceUsd: "0", otherUsd: "500" });
   });
 
   it("of a debt is negative: owing more is less value", () => {

@@ -1,6 +1,8 @@
 // The difference of two snapshots of a wallet: what changed, and how much of it by quantity and how much by price.
 import {
   addDecimals,
+  compareDecimals,
+  type Decimal,
   formatDecimal,
   multiplyDecimals,
   parseDecimal,
@@ -24,7 +26,9 @@ import {
 
 /**
  * `quantityUsd + priceUsd = changeUsd`, to the last digit. Quantity is the change of the balance at the price before;
- * price is the rest: the new balance times the change of the price. All are null where a value is unknown on one side.
+ * price is the rest: the new balance times the change of the price. All are null where a value is unknown on one side, and
+ * the parts where a value is not balance times price: the markets of a token could not pay for all of it, and a balance
+ * that anyone can give away would make parts of any size.
  */
 export type ValueChange = {
   readonly changeUsd: string | null;
@@ -43,7 +47,7 @@ export type PositionChange = PositionKey & ValueChange & { readonly assets: read
 export type TotalChange = ValueChange & {
   readonly beforeUsd: string | null;
   readonly afterUsd: string | null;
-  /** Of what is counted on one side only: its value is unknown on the other, or it is spam there. */
+  /** Of what has no parts, and of what is counted on one side only: it is unknown or spam on the other. */
   readonly otherUsd: string | null;
 };
 
@@ -132,9 +136,24 @@ function splitChange({ before, after }: Sides<AssetFigures>, sign: bigint): Valu
   // What came or went as a whole has no price on one side: all of it is quantity.
   if (before === null || after === null)
     return { changeUsd, quantityUsd: changeUsd, priceUsd: changeUsd && NOTHING };
-  const quantityUsd = changeUsd && valueQuantity(before, after, sign);
-  if (quantityUsd === null) return { changeUsd: null, quantityUsd: null, priceUsd: null };
+  const isSplit = changeUsd !== null && isFullyValued(before) && isFullyValued(after);
+  const quantityUsd = isSplit ? valueQuantity(before, after, sign) : null;
   return { changeUsd, quantityUsd, priceUsd: subtractUsd(changeUsd, quantityUsd) };
+}
+
+// A tenth of a cent: what adding up the rounded values of equal positions can make.
+const ROUNDING_USD: Decimal = { units: 1n, scale: 3 };
+
+/** Whether the value is balance times price, and not limited by what the markets could pay. */
+function isFullyValued({ rawBalance, decimals, priceUsd, valueUsd }: AssetFigures): boolean {
+  if (decimals === null || priceUsd === null || valueUsd === null) return false;
+  const full = multiplyDecimals(
+    { units: BigInt(rawBalance), scale: decimals },
+    parseDecimal(priceUsd, "a price"),
+  );
+  const { units, scale } = parseDecimal(valueUsd, "a value");
+  const counted = addDecimals({ units: units < 0n ? -units : units, scale }, ROUNDING_USD);
+  return compareDecimals(full, counted) <= 0;
 }
 
 /** The change of the balance at the price before, rounded once; null where one of them is unknown. */
@@ -169,7 +188,7 @@ function diffTotal(
   if (changeUsd === null) {
     return { beforeUsd, afterUsd, changeUsd, quantityUsd: null, priceUsd: null, otherUsd: null };
   }
-  const known = sumChanges(counted.filter((change) => change.changeUsd !== null));
+  const known = sumChanges(counted.filter((change) => change.quantityUsd !== null));
   const { quantityUsd, priceUsd } = known;
   return {
     ...{ beforeUsd, afterUsd, changeUsd, quantityUsd, priceUsd },

@@ -34,7 +34,7 @@ const valueChange = {
   quantityUsd: {
     ...nullable(usd),
     description:
-      "The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole.",
+      "The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay.",
   },
   priceUsd: {
     ...nullable(usd),
@@ -49,7 +49,7 @@ const totalChange = {
   otherUsd: {
     ...nullable(usd),
     description:
-      "changeUsd − quantityUsd − priceUsd: of what counts in the total on one side only, because its value is unknown on the other or it is spam there.",
+      "changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there.",
   },
 };
 
