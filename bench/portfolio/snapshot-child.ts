@@ -110,7 +110,7 @@ function createReads(nodes: readonly ReadyNode[], tokens: number) {
     exposure: () => readExposure(options, query, signal),
     diff: async () =>
       readDiff(
-        { ...options, snapshots },
+        { ...options, snapshots, storedSnapshots: null },
         { ...query, from: await blocksAt(1), to: await blocksAt(0) },
         signal,
       ),

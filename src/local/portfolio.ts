@@ -1,4 +1,5 @@
 // The portfolio service of a local run: snapshots of the two local markets, paid on the local chain.
+
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { CallObserver } from "../chain/rpc/types.ts";
@@ -9,6 +10,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
+import { openStoredSnapshots } from "../portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
 import { portfolioRoute } from "../portfolio/http/routes/portfolio.ts";
 import { countPaymentOutcomes, servePortfolio } from "../portfolio/http/serve.ts";
@@ -16,6 +18,8 @@ import { erc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import { createPriceSources } from "../portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../portfolio/providers/rpc/provider.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { openRecordStore } from "../store/postgres/record-store.ts";
+import { openSnapshotTable } from "../store/postgres/stored-snapshots.ts";
 import type { LocalMarket } from "./markets.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
@@ -64,6 +68,7 @@ export async function serveLocalPortfolio(
     // The price protocols of the real chains do not exist here.
     priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
     positionReaders: [erc4626Reader],
+    storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,
     devBypass: paywall.devBypass,

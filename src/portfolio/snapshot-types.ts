@@ -120,6 +120,8 @@ export type PortfolioSnapshot = {
   readonly provider: string;
   /** Only where the service compares with a second source: one entry per chain. */
   readonly crossCheck?: readonly ChainCrossCheck[];
+  /** Under which its figures are stored; only where the service stores them. */
+  readonly snapshotId?: string;
   /** Only where the request has a least value. */
   readonly omitted?: {
     readonly minUsd: string;

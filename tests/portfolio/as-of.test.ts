@@ -164,6 +164,32 @@ describe("a difference", () => {
     expect(diff.positions[0]?.priceUsd).toMatch(/^-/);
   });
 
+  it("starts from a stored snapshot, in any process, without its state", async () => {
+    const bought = JSON.parse(await buy(first, `/portfolio?address=${wallet}&chains=base&spam=exclude`));
+    expect(bought.snapshotId).toMatch(/^[0-9a-f]{64}$/);
+    await giveDollars(stage.base, 5_000_000n);
+    const path = `/portfolio/diff?address=${wallet}&from=${bought.snapshotId}`;
+    const diff = JSON.parse(await buy(second, path)) as PortfolioDiff;
+    expect(diff.from).toEqual({
+      timestamp: bought.timestamp,
+      snapshotId: bought.snapshotId,
+      blocks: [],
+      warnings: [],
+    });
+    expect(diff.total.beforeUsd).toBe(bought.summary.totalValueUsd);
+    expect(diff.tokens.map(({ contract }) => contract)).toEqual([listedTokenOf(stage.base, "USDC")]);
+    expect(diff.tokens[0]).toMatchObject({ priceUsd: "0", quantityUsd: diff.total.changeUsd });
+    const { account, fetch: pay } = await openPayingClient(stage);
+    for (const [query, status] of [
+      [`address=${stage.paid.chain.accounts.agent.address}&from=${bought.snapshotId}`, 404],
+      [`address=${wallet}&from=${"0".repeat(64)}`, 404],
+      [`address=${wallet}&from=${bought.snapshotId}&chains=ethereum`, 400],
+    ] as const) {
+      expect((await pay(`${first?.url}/portfolio/diff?${query}`)).status).toBe(status);
+    }
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+  });
+
   it.each([
     ["", "from"],
     ["from=base:5&to=base:4", "from must not be later than to: it is on base."],

@@ -1,6 +1,7 @@
 // The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
 import { siteFiles } from "../../src/web/site-files.ts";
 import { readSpecification, tableRowsOf } from "../api/specification.ts";
@@ -57,7 +58,7 @@ const ADDITIONS = {
 };
 
 // Only where the service compares with a second source, or the request leaves holdings out.
-const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted"] };
+const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId"] };
 
 describe("the specification", () => {
   it("is parsed completely", () => {
@@ -187,9 +188,13 @@ describe("records", () => {
     for (const field of Object.values(schemas.fieldsOf(entry)))
       expect(schemas.typesOf(field)).toEqual(["string"]);
     const { body } = await client.call("/.well-known/x402.json");
+    expect(PAID_ROUTES[0]?.path).toBe("/portfolio");
     expect(body).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      resources: [{ path: "/portfolio", method: "GET", price: "$0.01", network: "eip155:31337" }],
+      // The specification's route first, then those beyond it.
+      resources: PAID_ROUTES.map(({ path }) => ({
+        ...{ path, method: "GET", price: "$0.01", network: "eip155:31337" },
+      })),
     });
   });
 

@@ -1,4 +1,5 @@
 // The whole portfolio service in process: two market chains, a third chain for payments, and a database.
+
 import { Registry } from "prom-client";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { createRpc } from "../../src/chain/rpc/client.ts";
@@ -13,6 +14,7 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
+import { openStoredSnapshots } from "../../src/portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
@@ -21,6 +23,8 @@ import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
+import { openSnapshotTable } from "../../src/store/postgres/stored-snapshots.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
@@ -137,6 +141,7 @@ async function serveProcess(
       spotMarkets: new Map(),
     }),
     positionReaders: [erc4626Reader],
+    storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,
     devBypass: paywall.devBypass,

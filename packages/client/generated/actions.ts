@@ -1060,7 +1060,7 @@ export interface OtherActions {
     address: string;
     /** Chains to include, separated by commas; without it, those that `from` names. */
     chains?: string;
-    /** The block of each chain at which the difference starts: `chain:number`, separated by commas. */
+    /** The block of each chain at which the difference starts: `chain:number`, separated by commas. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has. */
     from: string;
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;

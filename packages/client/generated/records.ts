@@ -380,7 +380,9 @@ export type DiffBlock = {
 export type DiffSide = {
   /** Of the newest of its blocks. */
   timestamp: string;
-  /** The block of each chain. */
+  /** The stored snapshot that this side is; null where it was read as of blocks. */
+  snapshotId: string | null;
+  /** The block of each chain; empty for a stored snapshot. */
   blocks: DiffBlock[];
   /** What is missing, not counted or uncertain on this side. */
   warnings: string[];
@@ -1235,6 +1237,8 @@ export type PortfolioSnapshot = {
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;
+  /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
+  snapshotId?: string;
 };
 
 export type PortfolioSummary = {

@@ -1,4 +1,5 @@
 // `sextant portfolio`: serves wallet snapshots, paid per request.
+
 import { Registry } from "prom-client";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
@@ -18,6 +19,7 @@ import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
+import { openStoredSnapshots } from "../../portfolio/diff/stored-snapshots.ts";
 import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../portfolio/positions/readers.ts";
@@ -27,6 +29,8 @@ import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
+import { openRecordStore } from "../../store/postgres/record-store.ts";
+import { openSnapshotTable } from "../../store/postgres/stored-snapshots.ts";
 import type { RunCommand } from "../command.ts";
 
 const settings = {
@@ -69,6 +73,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       provider,
       priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,
+      storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
       crossCheck: config.goldRushApiKey === null ? null : createGoldRush({ key: config.goldRushApiKey }),
       sold: paywall.sold,
       reconcile: paywall.reconcile,

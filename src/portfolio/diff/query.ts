@@ -1,7 +1,7 @@
 // The query of a difference: a wallet, its chains, and the blocks from which and to which it is taken.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Parameter } from "../../schema/parameter.ts";
+import type { Parameter, ParameterKind } from "../../schema/parameter.ts";
 import {
   addressKind,
   blocksKind,
@@ -15,9 +15,10 @@ import {
 
 export type DiffRequest = {
   readonly wallet: Hex;
-  /** Distinct, in the order of the response. */
-  readonly slugs: readonly string[];
-  readonly from: ReadonlyMap<string, number>;
+  /** Distinct, in the order of the response; null for those of the stored snapshot. */
+  readonly slugs: readonly string[] | null;
+  /** Blocks by slug, or the id of a stored snapshot. */
+  readonly from: ReadonlyMap<string, number> | string;
   /** Null for the newest blocks. */
   readonly to: ReadonlyMap<string, number> | null;
 };
@@ -25,7 +26,7 @@ export type DiffRequest = {
 type ParsedValues = {
   readonly address: Hex;
   readonly chains?: readonly string[];
-  readonly from: readonly ChainBlock[];
+  readonly from: readonly ChainBlock[] | string;
   readonly to?: readonly ChainBlock[];
 };
 
@@ -46,9 +47,9 @@ export function createDiffParameters(served: readonly string[]): readonly Parame
     ),
     parameter(
       "from",
-      blocksKind(served),
+      fromKind(served),
       EXAMPLE_DIFF_QUERY.from,
-      "The block of each chain at which the difference starts: `chain:number`, separated by commas.",
+      "The block of each chain at which the difference starts: `chain:number`, separated by commas. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has.",
     ),
     parameter(
       "to",
@@ -64,10 +65,24 @@ function withoutDefault<Kind extends { readonly json: Readonly<Record<string, un
   return { ...kind, json };
 }
 
+const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
+
+function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[] | string> {
+  const blocks = blocksKind(served);
+  return {
+    json: { type: "string" },
+    parse: (text, name) => (SNAPSHOT_ID.test(text) ? text : blocks.parse(text, name)),
+  };
+}
+
 export function parseDiffRequest(values: Readonly<Record<string, unknown>>): DiffRequest {
-  const { address, chains, ...given } = values as ParsedValues;
-  const from = new Map(given.from);
+  const { address: wallet, chains = null, ...given } = values as ParsedValues;
   const to = given.to === undefined ? null : new Map(given.to);
+  if (typeof given.from === "string") {
+    if (to !== null) requireSameChains(chains ?? [...to.keys()], to, "to");
+    return { wallet, slugs: chains ?? (to && [...to.keys()]), from: given.from, to };
+  }
+  const from = new Map(given.from);
   const slugs = chains ?? [...from.keys()];
   requireSameChains(slugs, from, "from");
   if (to !== null) requireSameChains(slugs, to, "to");
@@ -77,7 +92,7 @@ export function parseDiffRequest(values: Readonly<Record<string, unknown>>): Dif
   if (reversed.length > 0) {
     throw new Fault("INPUT_INVALID", `from must not be later than to: it is on ${reversed.join(", ")}.`);
   }
-  return { wallet: address, slugs, from, to };
+  return { wallet, slugs, from, to };
 }
 
 /** All that determines the response, in one form for equal requests. */
@@ -87,10 +102,11 @@ export function canonicalDiffQuery({
   from,
   to,
 }: DiffRequest): Readonly<Record<string, string>> {
+  const format = (blocks: ReadonlyMap<string, number>) => formatBlocks(blocks, slugs ?? [...blocks.keys()]);
   return {
     address: wallet,
-    chains: slugs.join(","),
-    from: formatBlocks(from, slugs),
-    ...(to && { to: formatBlocks(to, slugs) }),
+    ...(slugs && { chains: slugs.join(",") }),
+    from: typeof from === "string" ? from : format(from),
+    ...(to && { to: format(to) }),
   };
 }

@@ -1,18 +1,23 @@
 // Reads a wallet at two blocks of each chain and compares the two: both by the same sources, so that only the chain differs.
 import { Fault } from "../../lib/fault.ts";
-import type { SnapshotReader } from "../snapshot.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
 import type { PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
-import { extractFigures } from "./figures.ts";
+import { extractFigures, type SnapshotFigures } from "./figures.ts";
 import type { DiffRequest } from "./query.ts";
+import type { StoredSnapshots } from "./stored-snapshots.ts";
 
 /** One of the two snapshots. */
 type DiffSide = {
   readonly timestamp: string;
+  /** The stored snapshot that it is; null where it was read as of blocks. */
+  readonly snapshotId: string | null;
+  /** Empty for a stored snapshot. */
   readonly blocks: readonly { readonly chain: string; readonly number: number }[];
-  /** What could not be known on this side. */
+  /** What could not be known on this side; empty for a stored snapshot, which had its own. */
   readonly warnings: readonly string[];
 };
 
@@ -27,36 +32,79 @@ export type PortfolioDiff = FiguresDiff & {
 type DiffServices = {
   readonly snapshots: SnapshotReader;
   readonly chains: ReadonlyMap<string, PortfolioChain>;
+  /** Null where the service stores none. */
+  readonly storedSnapshots: StoredSnapshots | null;
 };
 
-/** Rejects as a snapshot of either block does. */
+/** A side with its figures. */
+type ReadSide = {
+  readonly side: DiffSide;
+  readonly figures: SnapshotFigures;
+  readonly provider: string | null;
+};
+
+/** Rejects as a snapshot of either block does, and with NOT_FOUND for an unknown id. */
 export async function readDiff(
-  { snapshots, chains }: DiffServices,
-  { wallet, slugs, from, to }: DiffRequest,
+  services: DiffServices,
+  { wallet, from, to, ...request }: DiffRequest,
   signal: AbortSignal,
 ): Promise<PortfolioDiff> {
-  const end = to ?? (await readNewestBlocks(chains, slugs, signal));
+  const stored = typeof from === "string" ? await loadSide(services, wallet, from) : null;
+  const slugs = stored?.figures.chains.map(({ chain }) => chain) ?? request.slugs ?? [];
+  if (stored !== null) requireStoredChains(slugs, request.slugs ?? slugs);
+  const end = to ?? (await readNewestBlocks(services.chains, slugs, signal));
   // The other read is of no use once one has failed.
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const read = (blocks: ReadonlyMap<string, number>) =>
-    snapshots.read({ wallet, slugs, blocks }, stop).catch((error: unknown) => {
+    readSide(services, { wallet, slugs, blocks }, stop).catch((error: unknown) => {
       failed.abort(error);
       throw error;
     });
-  const [before, after] = await Promise.all([read(from), read(end)]);
-  const [old, now] = [extractFigures(before), extractFigures(after)];
-  const diff = diffFigures(old, now);
-  // A difference that does not lead from one to the other must not be sold.
-  if (JSON.stringify(applyDiff(old, { ...diff, timestamp: now.timestamp })) !== JSON.stringify(now)) {
-    throw new Fault("INTERNAL", "The difference does not lead from one snapshot to the other.");
-  }
+  const start = typeof from === "string" ? stored : read(from);
+  const [before, after] = await Promise.all([start, read(end)]);
+  if (before === null) throw new Fault("INTERNAL", "The difference has no start.");
+  const diff = diffFigures(before.figures, after.figures);
+  requireLeadsTo(before.figures, diff, after.figures);
+  return { address: wallet, from: before.side, to: after.side, ...diff, provider: after.provider ?? "rpc" };
+}
+
+/** A difference that does not lead from one to the other must not be sold. */
+function requireLeadsTo(before: SnapshotFigures, diff: FiguresDiff, after: SnapshotFigures): void {
+  const reached = applyDiff(before, { ...diff, timestamp: after.timestamp });
+  if (JSON.stringify(reached) === JSON.stringify(after)) return;
+  throw new Fault("INTERNAL", "The difference does not lead from one snapshot to the other.");
+}
+
+function requireStoredChains(stored: readonly string[], requested: readonly string[]): void {
+  if (stored.length === requested.length && stored.every((slug) => requested.includes(slug))) return;
+  throw new Fault(
+    "INPUT_INVALID",
+    `The stored snapshot is of ${stored.join(", ")}, and so must the request be.`,
+  );
+}
+
+async function loadSide(
+  { storedSnapshots }: DiffServices,
+  wallet: Hex,
+  snapshotId: string,
+): Promise<ReadSide> {
+  if (storedSnapshots === null) throw new Fault("NOT_FOUND", "This service stores no snapshots.");
+  const figures = await storedSnapshots.load(wallet, snapshotId);
+  const { timestamp } = figures;
+  return { side: { timestamp, snapshotId, blocks: [], warnings: [] }, figures, provider: null };
+}
+
+async function readSide(
+  { snapshots }: DiffServices,
+  query: SnapshotQuery & { readonly blocks: ReadonlyMap<string, number> },
+  signal: AbortSignal,
+): Promise<ReadSide> {
+  const snapshot = await snapshots.read(query, signal);
   return {
-    address: wallet,
-    from: describeSide(before, from),
-    to: describeSide(after, end),
-    ...diff,
-    provider: after.provider,
+    side: describeSide(snapshot, query.blocks),
+    figures: extractFigures(snapshot),
+    provider: snapshot.provider,
   };
 }
 
@@ -86,6 +134,7 @@ function describeSide(
 ): DiffSide {
   return {
     timestamp,
+    snapshotId: null,
     blocks: chains.flatMap((chain) => {
       const number = blocks.get(chain);
       return number === undefined ? [] : [{ chain, number }];

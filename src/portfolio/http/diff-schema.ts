@@ -65,9 +65,13 @@ const tokenFigures = {
 
 const diffSide = record("DiffSide", {
   timestamp: { type: "string", format: "date-time", description: "Of the newest of its blocks." },
+  snapshotId: {
+    ...nullable({ type: "string", pattern: "^[0-9a-f]{64}$" }),
+    description: "The stored snapshot that this side is; null where it was read as of blocks.",
+  },
   blocks: listOf(
     record("DiffBlock", { chain, number: { type: "integer", minimum: 0 } }),
-    "The block of each chain.",
+    "The block of each chain; empty for a stored snapshot.",
   ),
   warnings: listOf(text, "What is missing, not counted or uncertain on this side."),
 });
@@ -116,11 +120,13 @@ export const exampleDiff: PortfolioDiff = {
   address: EXAMPLE_WALLET,
   from: {
     timestamp: "2025-05-09T12:00:00.000Z",
+    snapshotId: null,
     blocks: [{ chain: "base", number: 30_000_000 }],
     warnings: [],
   },
   to: {
     timestamp: "2025-05-10T12:00:00.000Z",
+    snapshotId: null,
     blocks: [{ chain: "base", number: 30_043_200 }],
     warnings: [],
   },

@@ -28,6 +28,7 @@ import { findPayPage } from "../../web/pay-pages.ts";
 import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/types.ts";
+import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 import { selectDefaultChains } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
@@ -44,6 +45,8 @@ type PortfolioServiceOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
+  /** Absent where sold snapshots are not stored. */
+  readonly storedSnapshots?: StoredSnapshots;
   /** A second source that every snapshot is compared with. */
   readonly crossCheck?: CrossCheckSource | null;
   /** The routes that are sold, or served without payment for development. */
@@ -71,7 +74,8 @@ export function servePortfolio(
   const read = { provider, priceSources, positionReaders, chains, clock: systemClock };
   const reader = createSnapshotReader({ ...options, ...read });
   const snapshots = coalesceSnapshots(reader, { chains, clock: systemClock });
-  const services: RouteServices = { ...read, snapshots };
+  const storedSnapshots = options.storedSnapshots ?? null;
+  const services: RouteServices = { ...read, snapshots, storedSnapshots };
   const offering = createPortfolioOffering(sold, Date.now());
   const served = [...chains.keys()];
   const pageOf = createPageRenderers(offering, options);

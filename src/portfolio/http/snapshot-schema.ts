@@ -329,8 +329,20 @@ const omitted = {
   description: "Only with `min_usd`: how much it left out.",
 };
 
-/** `crossCheck` and `omitted` are the only keys that a response may lack. */
+const snapshotId = {
+  type: "string",
+  pattern: "^[0-9a-f]{64}$",
+  description:
+    "Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none.",
+};
+
+/** `crossCheck`, `omitted` and `snapshotId` are the only keys that a response may lack. */
 export const portfolioSnapshotSchema: JsonSchema = {
   ...snapshotShape,
-  properties: { ...(snapshotShape.properties as Readonly<Record<string, JsonSchema>>), crossCheck, omitted },
+  properties: {
+    ...(snapshotShape.properties as Readonly<Record<string, JsonSchema>>),
+    crossCheck,
+    omitted,
+    snapshotId,
+  },
 };

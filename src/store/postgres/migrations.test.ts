@@ -32,6 +32,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
     "92c8886edf26c3955f9903495e6578457e5e15823b354e8bb77455276db9ca1a",
   ],
   ["reorgs and audits", "2dacb8a50e4e15112fb7431f5714aee746d7dcc7bdb20068b491b1f86a520a85"],
+  ["figures of sold snapshots", "aea3e4e8a192be5a2d02b0b834f8e974ab37b3c7ecc79bc5807f1a1ec470e26e"],
 ];
 
 let server: TestDatabase;

@@ -13,6 +13,7 @@ import { eventReading } from "./migrations/0010-event-reading.ts";
 import { webhooks } from "./migrations/0011-webhooks.ts";
 import { webhookAccounts } from "./migrations/0012-webhook-accounts.ts";
 import { integrity } from "./migrations/0013-integrity.ts";
+import { storedSnapshots } from "./migrations/0014-stored-snapshots.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   webhookAccounts,
   integrity,
+  storedSnapshots,
 ];

@@ -4,6 +4,7 @@ import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/column.ts";
 import type { Parameter } from "../../../schema/parameter.ts";
+import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
 
@@ -17,6 +18,8 @@ export type RouteServices = {
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
   readonly clock: Clock;
+  /** Null where snapshots are not stored. */
+  readonly storedSnapshots: StoredSnapshots | null;
 };
 
 /** A valid request. */
