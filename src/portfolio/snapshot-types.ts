@@ -134,4 +134,5 @@ export type PortfolioSnapshot = {
   readonly health: readonly LendingHealth[];
   /** In the order of the request. */
   readonly gas: readonly GasReadiness[];
+  readonly name: string | null;
 };

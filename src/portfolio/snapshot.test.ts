@@ -132,6 +132,7 @@ describe("a snapshot", () => {
       "Feed is slow.",
       "Reader warns.",
       "What transactions cost on Base is unknown: its fees could not be read.",
+      "The name of the wallet is unknown on Base: it could not be read.",
     ]);
   });
 

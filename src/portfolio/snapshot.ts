@@ -6,6 +6,7 @@ import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
 import type { CrossCheckSource } from "./cross-check/types.ts";
 import { readHealth } from "./health/read-health.ts";
+import { readName } from "./names/read-name.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
@@ -90,10 +91,11 @@ async function readPinnedData(
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const [balances, account, gas] = await Promise.all([
+  const [balances, account, gas, name] = await Promise.all([
     provider.read({ at, wallet }, signal),
     readAccount({ at, wallet }, signal),
     readGas(at, signal),
+    readName({ at, wallet }, signal),
   ]);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
@@ -120,6 +122,7 @@ async function readPinnedData(
     block: at.block,
     account: account.account,
     gas: gas.gas,
+    name: name.name,
     holdings,
     positions: positions.positions,
     health: health.health,
@@ -128,7 +131,7 @@ async function readPinnedData(
     incompletePrices: new Set([...prices.incompletePrices, ...positions.unmarketedTokens]),
     provenTokens: positions.provenTokens,
     activity: balances.activity,
-    warnings: [account, balances, metadata, prices, positions, health, gas].flatMap(
+    warnings: [account, balances, metadata, prices, positions, health, gas, name].flatMap(
       ({ warnings }) => warnings,
     ),
   };

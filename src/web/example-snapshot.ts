@@ -164,6 +164,7 @@ export const exampleSnapshot = {
       ...{ tokenTransferCost: "396000000000", tokenTransfers: "0", ready: false },
     },
   ],
+  name: "vitalik.eth",
 };
 
 /** The beginning of the example, for directories: short enough for a header. */

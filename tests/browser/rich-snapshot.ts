@@ -242,4 +242,5 @@ export const richSnapshot: PortfolioSnapshot = {
   accounts: [account("base", "eoa"), account("ethereum", "delegated")],
   health: loans,
   gas: [],
+  name: null,
 };

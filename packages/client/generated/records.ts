@@ -1234,6 +1234,8 @@ export type PortfolioSnapshot = {
   health: LendingHealth[];
   /** What the native balance pays for, one per requested chain, in the order of the request. */
   gas: GasReadiness[];
+  /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
+  name: string | null;
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;

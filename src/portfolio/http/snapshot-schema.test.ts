@@ -85,6 +85,7 @@ const SPECIFIED = {
     "accounts",
     "health",
     "gas",
+    "name",
     "provider",
   ],
   summary: [

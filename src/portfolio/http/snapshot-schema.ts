@@ -317,6 +317,11 @@ const snapshotShape = record("PortfolioSnapshot", {
   gas: listOf(gasReadiness, {
     description: "What the native balance pays for, one per requested chain, in the order of the request.",
   }),
+  name: {
+    ...textOrNull,
+    description:
+      "The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses.",
+  },
 });
 
 const omitted = {

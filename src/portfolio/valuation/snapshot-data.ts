@@ -20,6 +20,8 @@ export type ChainData = {
   readonly account: Account;
   /** Null when unknown. */
   readonly gas: GasCosts | null;
+  /** Of the wallet, verified; null when it has none. */
+  readonly name: string | null;
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];

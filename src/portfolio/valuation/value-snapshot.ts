@@ -95,8 +95,15 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     accounts: chains.map(({ chain, account }) => ({ ...identifyChain(chain), ...account })),
     health: chains.flatMap(listHealth),
     gas: chains.map(describeGas),
+    name: findName(data),
     ...listCrossChecks(data),
   };
+}
+
+/** Names of Ethereum are the older ones, and known to more programs. */
+function findName({ chains }: SnapshotData): string | null {
+  const named = chains.filter(({ name }) => name !== null);
+  return (named.find(({ chain }) => chain.chainId === 1) ?? named[0])?.name ?? null;
 }
 
 function listCrossChecks({ chains }: SnapshotData): Pick<PortfolioSnapshot, "crossCheck"> {

@@ -71,6 +71,7 @@ export function makeChainData(chain: ChainConfig, more: Partial<ChainData> = {})
     block,
     account: EOA,
     gas: { gasPrice: 1n, transferCost: 21_000n, tokenTransferCost: 65_000n },
+    name: null,
     holdings: [],
     positions: [],
     health: [],

@@ -1,0 +1,107 @@
+// Names on a real chain: shown when they lead back to the wallet, and never for spoofed, offchain or hostile records.
+import fc from "fast-check";
+import { encodeAbiParameters, type Hex, numberToHex, pad } from "viem";
+import { normalize } from "viem/ens";
+import { describe, expect, it } from "vitest";
+import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
+import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
+import { isNormalized, readName } from "./read-name.ts";
+
+const WALLET: Hex = "0x00000000000000000000000000000000000000aa";
+const OTHER: Hex = "0x00000000000000000000000000000000000000bb";
+const REGISTRIES = {
+  1: "0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e",
+  8453: "0xb94704422c2a1e396835a571837aa5ae53285a95",
+} as const;
+const RESOLVER: Hex = numberToHex(0x4e5, { size: 20 });
+const word = (value: Hex) => pad(value, { size: 32 });
+const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
+const bytes = (value: Hex) => encodeAbiParameters([{ type: "bytes" }], [value]);
+/** Jumps to its own start until the gas is gone. */
+const ENDLESS: Hex = "0x5b600056";
+
+const stage = await startPortfolioStage({
+  [REGISTRIES[1]]: fixedReturnCode({ "resolver(bytes32)": word(RESOLVER) }),
+  [REGISTRIES[8453]]: fixedReturnCode({ "resolver(bytes32)": word(RESOLVER) }),
+});
+const signal = AbortSignal.timeout(60_000);
+const node = await stage.node();
+const port = stage.port(node);
+
+async function read(resolverCode: Hex, chainId = 1) {
+  await stage.chain.setCode(RESOLVER, resolverCode);
+  await stage.chain.mine();
+  const pinned = await port.pin(signal);
+  const at = { ...pinned, chain: { ...pinned.chain, chainId } };
+  return readName({ at, wallet: WALLET }, signal);
+}
+
+const records = (name: Hex, owner: Hex) =>
+  fixedReturnCode({ "name(bytes32)": name, "addr(bytes32)": word(owner) });
+
+describe("the name of a wallet", () => {
+  it.each([
+    [1, "alice.eth"],
+    [8453, "alice.base.eth"],
+    [1, "🦊.eth"],
+  ])("on chain %s is %s, which leads back to it", async (chainId, name) => {
+    expect(await read(records(text(name), WALLET), chainId)).toEqual({ name, warnings: [] });
+  });
+
+  it.each([
+    ["leads to another wallet", records(text("alice.eth"), OTHER)],
+    ["leads nowhere", fixedReturnCode({ "name(bytes32)": text("alice.eth") })],
+    ["is not normalized", records(text("Alice.eth"), WALLET)],
+    ["mixes scripts", records(text("аlice.eth"), WALLET)],
+    ["has hidden characters", records(text("ali\u200bce.eth"), WALLET)],
+    ["is longer than names are", records(text(`${"a".repeat(300)}.eth`), WALLET)],
+    ["is not text", records(bytes("0xfffefd"), WALLET)],
+    ["is empty", records(text(""), WALLET)],
+    ["has a resolver that burns its gas", ENDLESS],
+    ["has a resolver that reverts, as for a lookup outside of the chain", "0x60006000fd" as Hex],
+  ])("is none when it %s", async (_, code) => {
+    expect(await read(code)).toEqual({ name: null, warnings: [] });
+  });
+
+  it("is none on a chain without names, at no cost", async () => {
+    const before = node.requests.length;
+    expect(await readName({ at: await port.pin(signal), wallet: WALLET }, signal)).toEqual({
+      ...{ name: null, warnings: [] },
+    });
+    expect(node.requests.length - before).toBe(1);
+  });
+
+  it("asks only contracts, four times at most", async () => {
+    const before = node.requests.length;
+    await read(records(text("alice.eth"), WALLET));
+    // The first pins the block.
+    expect(node.requests.slice(before + 1).map((calls) => calls.map(({ method }) => method))).toEqual(
+      Array.from({ length: 4 }, () => ["eth_call"]),
+    );
+  });
+
+  it("is unknown, with a warning, when the node fails", async () => {
+    const pinned = await port.pin(signal);
+    const fail = () => Promise.reject(new Error("down"));
+    const at = { ...pinned, chain: { ...pinned.chain, chainId: 1, name: "Ethereum" }, read: fail };
+    expect(await readName({ at, wallet: WALLET }, signal)).toEqual({
+      name: null,
+      warnings: ["The name of the wallet is unknown on Ethereum: it could not be read."],
+    });
+  });
+});
+
+it("is normalized exactly when the reference normalizes it to itself", async () => {
+  const label = fc.string({ unit: fc.constantFrom(..."ab0-_xnA😀é"), minLength: 1, maxLength: 6 });
+  const names = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join("."));
+  await fc.assert(
+    fc.asyncProperty(names, async (name) => {
+      let expected = false;
+      try {
+        expected = normalize(name) === name;
+      } catch {}
+      expect([name, await isNormalized(name)]).toEqual([name, expected]);
+    }),
+    { numRuns: 500 },
+  );
+});
