@@ -84,6 +84,21 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/wallet.ts")).diffCommand,
   },
   {
+    name: "exposure",
+    summary: "buy what can be taken from a wallet",
+    description:
+      "Pays for every live permission over a wallet with x402, as `wallet` does, and shows them: who has it, the value at\n" +
+      "risk, and the call that revokes it.",
+    options: { ...purchaseOptions, url: portfolioUrl, json },
+    client: {
+      operands: "ADDRESS",
+      operandsMax: 1,
+      examples: ["exposure 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base"],
+      extend: async () => (await import("./api-operations.ts")).extendByOperation("getExposure", "address"),
+    },
+    load: async () => (await import("./commands/wallet.ts")).exposureCommand,
+  },
+  {
     name: "get",
     summary: "show one record of the indexing API",
     description:

@@ -1,4 +1,4 @@
-// `sextant wallet 0x…` and `sextant diff 0x…`: buy what is sold about a wallet, once and within the limits, and show it.
+// `sextant wallet`, `diff` and `exposure 0x…`: buy what is sold about a wallet, once and within the limits, and show it.
 
 import type { PaymentReceipt, PortfolioSnapshot } from "@sextant/client/sextant";
 import { usdAmount } from "../../config/setting-kinds.ts";
@@ -38,6 +38,13 @@ export const diffCommand = createPaidCommand({
   command: "diff",
   operation: "getPortfolioDiff",
   noun: "difference",
+  format: formatPaidRecord,
+});
+
+export const exposureCommand = createPaidCommand({
+  command: "exposure",
+  operation: "getExposure",
+  noun: "exposure",
   format: formatPaidRecord,
 });
 

@@ -11,7 +11,8 @@ import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
 import { portfolioRoute } from "../routes/portfolio.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
-import { OVERVIEW_BYTES_MAX, portfolioOverviewSchema } from "./overview.ts";
+import { OVERVIEW_BYTES_MAX } from "./fit.ts";
+import { portfolioOverviewSchema } from "./overview.ts";
 import { portfolioHoldingsSchema } from "./snapshot-budget.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -4,16 +4,12 @@ import { closedObject } from "../../../schema/parameter.ts";
 import { sortNotes } from "../../../web/pay-page/notes.js";
 import type { PortfolioSnapshot, TopHolding } from "../../snapshot-types.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
+import { cutName, cutWarning, fillList, OVERVIEW_BYTES_MAX } from "./fit.ts";
 
-/** Of the whole body in UTF-8. */
-export const OVERVIEW_BYTES_MAX = 2_048;
 // Warnings say what the numbers mean, so that holdings leave room for some.
 const BYTES_WITH_HOLDINGS_MAX = 1_500;
 const HOLDINGS_MAX = 5;
 const WARNINGS_MAX = 5;
-// Of a text in JSON. Anyone can choose the name of a token.
-const NAME_BYTES_MAX = 40;
-const WARNING_BYTES_MAX = 240;
 
 type Fields = Readonly<Record<string, JsonSchema>>;
 const fieldsOf = (schema: JsonSchema | undefined) => (schema?.properties ?? {}) as Fields;
@@ -83,48 +79,17 @@ export function summarizeSnapshot(snapshot: PortfolioSnapshot): unknown {
     provider,
     ...(omitted ? { omitted } : {}),
   };
-  fill(
+  fillList(
     overview,
     topHoldings,
     summary.topHoldings.slice(0, HOLDINGS_MAX).map(shortenHolding),
     BYTES_WITH_HOLDINGS_MAX,
   );
   const listed = [...sorted.warnings, ...sorted.notes].slice(0, WARNINGS_MAX);
-  fill(
-    overview,
-    warnings,
-    listed.map((text) => cutText(text, WARNING_BYTES_MAX)),
-    OVERVIEW_BYTES_MAX,
-  );
+  fillList(overview, warnings, listed.map(cutWarning), OVERVIEW_BYTES_MAX);
   return overview;
 }
 
-/** Adds entries to a list of the body until the next one would make the body too large. */
-function fill<Entry>(body: unknown, list: Entry[], entries: readonly Entry[], bytesMax: number): void {
-  for (const entry of entries) {
-    list.push(entry);
-    if (Buffer.byteLength(JSON.stringify(body)) <= bytesMax) continue;
-    list.pop();
-    return;
-  }
-}
-
 function shortenHolding({ chain, symbol, name, valueUsd }: TopHolding): OverviewHolding {
-  const shorten = (text: string | null) => (text === null ? null : cutText(text, NAME_BYTES_MAX));
-  return { chain, symbol: shorten(symbol), name: shorten(name), valueUsd };
-}
-
-/** The text, or its beginning with …, in at most so many bytes of JSON without the quotes. */
-function cutText(text: string, bytesMax: number): string {
-  const bytes = (part: string) => Buffer.byteLength(JSON.stringify(part)) - 2;
-  if (text.length <= bytesMax && bytes(text) <= bytesMax) return text;
-  const end = "…";
-  let room = bytesMax - bytes(end);
-  let kept = "";
-  for (const character of text) {
-    room -= bytes(character);
-    if (room < 0) break;
-    kept += character;
-  }
-  return kept + end;
+  return { chain, symbol: cutName(symbol), name: cutName(name), valueUsd };
 }

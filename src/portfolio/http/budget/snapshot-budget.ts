@@ -5,6 +5,7 @@ import { closedObject } from "../../../schema/parameter.ts";
 import type { PortfolioPosition, PortfolioSnapshot, PortfolioToken } from "../../snapshot-types.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import type { BudgetOptions } from "./budget.ts";
+import { pickFields } from "./fit.ts";
 import { portfolioOverviewSchema, summarizeSnapshot } from "./overview.ts";
 
 const TOKEN_FIELDS = ["chain", "contract", "symbol", "balance", "valueUsd", "spam"] as const;
@@ -20,24 +21,24 @@ function shortRecords(title: string, list: string, names: readonly string[]): Js
 }
 
 const holdingsShape = closedObject({
-  ...pick(snapshotFields, ["address", "timestamp", "chains", "summary"]),
+  ...pickFields(snapshotFields, ["address", "timestamp", "chains", "summary"]),
   tokens: shortRecords("HeldToken", "tokens", TOKEN_FIELDS),
   positions: shortRecords("HeldPosition", "positions", POSITION_FIELDS),
-  ...pick(snapshotFields, ["provider"]),
+  ...pickFields(snapshotFields, ["provider"]),
 });
 
 export const portfolioHoldingsSchema: JsonSchema = {
   title: "PortfolioHoldings",
   ...holdingsShape,
-  properties: { ...(holdingsShape.properties as Fields), ...pick(snapshotFields, ["omitted"]) },
+  properties: { ...(holdingsShape.properties as Fields), ...pickFields(snapshotFields, ["omitted"]) },
 };
 
 function listHoldings(snapshot: PortfolioSnapshot): unknown {
   const { address, timestamp, chains, summary, tokens, positions, provider, omitted } = snapshot;
   return {
     ...{ address, timestamp, chains, summary },
-    tokens: tokens.map((token) => pick(token, TOKEN_FIELDS)),
-    positions: positions.map((position) => pick(position, POSITION_FIELDS)),
+    tokens: tokens.map((token) => pickFields(token, TOKEN_FIELDS)),
+    positions: positions.map((position) => pickFields(position, POSITION_FIELDS)),
     provider,
     ...(omitted ? { omitted } : {}),
   };
@@ -74,11 +75,4 @@ function leaveOut(snapshot: PortfolioSnapshot, minUsd: Decimal): PortfolioSnapsh
     positions: snapshot.positions.length - positions.length,
   };
   return { ...snapshot, tokens, positions, omitted };
-}
-
-function pick<Record extends object, Name extends keyof Record>(
-  record: Record,
-  names: readonly Name[],
-): Pick<Record, Name> {
-  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<Record, Name>;
 }
