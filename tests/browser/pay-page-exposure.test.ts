@@ -1,6 +1,7 @@
 // The page of an exposure in a real browser: what can be taken is seen at a glance, and can be ended from the page.
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
@@ -15,15 +16,12 @@ import {
 } from "./rich-exposure.ts";
 import { HOSTILE_TEXT } from "./rich-snapshot.ts";
 
-/** A route that responds with what the test decides. */
+/** The route, with what the test decides instead of a read. */
 function declareExposure(body: unknown): PaidRouteDeclaration {
   return {
-    ...portfolioRoute,
-    path: "/exposure",
-    operationId: "getExposure",
-    tool: { ...portfolioRoute.tool, name: "wallet_exposure" },
+    ...exposureRoute,
     createQuery(served) {
-      const query = portfolioRoute.createQuery(served);
+      const query = exposureRoute.createQuery(served);
       return { ...query, parse: (values) => ({ ...query.parse(values), read: async () => body }) };
     },
   };
