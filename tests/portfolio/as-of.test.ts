@@ -174,7 +174,7 @@ describe("a difference", () => {
       timestamp: bought.timestamp,
       snapshotId: bought.snapshotId,
       blocks: [],
-      warnings: [],
+      warnings: ["The warnings of the stored snapshot are not repeated here."],
     });
     expect(diff.total.beforeUsd).toBe(bought.summary.totalValueUsd);
     expect(diff.tokens.map(({ contract }) => contract)).toEqual([listedTokenOf(stage.base, "USDC")]);

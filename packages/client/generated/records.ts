@@ -378,11 +378,11 @@ export type DiffBlock = {
 };
 
 export type DiffSide = {
-  /** Of the newest of its blocks. */
+  /** Of the newest of its blocks, or when it was taken. */
   timestamp: string;
-  /** The stored snapshot that this side is; null where it was read as of blocks. */
+  /** The stored snapshot that this side is; null where it is none. */
   snapshotId: string | null;
-  /** The block of each chain; empty for a stored snapshot. */
+  /** The block of each chain; empty for a stored snapshot, and for one of now that is compared with it. */
   blocks: DiffBlock[];
   /** What is missing, not counted or uncertain on this side. */
   warnings: string[];

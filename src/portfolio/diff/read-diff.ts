@@ -1,4 +1,4 @@
-// Reads a wallet at two blocks of each chain and compares the two: both by the same sources, so that only the chain differs.
+// Reads a wallet at two times and compares the two: both by the same sources, so that only the chain differs.
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
@@ -15,9 +15,9 @@ type DiffSide = {
   readonly timestamp: string;
   /** The stored snapshot that it is; null where it was read as of blocks. */
   readonly snapshotId: string | null;
-  /** Empty for a stored snapshot. */
+  /** Empty for a stored snapshot, and for one of now that is compared with it. */
   readonly blocks: readonly { readonly chain: string; readonly number: number }[];
-  /** What could not be known on this side; empty for a stored snapshot, which had its own. */
+  /** What could not be known on this side. */
   readonly warnings: readonly string[];
 };
 
@@ -49,15 +49,16 @@ export async function readDiff(
   { wallet, from, to, ...request }: DiffRequest,
   signal: AbortSignal,
 ): Promise<PortfolioDiff> {
-  const stored = typeof from === "string" ? await loadSide(services, wallet, from) : null;
+  const stored = typeof from === "string" ? await loadSide(services, wallet, from, to) : null;
   const slugs = stored?.figures.chains.map(({ chain }) => chain) ?? request.slugs ?? [];
   if (stored !== null) requireStoredChains(slugs, request.slugs ?? slugs);
-  const end = to ?? (await readNewestBlocks(services.chains, slugs, signal));
+  // A stored snapshot has what vendors knew. They know no past block, so that its other side is read like itself.
+  const end = to ?? (stored === null ? await readNewestBlocks(services.chains, slugs, signal) : null);
   // The other read is of no use once one has failed.
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
-  const read = (blocks: ReadonlyMap<string, number>) =>
-    readSide(services, { wallet, slugs, blocks }, stop).catch((error: unknown) => {
+  const read = (blocks: ReadonlyMap<string, number> | null) =>
+    readSide(services, { wallet, slugs, ...(blocks && { blocks }) }, stop).catch((error: unknown) => {
       failed.abort(error);
       throw error;
     });
@@ -88,16 +89,22 @@ async function loadSide(
   { storedSnapshots }: DiffServices,
   wallet: Hex,
   snapshotId: string,
+  to: DiffRequest["to"],
 ): Promise<ReadSide> {
   if (storedSnapshots === null) throw new Fault("NOT_FOUND", "This service stores no snapshots.");
   const figures = await storedSnapshots.load(wallet, snapshotId);
   const { timestamp } = figures;
-  return { side: { timestamp, snapshotId, blocks: [], warnings: [] }, figures, provider: null };
+  const warnings = [NOT_REPEATED, ...(to === null ? [] : [OTHER_SOURCES])];
+  return { side: { timestamp, snapshotId, blocks: [], warnings }, figures, provider: null };
 }
+
+const NOT_REPEATED = "The warnings of the stored snapshot are not repeated here.";
+const OTHER_SOURCES =
+  "The stored snapshot may have balances and prices of vendors, which know no past block: what only they know seems to be gone.";
 
 async function readSide(
   { snapshots }: DiffServices,
-  query: SnapshotQuery & { readonly blocks: ReadonlyMap<string, number> },
+  query: SnapshotQuery,
   signal: AbortSignal,
 ): Promise<ReadSide> {
   const snapshot = await snapshots.read(query, signal);
@@ -130,13 +137,13 @@ async function readNewestBlocks(
 
 function describeSide(
   { timestamp, chains, summary }: PortfolioSnapshot,
-  blocks: ReadonlyMap<string, number>,
+  blocks: SnapshotQuery["blocks"],
 ): DiffSide {
   return {
     timestamp,
     snapshotId: null,
     blocks: chains.flatMap((chain) => {
-      const number = blocks.get(chain);
+      const number = blocks?.get(chain);
       return number === undefined ? [] : [{ chain, number }];
     }),
     warnings: summary.warnings,

@@ -64,14 +64,18 @@ const tokenFigures = {
 };
 
 const diffSide = record("DiffSide", {
-  timestamp: { type: "string", format: "date-time", description: "Of the newest of its blocks." },
+  timestamp: {
+    type: "string",
+    format: "date-time",
+    description: "Of the newest of its blocks, or when it was taken.",
+  },
   snapshotId: {
     ...nullable({ type: "string", pattern: "^[0-9a-f]{64}$" }),
-    description: "The stored snapshot that this side is; null where it was read as of blocks.",
+    description: "The stored snapshot that this side is; null where it is none.",
   },
   blocks: listOf(
     record("DiffBlock", { chain, number: { type: "integer", minimum: 0 } }),
-    "The block of each chain; empty for a stored snapshot.",
+    "The block of each chain; empty for a stored snapshot, and for one of now that is compared with it.",
   ),
   warnings: listOf(text, "What is missing, not counted or uncertain on this side."),
 });
