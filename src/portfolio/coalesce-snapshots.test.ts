@@ -58,6 +58,20 @@ function snapshot(provider: string): PortfolioSnapshot {
 }
 
 describe("coalesceSnapshots", () => {
+  it("tells blocks apart, and keeps what is final for a minute", async () => {
+    const { request, clock } = startCoalescing();
+    const asOf = (block: number): SnapshotQuery => ({ ...onBase, blocks: new Map([["base", block]]) });
+    expect(await request(asOf(1))).toBe("read 0");
+    expect(await request(asOf(2))).toBe("read 1");
+    expect(await request(onBase)).toBe("read 2");
+    // The block of these snapshots is of 1970.
+    await clock.sleep(59_000);
+    expect(await request(asOf(1))).toBe("read 0");
+    expect(await request(onBase)).toBe("read 3");
+    await clock.sleep(2_000);
+    expect(await request(asOf(1))).toBe("read 4");
+  });
+
   it("shares a running read among equal requests", async () => {
     const { reader, reads, finish } = startCoalescing();
     const responses = [

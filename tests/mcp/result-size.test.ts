@@ -85,11 +85,17 @@ const TOOL_OF = new Map(
 );
 
 /** Only what the tool takes. */
-function argumentsFor({ inputSchema }: { inputSchema: { properties?: Readonly<Record<string, unknown>> } }) {
-  const properties = inputSchema.properties ?? {};
+/** What the tool named so needs beside those. */
+const OWN_ARGUMENTS: Readonly<Record<string, object>> = { wallet_changes: { from: "base:1" } };
+
+function argumentsFor(tool: {
+  name: string;
+  inputSchema: { properties?: Readonly<Record<string, unknown>> };
+}) {
+  const properties = tool.inputSchema.properties ?? {};
   const { enum: kinds } = (properties.kind ?? {}) as { enum?: readonly string[] };
   const taken = Object.entries(ARGUMENTS).filter(([key]) => key in properties);
-  return { ...Object.fromEntries(taken), ...(kinds && { kind: kinds[0] }) };
+  return { ...Object.fromEntries(taken), ...OWN_ARGUMENTS[tool.name], ...(kinds && { kind: kinds[0] }) };
 }
 
 describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) => {

@@ -52,6 +52,25 @@ async function collect(sources: PriceSourceGroups, assets: readonly Asset[] = [E
 }
 
 describe("collectPrices", () => {
+  it("leaves out a source of the present as of a block, and says so", async () => {
+    const chain = source("Chain", { native: 1n });
+    const vendor = { ...source("Vendor", { [one.contract]: 2n }), presentOnly: true };
+    const past = { ...at, asOf: true };
+    const assets = [ETHER_ASSET, one];
+    const { prices, incompletePrices, warnings } = await collectPrices(
+      [[chain], [vendor]],
+      { at: past, assets },
+      signal,
+    );
+    expect([...prices.keys()]).toEqual(["native"]);
+    expect([...incompletePrices]).toEqual([one.contract]);
+    expect(warnings).toEqual([
+      "Prices from Vendor are missing on Base: the source knows only the newest, and these are as of a block.",
+    ]);
+    expect(vendor.requested).toEqual([]);
+    expect((await collectPrices([[chain], [vendor]], { at, assets }, signal)).prices.size).toBe(2);
+  });
+
   it("takes the price of the first group that has one, and within it of the earlier source", async () => {
     const a = source("A", { native: 1n });
     const b = source("B", { native: 2n, [one.contract]: 3n });
