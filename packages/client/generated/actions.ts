@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Exposure, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Exposure, ExposureOverview, ExposureSelection, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioDiffOverview, PortfolioDiffSelection, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -1055,7 +1055,7 @@ export interface OtherActions {
    * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:30000000,ethereum:22000000" });
    * ```
    */
-  getPortfolioDiff(parameters: {
+  getPortfolioDiff<Data extends PortfolioDiff | PortfolioDiffOverview | PortfolioDiffSelection = PortfolioDiff>(parameters: {
     /** The EVM wallet; upper or lower case. */
     address: string;
     /** Chains to include, separated by commas; without it, those that `from` names. */
@@ -1064,7 +1064,11 @@ export interface OtherActions {
     from: string;
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;
-  }, options?: PaidOptions): Promise<Paid<PortfolioDiff>>;
+    /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
+    detail?: "full" | "summary";
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    fields?: string;
+  }, options?: PaidOptions): Promise<Paid<Data>>;
 
   /**
    * What can be taken from a wallet. Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it. (GET /exposure)
@@ -1074,12 +1078,16 @@ export interface OtherActions {
    * const { data, receipt } = await sextant.getExposure({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
    * ```
    */
-  getExposure(parameters: {
+  getExposure<Data extends Exposure | ExposureOverview | ExposureSelection = Exposure>(parameters: {
     /** The EVM wallet; upper or lower case. */
     address: string;
     /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-  }, options?: PaidOptions): Promise<Paid<Exposure>>;
+    /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
+    detail?: "full" | "summary";
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    fields?: string;
+  }, options?: PaidOptions): Promise<Paid<Data>>;
 }

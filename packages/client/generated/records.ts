@@ -231,6 +231,14 @@ export type CatalogMetadata = {
   updated_at: string;
 };
 
+export type ChainAtRisk = {
+  /** The chain's slug. */
+  chain: string;
+  permissionCount: number;
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  valueAtRiskUsd: string | null;
+};
+
 export type ChainChange = {
   /** The chain's slug. */
   chain: string;
@@ -460,6 +468,23 @@ export type Exposure = {
   provider: string;
 };
 
+export type ExposureOverview = {
+  address: string;
+  timestamp: string;
+  permissionCount: number;
+  unlimitedCount: number;
+  unknownSpenderCount: number;
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  valueAtRiskUsd: string | null;
+  chains: ChainAtRisk[];
+  /** Those most at risk that fit; a long symbol or name is cut and ends in …. */
+  permissions: OverviewPermission[];
+  warningCount: number;
+  /** Those that fit; a long one is cut and ends in …. */
+  warnings: string[];
+  provider: string;
+};
+
 export type ExposurePermission = {
   /** The chain's slug. */
   chain: string;
@@ -499,6 +524,8 @@ export type ExposurePermission = {
   /** What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
   revoke: RevokingCall | RevokingAuthorization | null;
 };
+
+export type ExposureSelection = Record<string, unknown>;
 
 export type ExposureSummary = {
   permissionCount: number;
@@ -1010,12 +1037,50 @@ export type OmittedHoldings = {
   positions: number;
 };
 
+export type OverviewChange = {
+  /** The chain's slug. */
+  chain: string;
+  /** Null for the native coin. */
+  contract: string | null;
+  /** The value after minus the value before; null when one of them is unknown. */
+  changeUsd: string | null;
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  quantityUsd: string | null;
+  /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
+  priceUsd: string | null;
+  symbol: string | null;
+};
+
 export type OverviewHolding = {
   /** The chain's slug. */
   chain: string;
   symbol: string | null;
   name: string | null;
   valueUsd: string;
+};
+
+export type OverviewPermission = {
+  /** The chain's slug. */
+  chain: string;
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, or the wallet itself. */
+  contract: string;
+  symbol: string | null;
+  /** Who has the permission. */
+  spender: string;
+  /** By the list of known spenders; null when it is not in it. */
+  spenderName: string | null;
+  /** The allowance is more than any balance can be. */
+  unlimited: boolean;
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs. */
+  valueAtRiskUsd: string | null;
+};
+
+export type OverviewSide = {
+  /** Of the newest of its blocks, or when it was taken. */
+  timestamp: string;
+  /** The block of each chain; empty for a stored snapshot, and for one of now that is compared with it. */
+  blocks: DiffBlock[];
 };
 
 export type PAYMENT_POLICY = {
@@ -1154,6 +1219,25 @@ export type PortfolioDiff = {
   /** Source of the balances. */
   provider: string;
 };
+
+export type PortfolioDiffOverview = {
+  address: string;
+  from: OverviewSide;
+  to: OverviewSide;
+  total: TotalChange;
+  changedTokenCount: number;
+  changedPositionCount: number;
+  /** Entries of tokens and positions whose changeUsd is null. */
+  unknownCount: number;
+  /** The tokens whose value changed most, in either direction, that fit. */
+  largestChanges: OverviewChange[];
+  /** The warnings of both sides. */
+  warningCount: number;
+  /** Source of the balances. */
+  provider: string;
+};
+
+export type PortfolioDiffSelection = Record<string, unknown>;
 
 export type PortfolioHoldings = {
   address: string;

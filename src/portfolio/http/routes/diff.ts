@@ -5,9 +5,11 @@ import {
   EXAMPLE_DIFF_QUERY,
   parseDiffRequest,
 } from "../../diff/query.ts";
-import { readDiff } from "../../diff/read-diff.ts";
+import { type PortfolioDiff, readDiff } from "../../diff/read-diff.ts";
+import { addBudget, describeSelection } from "../budget/budget.ts";
+import { DIFF_BUDGET, portfolioDiffOverviewSchema } from "../budget/diff-budget.ts";
 import { exampleDiff, portfolioDiffSchema } from "../diff-schema.ts";
-import type { PaidRouteDeclaration } from "./paid-route.ts";
+import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 export const diffRoute: PaidRouteDeclaration = {
   path: "/portfolio/diff",
@@ -17,18 +19,10 @@ export const diffRoute: PaidRouteDeclaration = {
     "The difference of two snapshots of an EVM wallet, each as of blocks that you name: per token, position, chain and in total, the change in value split exactly into quantity and price, with what was known before and after.",
   tags: ["wallet", "portfolio", "history", "defi", "evm"],
   price: { key: "diffPriceUsd", variable: "DIFF_PRICE_USD" },
-  createQuery: (served) => ({
-    parameters: createDiffParameters(served),
-    parse: (values) => {
-      const request = parseDiffRequest(values);
-      return {
-        query: canonicalDiffQuery(request),
-        read: (services, signal) => readDiff(services, request, signal),
-      };
-    },
-  }),
+  createQuery: (served) => addBudget(createDiffQuery(served), DIFF_BUDGET),
   exampleQuery: EXAMPLE_DIFF_QUERY,
   response: portfolioDiffSchema,
+  otherResponses: [portfolioDiffOverviewSchema, describeSelection("PortfolioDiffSelection")],
   responseExample: exampleDiff,
   responseExcerpt: { address: exampleDiff.address, total: exampleDiff.total },
   notes: [
@@ -45,3 +39,16 @@ export const diffRoute: PaidRouteDeclaration = {
       "Use it to learn what a wallet gained or lost between two blocks, and whether by trades or by prices.",
   },
 };
+
+function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
+  return {
+    parameters: createDiffParameters(served),
+    parse: (values) => {
+      const request = parseDiffRequest(values);
+      return {
+        query: canonicalDiffQuery(request),
+        read: (services, signal) => readDiff(services, request, signal),
+      };
+    },
+  };
+}

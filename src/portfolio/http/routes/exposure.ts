@@ -4,8 +4,10 @@ import { readExposure } from "../../exposure/read-exposure.ts";
 import { spenderList } from "../../exposure/spenders/spender-list.ts";
 import type { Exposure } from "../../exposure/types.ts";
 import { createPortfolioParameters, formatBlocks } from "../../query.ts";
+import { addBudget, describeSelection } from "../budget/budget.ts";
+import { EXPOSURE_BUDGET, exposureOverviewSchema } from "../budget/exposure-budget.ts";
 import { exposureSchema } from "../exposure-schema.ts";
-import type { PaidRouteDeclaration } from "./paid-route.ts";
+import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
@@ -69,23 +71,10 @@ export const exposureRoute: PaidRouteDeclaration = {
     "Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it.",
   tags: ["wallet", "security", "approvals", "revoke", "evm"],
   price: { key: "exposurePriceUsd", variable: "EXPOSURE_PRICE_USD" },
-  createQuery(served) {
-    const { parameters, parse } = createPortfolioParameters(served);
-    return {
-      parameters: parameters.filter(({ name }) => name !== "spam"),
-      parse: (values) => {
-        const request = parse(values);
-        const { wallet, slugs, blocks } = request;
-        const block = blocks && { block: formatBlocks(blocks, slugs) };
-        return {
-          query: { address: wallet, chains: slugs.join(","), ...block },
-          read: (services, signal) => readExposure({ ...services, spenders: spenderList }, request, signal),
-        };
-      },
-    };
-  },
+  createQuery: (served) => addBudget(createExposureQuery(served), EXPOSURE_BUDGET),
   exampleQuery: { address: WALLET, chains: "base" },
   response: exposureSchema,
+  otherResponses: [exposureOverviewSchema, describeSelection("ExposureSelection")],
   responseExample: exampleExposure,
   responseExcerpt: { address: WALLET, summary: { permissionCount: 1, valueAtRiskUsd: "1250.25" } },
   notes: [
@@ -100,3 +89,19 @@ export const exposureRoute: PaidRouteDeclaration = {
     purpose: "Use it to learn who may move a wallet's tokens or control it, and how to revoke that.",
   },
 };
+
+function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
+  const { parameters, parse } = createPortfolioParameters(served);
+  return {
+    parameters: parameters.filter(({ name }) => name !== "spam"),
+    parse: (values) => {
+      const request = parse(values);
+      const { wallet, slugs, blocks } = request;
+      const block = blocks && { block: formatBlocks(blocks, slugs) };
+      return {
+        query: { address: wallet, chains: slugs.join(","), ...block },
+        read: (services, signal) => readExposure({ ...services, spenders: spenderList }, request, signal),
+      };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// The forms of an exposure: in full, or an overview of at most 2 kB with what is most at risk.
+import type { JsonSchema } from "../../../schema/column.ts";
+import { closedObject } from "../../../schema/parameter.ts";
+import type { Exposure, ExposurePermission } from "../../exposure/types.ts";
+import { exposureSchema } from "../exposure-schema.ts";
+import type { BudgetOptions } from "./budget.ts";
+import { cutName, cutWarning, fillList, pickFields } from "./fit.ts";
+
+const PERMISSIONS_MAX = 5;
+const WARNINGS_MAX = 5;
+// Warnings say what could not be searched, so that permissions leave room for one.
+const BYTES_WITH_PERMISSIONS_MAX = 1_700;
+
+const COUNTS = ["permissionCount", "unlimitedCount", "unknownSpenderCount", "valueAtRiskUsd"] as const;
+const CHAIN_FIELDS = ["chain", "permissionCount", "valueAtRiskUsd"] as const;
+const PERMISSION_FIELDS = [
+  ...["chain", "kind", "contract", "symbol", "spender", "spenderName"],
+  ...["unlimited", "valueAtRiskUsd"],
+] as readonly (keyof ExposurePermission)[];
+
+type Fields = Readonly<Record<string, JsonSchema>>;
+const fieldsOf = (schema: unknown) => ((schema as JsonSchema | undefined)?.properties ?? {}) as Fields;
+const exposureFields = fieldsOf(exposureSchema);
+const summaryFields = fieldsOf(exposureFields.summary);
+
+export const exposureOverviewSchema: JsonSchema = {
+  title: "ExposureOverview",
+  ...closedObject({
+    ...pickFields(exposureFields, ["address", "timestamp"]),
+    ...pickFields(summaryFields, COUNTS),
+    chains: {
+      type: "array",
+      items: {
+        title: "ChainAtRisk",
+        ...closedObject(pickFields(fieldsOf(summaryFields.chains?.items), CHAIN_FIELDS)),
+      },
+    },
+    permissions: {
+      type: "array",
+      maxItems: PERMISSIONS_MAX,
+      items: {
+        title: "OverviewPermission",
+        ...closedObject(pickFields(fieldsOf(exposureFields.permissions?.items), PERMISSION_FIELDS)),
+      },
+      description: "Those most at risk that fit; a long symbol or name is cut and ends in ….",
+    },
+    warningCount: { type: "integer", minimum: 0 },
+    warnings: {
+      type: "array",
+      maxItems: WARNINGS_MAX,
+      items: { type: "string" },
+      description: "Those that fit; a long one is cut and ends in ….",
+    },
+    ...pickFields(exposureFields, ["provider"]),
+  }),
+};
+
+function summarizeExposure({ address, timestamp, summary, permissions, provider }: Exposure): unknown {
+  const listed: unknown[] = [];
+  const warnings: string[] = [];
+  const overview = {
+    ...{ address, timestamp, ...pickFields(summary, COUNTS) },
+    chains: summary.chains.map((each) => pickFields(each, CHAIN_FIELDS)),
+    permissions: listed,
+    warningCount: summary.warnings.length,
+    warnings,
+    provider,
+  };
+  const most = permissions.slice(0, PERMISSIONS_MAX).map((each) => ({
+    ...pickFields(each, PERMISSION_FIELDS),
+    symbol: cutName(each.symbol),
+    spenderName: cutName(each.spenderName),
+  }));
+  fillList(overview, listed, most, BYTES_WITH_PERMISSIONS_MAX);
+  fillList(overview, warnings, summary.warnings.slice(0, WARNINGS_MAX).map(cutWarning));
+  return overview;
+}
+
+export const EXPOSURE_BUDGET: BudgetOptions<Exposure> = {
+  shapes: {
+    full: { schema: exposureSchema, cut: (exposure) => exposure },
+    summary: { schema: exposureOverviewSchema, cut: summarizeExposure },
+  },
+  detail:
+    "How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes.",
+};
