@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { type Account, findDelegate, readAccount } from "./kind.ts";
-import { SAFE_PROXY_CODE } from "./known-accounts.ts";
+import { SAFE_PROXY_CODES } from "./known-accounts.ts";
 
 const word = (value: bigint | Hex): Hex =>
   typeof value === "bigint" ? numberToHex(value, { size: 32 }) : pad(value, { size: 32 });
@@ -38,7 +38,8 @@ const signal = AbortSignal.timeout(60_000);
 
 /** A proxy of Safe, which has its singleton in the first storage slot, and the compiler's metadata behind its code. */
 async function placeProxy(proxy: Hex, singleton: Hex): Promise<Hex> {
-  await stage.chain.setCode(proxy, concatHex([SAFE_PROXY_CODE, "0xa264697066735822"]));
+  const [proxyCode = "0x"] = SAFE_PROXY_CODES;
+  await stage.chain.setCode(proxy, concatHex([proxyCode, "0xa264697066735822"]));
   await stage.chain.request("hardhat_setStorageAt", [proxy, "0x0", word(singleton)]);
   await stage.chain.mine();
   return proxy;

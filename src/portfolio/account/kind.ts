@@ -9,7 +9,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../multicall.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
-import { findEntryPointVersion, findSafeVersion, SAFE_PROXY_CODE } from "./known-accounts.ts";
+import { findEntryPointVersion, findSafeVersion, SAFE_PROXY_CODES } from "./known-accounts.ts";
 
 export type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
 
@@ -124,7 +124,7 @@ function describeSafe(code: Hex, views: SafeViews): Partial<Account> | null {
 
 /** Behind the code that runs, a proxy has only the compiler's metadata. */
 function isSafeProxy(code: Hex): boolean {
-  return code.startsWith(SAFE_PROXY_CODE);
+  return SAFE_PROXY_CODES.some((known) => code.startsWith(known));
 }
 
 /** A number such as 1.4.1: the text is the contract's own, and any other is not repeated. */

@@ -2,11 +2,15 @@
 import type { Hex } from "../../lib/hex.ts";
 
 /**
- * All code that a proxy of Safe 1.3.0 and 1.4.1 can run; the compiler's metadata follows. It returns its singleton, from
- * its first storage slot, for masterCopy(), and runs the singleton for everything else.
+ * All code that a proxy of Safe can run; the compiler's metadata follows. It returns its singleton, from its first storage
+ * slot, for masterCopy(), and runs the singleton for everything else.
  */
-export const SAFE_PROXY_CODE: Hex =
-  "0x608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e0000000000000000000000000000000000000000000000000000000060003514156050578060005260206000f35b3660008037600080366000845af43d6000803e60008114156070573d6000fd5b3d6000f3fe";
+export const SAFE_PROXY_CODES: readonly Hex[] = [
+  // 1.3.0 and 1.4.1
+  "0x608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e0000000000000000000000000000000000000000000000000000000060003514156050578060005260206000f35b3660008037600080366000845af43d6000803e60008114156070573d6000fd5b3d6000f3fe",
+  // 1.5.0
+  "0x608060405260005463a619486e60003560e01c14156024578060601b606c5260206060f35b3660008037600080366000845af43d6000803e806040573d6000fd5b3d6000f3fe",
+];
 
 /** As published by Safe: the contract for Ethereum, the one with more events for other chains, each at two addresses. */
 const SAFE_SINGLETONS: ReadonlyMap<Hex, string> = new Map([
@@ -16,6 +20,8 @@ const SAFE_SINGLETONS: ReadonlyMap<Hex, string> = new Map([
   ["0xfb1bffc9d739b8d520daf37df666da4c687191ea", "1.3.0+L2"],
   ["0x41675c099f32341bf84bfc5382af534df5c7461a", "1.4.1"],
   ["0x29fcb43b46531bca003ddc8fcb67ffe91900c762", "1.4.1+L2"],
+  ["0xff51a5898e281db6dfc7855790607438df2ca44b", "1.5.0"],
+  ["0xedd160febbd92e350d4d398fb636302fccd67c7e", "1.5.0+L2"],
 ]);
 
 export function findSafeVersion(singleton: Hex): string | null {
