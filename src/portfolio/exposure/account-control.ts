@@ -12,6 +12,7 @@ import {
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Account } from "../account/kind.ts";
+import { findEntryPointVersion } from "../account/known-accounts.ts";
 import { createCallEncoder } from "../multicall.ts";
 import { searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
@@ -33,6 +34,7 @@ const views = {
     "function getModulesPaginated(address, uint256) view returns (address[], address)",
   ),
   storageAt: createCallEncoder("function getStorageAt(uint256, uint256) view returns (bytes)"),
+  entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
   owner: createCallEncoder("function owner() view returns (address)"),
   signer: createCallEncoder("function signer() view returns (address)"),
   policyModule: createCallEncoder("function policyModule() view returns (address)"),
@@ -61,10 +63,7 @@ export async function readAccountControl(
       ? []
       : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), true)];
   if (kind === "safe") return readSafe(query, account, signal);
-  const [own, keys] = await Promise.all([
-    readOwners(query, account, signal),
-    readPolicyAccount(query, signal),
-  ]);
+  const [own, keys] = await Promise.all([readOwners(query, signal), readPolicyAccount(query, signal)]);
   return { permissions: [...delegated, ...own, ...keys.permissions], warnings: keys.warnings };
 }
 
@@ -145,22 +144,26 @@ function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
   return bytes?.length === 32 ? decodeAddress(`0x${bytes.toString("hex")}`) : null;
 }
 
-/** `owner()` of many accounts, the signer of ours, and the indexed owners of Coinbase's. */
+/** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
 async function readOwners(
   { at, wallet }: WalletQuery,
-  { entryPoint }: Account,
   signal: AbortSignal,
 ): Promise<readonly LivePermission[]> {
-  const [owner, signer, next] = await at.read(
-    [views.owner, views.signer, views.nextOwnerIndex].map((view) => view(wallet, [], VIEW_GAS_MAX)),
+  const [owner, signer, next, named] = await at.read(
+    [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
+      view(wallet, [], VIEW_GAS_MAX),
+    ),
     signal,
   );
   const single = [decodeAddress(owner), decodeAddress(signer)].filter((address) => address !== null);
   const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, signal);
+  const entryPoint = decodeAddress(named);
+  // The published ones act only on what the owner has signed; another one may do as it likes.
+  const isStrange = entryPoint !== null && findEntryPointVersion(entryPoint) === null;
   return [
     ...[...new Set(single)].map((address) => control(wallet, "owner", address, null, true)),
     ...indexed,
-    ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null)]),
+    ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
   ];
 }
 

@@ -186,7 +186,9 @@ function findReasons(
     kind === "module";
   return [
     ...(isUnlimited(rawAllowance) ? (["unlimited"] as const) : []),
-    ...(isOfTokens && !isKnown ? (["unknown spender"] as const) : []),
+    ...((isOfTokens || (kind === "entry-point" && controlsAll)) && !isKnown
+      ? (["unknown spender"] as const)
+      : []),
     ...(isDelegate && !isKnown ? (["unverified delegate"] as const) : []),
     ...(controlsAll ? (["full control"] as const) : []),
     ...(isSpam ? (["spam token"] as const) : []),

@@ -1,0 +1,81 @@
+// Control over our own smart account: signer, guardian and session keys, found on a real chain and ended by its functions.
+import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/generated/policy-account";
+import { policyModuleAbi, policyModuleBytecode } from "@sextant/contracts/generated/policy-module";
+import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import {
+  type Abi,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  numberToHex,
+} from "viem";
+import { describe, expect, it } from "vitest";
+import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
+import { readAccount } from "../account/kind.ts";
+import { readAccountControl } from "./account-control.ts";
+
+const stage = await startPortfolioStage();
+const { chain, wallet: signer } = stage;
+const node = await stage.node();
+const signal = AbortSignal.timeout(300_000);
+
+async function send(to: Hex | null, data: Hex): Promise<void> {
+  const transaction = { from: signer, ...(to === null ? {} : { to }), data, gas: numberToHex(8_000_000) };
+  const hash = await chain.request("eth_sendTransaction", [transaction]);
+  const receipt = (await chain.request("eth_getTransactionReceipt", [hash])) as { status: Hex };
+  expect(receipt.status).toBe("0x1");
+}
+
+async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> {
+  const nonce = BigInt((await chain.request("eth_getTransactionCount", [signer, "latest"])) as Hex);
+  await send(null, encodeDeployData({ abi, bytecode, args }));
+  return getContractAddress({ from: signer, nonce }).toLowerCase() as Hex;
+}
+
+async function read(wallet: Hex) {
+  const at = await stage.port(node).pin(signal);
+  const { account } = await readAccount({ at, wallet }, signal);
+  return readAccountControl({ at, wallet }, account, signal);
+}
+
+describe("a policy account", () => {
+  it("shows its signer, guardian and live session keys, and each but the signer is ended by its call", async () => {
+    const module = await deploy(policyModuleAbi, policyModuleBytecode, []);
+    const account = await deploy(policyAccountAbi, policyAccountBytecode, [signer, module]);
+    const call = (functionName: "setSessionKey" | "setGuardian", args: readonly unknown[]) =>
+      send(account, encodeFunctionData({ abi: policyAccountAbi as Abi, functionName, args }));
+    const { timestamp } = (await stage.port(node).pin(signal)).block;
+    const [live, expired, off, guardian] = [1, 2, 3, 4].map((i) => numberedAddress(0x5e55 + i)) as [
+      Hex,
+      Hex,
+      Hex,
+      Hex,
+    ];
+    await call("setSessionKey", [live, timestamp + 10_000, true]);
+    await call("setSessionKey", [expired, timestamp - 1, true]);
+    await call("setSessionKey", [off, timestamp + 10_000, false]);
+    await call("setGuardian", [guardian]);
+    const { permissions, warnings } = await read(account);
+    expect(permissions.map(({ kind, spender, expiresAt }) => [kind, spender, expiresAt])).toEqual([
+      ["owner", signer, null],
+      ["entry-point", expect.any(String), null],
+      ["session-key", live, BigInt(timestamp + 10_000)],
+      ["guardian", guardian, null],
+    ]);
+    expect(warnings.join()).toContain("session keys are found by logs since block");
+    for (const { revoke } of permissions) if (revoke?.type === "call") await send(revoke.to, revoke.data);
+    expect((await read(account)).permissions.map(({ kind }) => kind)).toEqual(["owner", "entry-point"]);
+  });
+
+  it("of another wallet without code has no one in control, and costs no request", async () => {
+    const before = node.requests.length;
+    const at = await stage.port(node).pin(signal);
+    const { account } = await readAccount({ at, wallet: signer }, signal);
+    expect(await readAccountControl({ at, wallet: signer }, account, signal)).toEqual({
+      permissions: [],
+      warnings: [],
+    });
+    expect(node.requests.length - before).toBe(2);
+  });
+});
