@@ -2,7 +2,7 @@
 import { escapeHtml, jsonForHtml } from "../lib/html.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
 import { type HtmlPage, readPageScript, readPageStyle, renderAddressField, renderPage } from "./page.ts";
-import { findPayPage, listPayPages } from "./pay-pages.ts";
+import { findPayPage, listPayPages, type PayPageField } from "./pay-pages.ts";
 
 export type PayPageChain = {
   readonly slug: string;
@@ -44,9 +44,7 @@ export function renderPayPage(input: PayPageInput): HtmlPage {
 <p class="lead">${escapeHtml(route.description)}</p>
 <form id="pay-form" class="card" method="get" action="${escapeHtml(path)}">
 ${renderAddressField()}
-<fieldset><legend>Chains</legend><div class="chains">
-${chains.map((chain) => renderChainBox(chain, input.defaultChains)).join("\n")}
-</div></fieldset>
+${page.fields?.map(renderField).join("\n") ?? renderChains(chains, input.defaultChains)}
 <div class="actions"><button id="pay">Pay $${escapeHtml(priceUsd)}</button><p class="soft">Paid from your wallet: you sign a transfer of ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChain.name)}. No gas, no account, no subscription.</p></div>
 <ol id="steps" class="steps" aria-label="Progress" hidden>
 <li data-step="price">Price</li><li data-step="wallet">Wallet</li><li data-step="signature">Signature</li><li data-step="result">${escapeHtml(noun)}</li>
@@ -73,6 +71,17 @@ ${renderOtherRoutes(offering, route)}
     links,
     script: readPageScript(page.modules),
   });
+}
+
+function renderChains(chains: readonly PayPageChain[], selected: readonly string[]): string {
+  return `<fieldset><legend>Chains</legend><div class="chains">
+${chains.map((chain) => renderChainBox(chain, selected)).join("\n")}
+</div></fieldset>`;
+}
+
+function renderField({ name, label, placeholder, required }: PayPageField): string {
+  return `<label for="${name}">${escapeHtml(label)}</label>
+<input type="text" id="${name}" name="${name}"${required ? " required" : ""} placeholder="${escapeHtml(placeholder)}" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
 }
 
 function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[]): string {

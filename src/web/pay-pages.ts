@@ -1,6 +1,14 @@
 // The pay pages: what each says, and the modules of its script.
 import type { Offering } from "./offering.ts";
 
+export type PayPageField = {
+  /** The key of the query. */
+  readonly name: string;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly required: boolean;
+};
+
 export type PayPage = {
   /** Of the paid route that browsers get the page of. */
   readonly path: string;
@@ -12,6 +20,8 @@ export type PayPage = {
   /** What is bought. */
   readonly noun: string;
   readonly gets: readonly string[];
+  /** Asked for instead of chains, as text. */
+  readonly fields: readonly PayPageField[] | null;
   /** Of `pay-page/`, after those that every pay page has. */
   readonly modules: readonly string[];
 };
@@ -30,6 +40,7 @@ export const PAY_PAGES: readonly PayPage[] = [
       "How far each loan is from liquidation, the kind of account, and whether it has gas on each chain",
       "Spam marked and left out of the total, recent activity, and warnings about anything unknown",
     ],
+    fields: null,
     modules: [
       "account-view.js",
       "allocation.js",
@@ -53,7 +64,31 @@ export const PAY_PAGES: readonly PayPage[] = [
       "The call that ends it, to copy or to send from your wallet",
       "Read from the state of the chain at one block, never from events alone; what was searched is stated",
     ],
+    fields: null,
     modules: ["revocation-view.js", "permission-list.js", "exposure-view.js", "exposure-page.js"],
+  },
+  {
+    path: "/portfolio/diff",
+    label: "Changes",
+    heading: "What changed in this wallet?",
+    choice: "See what changed",
+    noun: "Difference",
+    gets: [
+      "The wallet at two blocks of each chain, and the change in its value",
+      "Every token and position that changed, with the change split into quantity and price",
+      "Both sides read by the same sources, so that only the chain differs",
+      "What could not be known on a side, counted and never guessed",
+    ],
+    fields: [
+      { name: "from", label: "From blocks", placeholder: "base:30000000,ethereum:22000000", required: true },
+      {
+        name: "to",
+        label: "To blocks; without them the newest",
+        placeholder: "base:30043200,ethereum:22007200",
+        required: false,
+      },
+    ],
+    modules: ["diff-view.js", "diff-page.js"],
   },
 ];
 

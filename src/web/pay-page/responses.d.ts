@@ -56,7 +56,7 @@ type Summary = {
 };
 
 /** What every paid response has. */
-export type PaidBody = { address: string; timestamp: string };
+export type PaidBody = { address: string; timestamp?: string };
 
 /** What the wallet is on a chain. */
 export type Account = {
@@ -85,6 +85,7 @@ type Gas = { chain: string; symbol: string; transfers: string | null; ready: boo
 
 /** The last four are absent from what an older service sold and the tab has kept. */
 export type Snapshot = PaidBody & {
+  timestamp: string;
   chains: string[];
   provider: string;
   summary: Summary;
@@ -137,6 +138,7 @@ type ExposureCounts = {
 };
 
 export type Exposure = PaidBody & {
+  timestamp: string;
   chains: string[];
   provider: string;
   summary: ExposureCounts & {
@@ -145,4 +147,39 @@ export type Exposure = PaidBody & {
     warnings: string[];
   };
   permissions: Permission[];
+};
+
+/** Decimal text; null where a value is unknown on one side. */
+export type ValueChange = {
+  changeUsd: string | null;
+  quantityUsd: string | null;
+  priceUsd: string | null;
+};
+
+type TotalChange = ValueChange & {
+  beforeUsd: string | null;
+  afterUsd: string | null;
+  otherUsd: string | null;
+};
+
+type DifferenceSide = {
+  timestamp: string;
+  blocks: { chain: string; number: number }[];
+  warnings: string[];
+};
+
+type Figures = { symbol: string | null; valueUsd: string | null };
+
+type Sides = { before: Figures | null; after: Figures | null };
+
+/** Each side has a time of its own. */
+export type Difference = PaidBody & {
+  from: DifferenceSide;
+  to: DifferenceSide;
+  total: TotalChange;
+  chains: (TotalChange & { chain: string })[];
+  tokens: (ValueChange & Sides & { chain: string; contract: string | null })[];
+  positions: (ValueChange & { chain: string; name: string; assets: (ValueChange & Sides)[] })[];
+  unknownCount: number;
+  provider: string;
 };

@@ -31,7 +31,7 @@ export function renderTitle(title, { address, timestamp }, about, { timeZone }) 
     createElement("h2", { id: "result-title", tabindex: "-1" }, title),
     createElement("p", {}, createElement("code", {}, address)),
     about.length === 0 ? null : createElement("p", { class: "labels" }, ...about),
-    createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
+    timestamp === undefined ? null : createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
   );
 }
 

@@ -1,0 +1,75 @@
+// The page of a difference in a real browser: before, after, and each change split into quantity and price.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { exampleDiff } from "../../src/portfolio/http/diff-schema.ts";
+import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
+import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
+import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { addWallet, openBrowser, openPage } from "./browser.ts";
+import { FIND_OVERFLOW, findBarriers } from "./page-checks.ts";
+import { HOSTILE_TEXT } from "./rich-snapshot.ts";
+
+const [ether] = exampleDiff.tokens;
+const gone = {
+  symbol: HOSTILE_TEXT,
+  decimals: 18,
+  rawBalance: "1",
+  priceUsd: "1",
+  valueUsd: "40",
+  spam: false,
+};
+const difference = {
+  ...exampleDiff,
+  tokens: [
+    {
+      ...{ chain: "base", contract: `0x${"c".repeat(40)}`, before: gone, after: null },
+      ...{ changeUsd: "-40", quantityUsd: "-40", priceUsd: "0" },
+    },
+    ether,
+  ],
+};
+
+/** The route, with what the test decides instead of a read. */
+const declaration: PaidRouteDeclaration = {
+  ...diffRoute,
+  createQuery(served) {
+    const query = diffRoute.createQuery(served);
+    return { ...query, parse: (values) => ({ ...query.parse(values), read: async () => difference }) };
+  },
+};
+
+let browser: Browser;
+let web: TestPortfolioWeb;
+
+beforeAll(async () => {
+  const declarations = [portfolioRoute, declaration];
+  [browser, web] = await Promise.all([openBrowser(), startTestPortfolioWeb({ declarations })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await web?.close();
+});
+
+it("takes the blocks, and shows the change with its parts", async () => {
+  const { page, errors } = await openPage(browser);
+  await addWallet(page);
+  await page.goto(`${web.url}/portfolio/diff?address=${exampleDiff.address}`);
+  await page.fill("#from", "base:30000000");
+  await page.click("#pay");
+  await page.locator("#total").waitFor();
+  expect(web.paid[0]?.resource.query).toMatchObject({ from: "base:30000000" });
+  expect(await page.locator("#total").textContent()).toBe("+$3,300.00");
+  const rows = page.locator("table.changes tbody tr");
+  expect(await rows.nth(0).locator("td").allTextContents()).toEqual([
+    ...["$6,000.00", "$9,300.00", "+$3,000.00", "+$300.00", "+$3,300.00"],
+  ]);
+  expect(await rows.nth(1).locator("bdi").textContent()).toBe(`${HOSTILE_TEXT.slice(0, 40)}…`);
+  expect(await rows.nth(1).locator("td").last().textContent()).toBe("−$40.00");
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
+    expect(await findBarriers(page)).toEqual([]);
+  }
+  expect(errors).toEqual([]);
+});
