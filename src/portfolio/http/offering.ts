@@ -39,18 +39,14 @@ function createRouteListing(declaration: PaidRouteDeclaration): ResourceListing 
     tags,
     iconPath: FAVICON_PATH,
     input: { schema: describeQuery(parameters), example: exampleQuery },
-    // The names of the parts that every response has; their fields are in OpenAPI.
-    output: { schema: shortenSchema(keepRequired(response), 1), example: responseExcerpt },
+    // The names of the parts that every response has; their types and fields are in OpenAPI.
+    output: { schema: nameRequired(response), example: responseExcerpt },
   });
 }
 
-function keepRequired(schema: JsonSchema): JsonSchema {
-  const required = (schema.required ?? []) as readonly string[];
-  const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>);
-  return {
-    ...schema,
-    properties: Object.fromEntries(properties.filter(([name]) => required.includes(name))),
-  };
+function nameRequired({ required }: JsonSchema): JsonSchema {
+  const names = (required ?? []) as readonly string[];
+  return { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
 /** Of what is optional only the name: the whole must fit into a header. */
