@@ -7,7 +7,7 @@ import { type AssetPrice, type PositionReader, quotePrice } from "../../../src/p
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { deployFeed } from "./chainlink-feed.ts";
-import { type LendingStage, startLendingStage } from "./lending-stage.ts";
+import { formatUsd, type LendingStage, startLendingStage } from "./lending-stage.ts";
 
 const RAY = 10n ** 27n;
 const ETHER = 10n ** 18n;
@@ -169,5 +169,19 @@ describe("Aave v2", () => {
 
   it("has no total while the price of ether is unknown", async () => {
     expect((await stage.snapshot(reader)).summary.totalValueUsd).toBeNull();
+  });
+
+  it("has the health of the pool's own account", async () => {
+    const { health } = await stage.snapshot(reader, prices);
+    const account = await stage.deployer.call<bigint[]>(pool, "getUserAccountData", [stage.wallet]);
+    const [, , , threshold = 0n, , factor = 0n] = account;
+    expect(factor).toBeGreaterThan(0n);
+    expect(health).toMatchObject([
+      {
+        ...{ protocol: "aave-v2", contract: pool.address, liquidatable: factor < ETHER },
+        healthFactor: formatUsd(factor, 18),
+        liquidationThreshold: formatUsd(threshold, 4),
+      },
+    ]);
   });
 });
