@@ -64,7 +64,10 @@ export async function readAccountControl(
       : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), true)];
   if (kind === "safe") return readSafe(query, account, signal);
   const [own, keys] = await Promise.all([readOwners(query, signal), readPolicyAccount(query, signal)]);
-  return { permissions: [...delegated, ...own, ...keys.permissions], warnings: keys.warnings };
+  return {
+    permissions: [...delegated, ...own.permissions, ...keys.permissions],
+    warnings: [...own.warnings, ...keys.warnings],
+  };
 }
 
 function control(
@@ -145,10 +148,7 @@ function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
 }
 
 /** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
-async function readOwners(
-  { at, wallet }: WalletQuery,
-  signal: AbortSignal,
-): Promise<readonly LivePermission[]> {
+async function readOwners({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<AccountControl> {
   const [owner, signer, next, named] = await at.read(
     [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
       view(wallet, [], VIEW_GAS_MAX),
@@ -160,33 +160,51 @@ async function readOwners(
   const entryPoint = decodeAddress(named);
   // The published ones act only on what the owner has signed; another one may do as it likes.
   const isStrange = entryPoint !== null && findEntryPointVersion(entryPoint) === null;
-  return [
-    ...[...new Set(single)].map((address) => control(wallet, "owner", address, null, true)),
-    ...indexed,
-    ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
-  ];
+  return {
+    permissions: [
+      ...[...new Set(single)].map((address) => control(wallet, "owner", address, null, true)),
+      ...indexed.permissions,
+      ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
+    ],
+    warnings: indexed.warnings,
+  };
 }
 
-/** An owner that is a passkey has no address, and is left to the account. */
+const PASSKEY_BYTES = 64;
+
+/** An owner that is a passkey has no address, and is only counted. */
 async function readIndexedOwners(
   { at, wallet }: WalletQuery,
   count: bigint,
   signal: AbortSignal,
-): Promise<readonly LivePermission[]> {
+): Promise<AccountControl> {
   const size = count < BigInt(LIST_MAX) ? Number(count) : LIST_MAX;
   const calls = Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)], VIEW_GAS_MAX));
   const results = calls.length === 0 ? [] : await at.read(calls, signal);
-  const owners = results.flatMap((result, index) => {
-    const bytes = decodeByteString(result, 64);
+  const stored = results.map((result) => decodeByteString(result, PASSKEY_BYTES));
+  const passkeys = stored.filter((bytes) => bytes?.length === PASSKEY_BYTES).length;
+  const owners = stored.flatMap((bytes, index) => {
     const encoded: Hex = `0x${bytes?.toString("hex") ?? ""}`;
     const owner = bytes?.length === 32 ? decodeAddress(encoded) : null;
     return owner === null ? [] : [{ owner, index, encoded }];
   });
   // The last owner cannot be removed by its index.
-  return owners.map(({ owner, index, encoded }) => {
-    const revoke = owners.length > 1 ? revocations.ownerAtIndex(wallet, index, encoded) : null;
+  const permissions = owners.map(({ owner, index, encoded }) => {
+    const revoke = owners.length + passkeys > 1 ? revocations.ownerAtIndex(wallet, index, encoded) : null;
     return control(wallet, "owner", owner, revoke, true);
   });
+  const { name } = at.chain;
+  return {
+    permissions,
+    warnings: [
+      ...(passkeys > 0
+        ? [
+            `${name}: ${passkeys} owners of the account are passkeys, which have no address and are not listed.`,
+          ]
+        : []),
+      ...(count > BigInt(size) ? [`${name}: only the first ${size} owners of the account were read.`] : []),
+    ],
+  };
 }
 
 const SESSION_KEY_UPDATED = hashEvent(findAbiEvent(policyAccountAbi, "SessionKeyUpdated"));
