@@ -44,7 +44,7 @@ const views = {
 };
 const sessionKeys = createFunctionCodec(policyAccountAbi, "sessionKeys");
 
-export type AccountControl = {
+type AccountControl = {
   readonly permissions: readonly LivePermission[];
   readonly warnings: readonly string[];
 };

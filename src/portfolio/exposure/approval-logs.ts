@@ -29,7 +29,7 @@ export type ApprovedPair = {
   readonly tokenId: bigint | null;
 };
 
-export type ApprovalHistory = {
+type ApprovalHistory = {
   /** Distinct, newest first. */
   readonly pairs: readonly ApprovedPair[];
   /** The oldest searched block; null when the logs could not be read. */

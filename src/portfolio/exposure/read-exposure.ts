@@ -25,7 +25,7 @@ import {
   valueTotalAtRisk,
 } from "./value-at-risk.ts";
 
-export type ExposureOptions = ExposureSources & {
+type ExposureOptions = ExposureSources & {
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
 };

@@ -5,7 +5,7 @@ import type { Revocation } from "./types.ts";
 
 /** The same address on every chain. */
 export const PERMIT2: Hex = "0x000000000022d473030f116ddee9f6b43ac78ba3";
-export const ZERO_ADDRESS: Hex = "0x0000000000000000000000000000000000000000";
+const ZERO_ADDRESS: Hex = "0x0000000000000000000000000000000000000000";
 
 const codecs = {
   approve: createSignatureCodec("function approve(address spender, uint256 amount)"),

@@ -89,7 +89,7 @@ type ExposureCounts = {
   readonly valueAtRiskUsd: string | null;
 };
 
-export type ChainExposureSummary = ExposureCounts & {
+type ChainExposureSummary = ExposureCounts & {
   readonly chain: string;
   readonly blockNumber: number;
   /** The oldest block that was searched for approvals; null when they could not be searched. */

@@ -16,10 +16,10 @@ export type ExposedToken = {
   readonly isSpam: boolean;
 };
 
-export type ExposedTokens = ReadonlyMap<Hex, ExposedToken>;
+type ExposedTokens = ReadonlyMap<Hex, ExposedToken>;
 
 /** Of one token alone; 0 where nothing is held, null where the price is unknown. */
-export function valueTokenAmount(token: ExposedToken | undefined, amount: bigint): UsdValue {
+function valueTokenAmount(token: ExposedToken | undefined, amount: bigint): UsdValue {
   if (token === undefined || !token.isBalanceKnown) return null;
   const { holding, price } = token;
   const taken = amount < holding.rawBalance ? amount : holding.rawBalance;

@@ -1,7 +1,7 @@
 // What the list of spenders says about a contract that wallets give permissions to.
 import type { Hex } from "../../../lib/hex.ts";
 
-export type SpenderKind =
+type SpenderKind =
   | "aggregator"
   | "bridge"
   | "delegate"
