@@ -163,7 +163,7 @@ describe("a facilitator with a Bazaar catalogue", () => {
   });
 
   it("is named in a response whose headers all fit into 4 KB, as nginx accepts by default", async () => {
-    const query = `address=${WALLET}&chains=base,ethereum&spam=exclude`;
+    const query = `address=${WALLET}&chains=base,ethereum&spam=exclude&detail=summary`;
     const { host } = new URL(service.url);
     // The longest of our sentences is the one for a payment of version 1.
     for (const more of ["", "x-payment: e30=\r\n"]) {
