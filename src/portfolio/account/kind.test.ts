@@ -80,6 +80,15 @@ describe("an account", () => {
     });
   });
 
+  it("is still a proven Safe when it has more owners than a view can list", async () => {
+    const { "getOwners()": _owners, ...unlisted } = safeViews;
+    const placed = await stage.chain.request("eth_getCode", [SINGLETON, "latest"]);
+    await stage.chain.setCode(SINGLETON, fixedReturnCode(unlisted));
+    const told = await read(await placeProxy(address(0x7005), SINGLETON));
+    await stage.chain.setCode(SINGLETON, placed as Hex);
+    expect(told).toMatchObject({ kind: "safe", proven: true, owners: null, threshold: 2 });
+  });
+
   it("is a Safe only by its own word when the proxy runs other code, or is none", async () => {
     const proxy = await placeProxy(address(0x7004), claimsSafe);
     const claimed = { kind: "safe", proven: false, version: "1.4.1", owners: OWNERS, threshold: 2 };

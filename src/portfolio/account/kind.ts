@@ -105,13 +105,14 @@ function describeSafe(code: Hex, views: SafeViews): Partial<Account> | null {
   const owners = decodeAddressArray(views.owners, OWNERS_MAX);
   if (threshold === null || threshold === 0n || threshold > BigInt(Number.MAX_SAFE_INTEGER)) return null;
   if (owners !== null && BigInt(owners.length) < threshold) return null;
-  if (owners === null && !views.owners) return null;
   const isProxy = isSafeProxy(code);
   // The proxy itself responds to this, from where it takes the code that it runs.
   const implementation = isProxy ? decodeAddress(views.masterCopy) : null;
   const published = implementation && findSafeVersion(implementation);
   const claimed = readVersion(views.version);
   if (!published && claimed === null) return null;
+  // A Safe of hundreds of owners cannot list them within the gas of a view, and is still one.
+  if (!published && !views.owners) return null;
   return {
     kind: "safe",
     proven: Boolean(published),

@@ -9,8 +9,10 @@ import {
   getContractAddress,
   type Hex,
   numberToHex,
+  pad,
 } from "viem";
 import { describe, expect, it } from "vitest";
+import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { readAccount } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
@@ -38,6 +40,18 @@ async function read(wallet: Hex) {
   const { account } = await readAccount({ at, wallet }, signal);
   return readAccountControl({ at, wallet }, account, signal);
 }
+
+describe("a contract that is no account", () => {
+  it("does not say what its owner can take", async () => {
+    const contract = numberedAddress(0x0412);
+    await chain.setCode(contract, fixedReturnCode({ "owner()": pad(signer, { size: 32 }) }));
+    await chain.mine();
+    const { permissions } = await read(contract);
+    expect(permissions.map(({ kind, spender, controlsAll }) => [kind, spender, controlsAll])).toEqual([
+      ["owner", signer, null],
+    ]);
+  });
+});
 
 describe("a policy account", () => {
   it("shows its signer, guardian and live session keys, and each but the signer is ended by its call", async () => {

@@ -63,7 +63,10 @@ export async function readAccountControl(
       ? []
       : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), true)];
   if (kind === "safe") return readSafe(query, account, signal);
-  const [own, keys] = await Promise.all([readOwners(query, signal), readPolicyAccount(query, signal)]);
+  const [own, keys] = await Promise.all([
+    readOwners(query, account, signal),
+    readPolicyAccount(query, signal),
+  ]);
   return {
     permissions: [...delegated, ...own.permissions, ...keys.permissions],
     warnings: [...own.warnings, ...keys.warnings],
@@ -75,7 +78,7 @@ function control(
   kind: PermissionKind,
   spender: Hex,
   revoke: Revocation | null,
-  controlsAll = false,
+  controlsAll: LivePermission["controlsAll"] = false,
   expiresAt: bigint | null = null,
 ): LivePermission {
   const none = { via: null, rawAllowance: null, tokenId: null };
@@ -99,7 +102,9 @@ async function readSafe(
   const ownersLeft = (owners?.length ?? 0) - 1;
   const single = (kind: "guard" | "fallback-handler", data: Hex | null | undefined, revoke: Revocation) => {
     const address = decodeStoredAddress(data);
-    return address === null ? [] : [control(wallet, kind, address, revoke)];
+    // A handler decides which signatures of the Safe are valid (ERC-1271), and with that what Permit2 may take.
+    const controls = kind === "guard" ? false : null;
+    return address === null ? [] : [control(wallet, kind, address, revoke, controls)];
   };
   return {
     permissions: [
@@ -148,21 +153,33 @@ function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
 }
 
 /** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
-async function readOwners({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<AccountControl> {
+async function readOwners(
+  { at, wallet }: WalletQuery,
+  { kind }: Account,
+  signal: AbortSignal,
+): Promise<AccountControl> {
   const [owner, signer, next, named] = await at.read(
     [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
       view(wallet, [], VIEW_GAS_MAX),
     ),
     signal,
   );
-  const single = [decodeAddress(owner), decodeAddress(signer)].filter((address) => address !== null);
+  // The owner of a contract that is no account may do what its code says, which is often nothing to its tokens.
+  const ownerControls = kind === "contract" ? null : true;
+  const single = new Map<Hex, true | null>();
+  for (const [address, controls] of [
+    [decodeAddress(owner), ownerControls],
+    [decodeAddress(signer), true],
+  ] as const) {
+    if (address !== null) single.set(address, controls);
+  }
   const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, signal);
   const entryPoint = decodeAddress(named);
   // The published ones act only on what the owner has signed; another one may do as it likes.
   const isStrange = entryPoint !== null && findEntryPointVersion(entryPoint) === null;
   return {
     permissions: [
-      ...[...new Set(single)].map((address) => control(wallet, "owner", address, null, true)),
+      ...[...single].map(([address, controls]) => control(wallet, "owner", address, null, controls)),
       ...indexed.permissions,
       ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
     ],

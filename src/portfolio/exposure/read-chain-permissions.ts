@@ -153,7 +153,7 @@ async function readExposedTokens(
   const held = new Map(balances.holdings.map((holding) => [holding.contract, holding]));
   const missing = [...approved].filter((contract) => !held.has(contract));
   const read = await readBalances(at, wallet, missing, signal);
-  const isAllNeeded = permissions.some(({ controlsAll }) => controlsAll);
+  const isAllNeeded = permissions.some(({ controlsAll }) => controlsAll === true);
   const wanted = [
     ...balances.holdings.filter(
       ({ contract }) => isAllNeeded || (contract !== null && approved.has(contract)),

@@ -52,8 +52,8 @@ export type LivePermission = {
   readonly tokenId: bigint | null;
   /** Seconds since 1970; null for a permission that does not expire. */
   readonly expiresAt: bigint | null;
-  /** Whether its holder alone can take everything that the wallet has. */
-  readonly controlsAll: boolean;
+  /** Whether its holder alone can take everything that the wallet has; null when only the code of a contract could tell. */
+  readonly controlsAll: boolean | null;
   readonly revoke: Revocation | null;
 };
 

@@ -33,6 +33,15 @@ function valueNested(...[permissions, failed]: Parameters<typeof indexDirectAllo
   return valuePermission(nested, new Map([[token.contract, exposed]]), index, null);
 }
 
+describe("control over a wallet", () => {
+  it("is worth everything, nothing, or is unknown where only the code of a contract could tell", () => {
+    const everything = { units: 7n, scale: 0 };
+    const valued = (controlsAll: boolean | null) =>
+      valuePermission({ ...direct(0n), kind: "owner", controlsAll }, new Map(), new Map(), everything);
+    expect([valued(true), valued(false), valued(null)]).toEqual([everything, { units: 0n, scale: 0 }, null]);
+  });
+});
+
 describe("an allowance in Permit2", () => {
   it("is worth what Permit2 itself may take at most, and nothing without an allowance of Permit2", () => {
     expect(valueNested([nested, direct(30n)], [])).toMatchObject({ units: 30_000_000n });

@@ -36,6 +36,7 @@ export function valuePermission(
   everything: UsdValue,
 ): UsdValue {
   const { kind, contract, via, rawAllowance, controlsAll } = permission;
+  if (controlsAll === null) return null;
   if (controlsAll) return everything;
   if (kind === "erc20-allowance") return valueTokenAmount(tokens.get(contract), rawAllowance ?? 0n);
   if (kind === "permit2-allowance") {

@@ -5,8 +5,9 @@ import { sql } from "../../schema/sql.ts";
 
 // A quarter of a year: longer differences can name blocks instead.
 const DAYS_MAX = 90;
-// Three a month of every kind of request; each was paid for, and this bounds what one wallet can fill.
-const PER_WALLET_MAX = 100;
+// Bounds what one wallet can fill. Anyone may buy snapshots of any wallet: with a price of a cent, to push out those of
+// others costs a hundred dollars.
+const PER_WALLET_MAX = 10_000;
 // What one insert removes at most, so that it stays short.
 const EXPIRED_PER_INSERT = 100;
 
