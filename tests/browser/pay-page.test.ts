@@ -85,7 +85,7 @@ describe("a visitor with a wallet", () => {
       verifyingContract: TEST_OFFER.asset,
     });
     expect(await page.locator(`code[title="${TEST_TRANSACTION}"]`).count()).toBe(1);
-    expect(await page.locator("svg[role=img]").getAttribute("aria-label")).toMatch(
+    expect(await page.locator("svg.ring").getAttribute("aria-label")).toMatch(
       /SHIB Ethereum 99.9 %, ETH Ethereum < 0.1 %/,
     );
     const link = page.locator("a[href^='https://base.explorer.example/tx/0x']").first();
