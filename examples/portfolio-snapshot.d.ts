@@ -13,6 +13,133 @@ export type PortfolioSnapshot = {
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
+  /** What kind of account the address is, one per requested chain, in the order of the request. */
+  accounts: PortfolioAccount[];
+  /** Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown. */
+  health: LendingHealth[];
+  /** What the native balance pays for, one per requested chain, in the order of the request. */
+  gas: GasReadiness[];
+  /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
+  name: string | null;
+  /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
+  crossCheck?: CrossCheck[];
+  omitted?: OmittedHoldings;
+  /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
+  snapshotId?: string;
+};
+
+export type OmittedHoldings = {
+  /** The `min_usd` of the request. */
+  minUsd: string;
+  /** Tokens that are not listed. */
+  tokens: number;
+  /** Those of them without a known value. */
+  unpricedTokens: number;
+  /** Positions that are not listed. */
+  positions: number;
+};
+
+export type CrossCheck = {
+  /** The chain's slug. */
+  chain: string;
+  /** The second source. */
+  source: string;
+  /** Whether the source could be read. */
+  status: "compared" | "unavailable";
+  /** When the source read the chain; null when it does not say. */
+  updatedAt: string | null;
+  /** Assets that both have. */
+  comparedCount: number;
+  /** All differences, also those beyond the list. */
+  differenceCount: number;
+  differences: CrossCheckDifference[];
+  /** Assets that only the source has and calls spam itself. */
+  ignoredSpamCount: number;
+};
+
+export type CrossCheckDifference = {
+  /** `only-there`: the source has an asset that is not among the holdings read here; `only-here` the reverse; `price`: more than 2 % apart. */
+  kind: "balance" | "only-there" | "only-here" | "price";
+  /** Null for the native coin. */
+  contract: string | null;
+  /** As we know it; never the source's. */
+  symbol: string | null;
+  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  ours: string | null;
+  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  theirs: string | null;
+};
+
+export type GasReadiness = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** Of the native coin. */
+  symbol: string;
+  /** Of the native coin, in wei. */
+  rawBalance: string;
+  balance: string;
+  /** The base fee of the pinned block and a usual tip, in wei for a unit of gas; null when unknown. */
+  gasPrice: string | null;
+  /** Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
+  transferCost: string | null;
+  /** How many such transfers the balance pays for, without the amounts sent. */
+  transfers: string | null;
+  /** The same of sending a token: 65,000 gas. */
+  tokenTransferCost: string | null;
+  /** How many of those the balance pays for. */
+  tokenTransfers: string | null;
+  /** Whether the balance pays for at least one transfer of a token. A Safe or smart account may have others pay for it; see accounts. */
+  ready: boolean | null;
+};
+
+export type LendingHealth = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  protocol: string;
+  name: string;
+  /** The pool, market or vault that decides about a liquidation. */
+  contract: string | null;
+  /** How many times the collateral, each at its liquidation threshold, covers the debt; below 1 it can be liquidated. Null without debt, and when unknown. */
+  healthFactor: string | null;
+  /** Debt divided by collateral. */
+  loanToValue: string | null;
+  /** The loanToValue at which liquidation begins, for this collateral. */
+  liquidationThreshold: string | null;
+  /** The part of its value that the whole collateral can lose before liquidation begins. Null without debt, and when unknown. */
+  distanceToLiquidation: string | null;
+  /** By the market's own check where it has one. Null when unknown. */
+  liquidatable: boolean | null;
+  /** By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
+  collateralUsd: string | null;
+  /** By the same prices; "0" without debt. */
+  debtUsd: string | null;
+};
+
+export type PortfolioAccount = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  /** eoa: no code. delegated: an EOA that runs the code of `delegate` (EIP-7702). safe: a Safe. smart-account: a contract that names an ERC-4337 entry point. contract: any other code. Null when it could not be read. */
+  kind: "eoa" | "delegated" | "safe" | "smart-account" | "contract" | null;
+  /** True when the code itself shows the kind. False when the contract only says so: any contract can name an entry point, owners and a version. */
+  proven: boolean;
+  /** The contract whose code a delegated account runs. */
+  delegate: string | null;
+  /** The contract whose code a Safe runs, when its code is a proxy that Safe published. */
+  implementation: string | null;
+  /** Of a Safe: as published when proven, else as it says. */
+  version: string | null;
+  /** Of a Safe; null for other kinds, and for one with more than 60 owners. */
+  owners: string[] | null;
+  /** How many owners must sign. */
+  threshold: number | null;
+  /** The ERC-4337 entry point that the account names, if bundlers use it. */
+  entryPoint: string | null;
 };
 
 export type RecentActivity = {

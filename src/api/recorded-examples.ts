@@ -97,7 +97,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg1NDc1NTE4MTIyNSIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg2ODAzOTMyOTUwNiIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -249,7 +249,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc",
+        quoteHash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5",
       },
     },
     getFacilitator: {
@@ -265,7 +265,7 @@ export const recordedExamples: ApiExamples = {
         service_numeric_id: "1",
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
         token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
-        quote_hash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc",
+        quote_hash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5",
         cursor: "WyI4Il0",
         block: "345",
       },
@@ -314,8 +314,8 @@ export const recordedExamples: ApiExamples = {
         merchant_id: "1",
         payment_rail: 2,
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
-        from: "1794682800",
-        to: "1794852000",
+        from: "1794697200",
+        to: "1794866400",
       },
     },
     getPaymentFlows: {
@@ -396,7 +396,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_m8kdTfpj0nyL-Cub3uqAbw",
+        id: "wh_J4HXmyngF7oXZjdF6seMXw",
       },
       body: {
         action: "pause",
@@ -410,7 +410,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_m8kdTfpj0nyL-Cub3uqAbw",
+        id: "wh_J4HXmyngF7oXZjdF6seMXw",
       },
     },
     readEvents: {
