@@ -7,7 +7,7 @@ import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exclude" };
 
-export type PortfolioParameters = {
+type PortfolioParameters = {
   readonly parameters: readonly Parameter[];
   /** Applies the defaults to values that the router has parsed with `parameters`. */
   parse(values: Readonly<Record<string, unknown>>): PortfolioRequest;

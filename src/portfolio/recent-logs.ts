@@ -39,7 +39,7 @@ const BUSY_LOGS_MIN = 500;
 // Pages at the same time once the node's limit is known: four round trips use up the requests.
 const CONCURRENT_MAX = 4;
 
-export type BlockRange = { readonly fromBlock: number; readonly toBlock: number };
+type BlockRange = { readonly fromBlock: number; readonly toBlock: number };
 
 export type SearchBudget = {
   readonly timeMs: number;

@@ -201,7 +201,7 @@ describe("a quote", () => {
     }
     const [first, later] = [unpaid[0], unpaid.at(-1)];
     const { quoteHash = "" } = { ...(first?.args as unknown as ApiRecord) };
-    // Our contract refuses what the live deployment allows: the row is as after the second commitment, at another's place.
+    // Our contract rejects what the live deployment allows: the row is as after the second commitment, at another's place.
     const again = Number(later?.block_number);
     expect(again).toBeGreaterThan(Number(first?.block_number));
     await stage.database.query({

@@ -43,8 +43,8 @@ async function buy(service: PortfolioService | undefined, path: string): Promise
   return text;
 }
 
-const setPrice = (market: StagedMarket, answer: bigint) =>
-  sendTransaction(market, market.feeds.native?.feed ?? "0x", priceFeedAbi, "setAnswer", [answer]);
+const setPrice = (market: StagedMarket, price: bigint) =>
+  sendTransaction(market, market.feeds.native?.feed ?? "0x", priceFeedAbi, "setAnswer", [price]);
 const giveDollars = (market: StagedMarket, amount: bigint) =>
   sendTransaction(market, listedTokenOf(market, "USDC"), usdCoinAbi, "mint", [wallet, amount]);
 

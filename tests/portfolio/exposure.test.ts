@@ -56,7 +56,7 @@ describe("an exposure", () => {
   it("asks for payment first, with terms of its own", async () => {
     const response = await fetch(`${service.url}/exposure?address=${wallet}`);
     expect(response.status).toBe(402);
-    expect((await fetch(`${service.url}/exposure?address=nobody`)).status).toBe(400);
+    expect((await fetch(`${service.url}/exposure?address=nonsense`)).status).toBe(400);
   });
 
   it("shows what was approved, and each revocation ends its permission", async () => {

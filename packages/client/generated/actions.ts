@@ -405,7 +405,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x9d1746f97291dd621a9df7134b674c341be971ed5811817b82a49c4731c4fadc" });
+   * const record = await sextant.getQuote({ quoteHash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5" });
    * ```
    */
   getQuote(parameters: {
@@ -984,7 +984,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_m8kdTfpj0nyL-Cub3uqAbw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_J4HXmyngF7oXZjdF6seMXw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1001,7 +1001,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_m8kdTfpj0nyL-Cub3uqAbw" });
+   * const record = await sextant.getWebhook({ id: "wh_J4HXmyngF7oXZjdF6seMXw" });
    * ```
    */
   getWebhook(parameters: {

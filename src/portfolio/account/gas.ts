@@ -11,7 +11,7 @@ export type GasCosts = {
   readonly transferCost: bigint;
   readonly tokenTransferCost: bigint;
 };
-export type GasResult = { readonly gas: GasCosts | null; readonly warnings: readonly string[] };
+type GasResult = { readonly gas: GasCosts | null; readonly warnings: readonly string[] };
 
 const TRANSFER = { gas: 21_000n, dataBytes: 120n } as const;
 /** To an account that did not hold the token; most tokens need less. */

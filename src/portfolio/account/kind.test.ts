@@ -62,15 +62,15 @@ describe("an account", () => {
     expect(await read(address(0x7001))).toEqual({ kind: "eoa", proven: true, ...nothing });
   });
 
-  it("that delegates is told with its delegate, and stays one when that claims to be a Safe", async () => {
+  it("that delegates is shown with its delegate, and stays one when that claims to be a Safe", async () => {
     const wallet = address(0x7002);
     await stage.chain.setCode(wallet, concatHex(["0xef0100", claimsSafe]));
     await stage.chain.mine();
     expect(await read(wallet)).toEqual({ ...nothing, kind: "delegated", proven: true, delegate: claimsSafe });
     await stage.chain.setCode(wallet, concatHex(["0xef0100", smartAccount]));
     await stage.chain.mine();
-    const told = { kind: "delegated", delegate: smartAccount, entryPoint: ENTRY_POINT };
-    expect(await read(wallet)).toMatchObject(told);
+    const shown = { kind: "delegated", delegate: smartAccount, entryPoint: ENTRY_POINT };
+    expect(await read(wallet)).toMatchObject(shown);
   });
 
   it("is a proven Safe when it is the published proxy of a published singleton", async () => {
@@ -84,9 +84,9 @@ describe("an account", () => {
     const { "getOwners()": _owners, ...unlisted } = safeViews;
     const placed = await stage.chain.request("eth_getCode", [SINGLETON, "latest"]);
     await stage.chain.setCode(SINGLETON, fixedReturnCode(unlisted));
-    const told = await read(await placeProxy(address(0x7005), SINGLETON));
+    const shown = await read(await placeProxy(address(0x7005), SINGLETON));
     await stage.chain.setCode(SINGLETON, placed as Hex);
-    expect(told).toMatchObject({ kind: "safe", proven: true, owners: null, threshold: 2 });
+    expect(shown).toMatchObject({ kind: "safe", proven: true, owners: null, threshold: 2 });
   });
 
   it("is a Safe only by its own word when the proxy runs other code, or is none", async () => {

@@ -1,4 +1,4 @@
-// What kind of account a wallet is on one chain: told by its code where that proves it, else by what the contract says.
+// What kind of account a wallet is on one chain: by its code where that proves it, else by what the contract says.
 import {
   decodeAddress,
   decodeAddressArray,
@@ -11,7 +11,7 @@ import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
 import { findEntryPointVersion, findSafeVersion, SAFE_PROXY_CODES } from "./known-accounts.ts";
 
-export type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
+type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
 
 export type Account = {
   /** Null when the code could not be read. */
@@ -30,7 +30,7 @@ export type Account = {
   readonly entryPoint: Hex | null;
 };
 
-export type AccountResult = { readonly account: Account; readonly warnings: readonly string[] };
+type AccountResult = { readonly account: Account; readonly warnings: readonly string[] };
 
 const UNKNOWN: Account = {
   kind: null,

@@ -7,7 +7,7 @@ import { Secret } from "../../lib/secret.ts";
 import { sendVendorRequest, VendorError } from "../vendor-request.ts";
 import type { CrossCheckSource, SecondHolding, SecondOpinion } from "./types.ts";
 
-export type GoldRushOptions = {
+type GoldRushOptions = {
   readonly key: Secret<string>;
   readonly baseUrl?: string;
   readonly timeoutMs?: number;

@@ -8,7 +8,7 @@ import type { ChainCrossCheck, CrossCheckSource } from "./types.ts";
 const CROSS_CHECK_MS = 8_000;
 
 /** Compares the second source's reading, which has run since the start, with ours. */
-export type RunningCrossCheck = (own: OwnReading) => Promise<ChainCrossCheck>;
+type RunningCrossCheck = (own: OwnReading) => Promise<ChainCrossCheck>;
 
 export function startCrossCheck(
   source: CrossCheckSource,

@@ -39,12 +39,12 @@ export type ValueChange = {
 /** A side is null where the wallet had or has nothing of it. */
 type Sides<Figures> = { readonly before: Figures | null; readonly after: Figures | null };
 
-export type TokenChange = TokenKey & ValueChange & Sides<TokenFigures>;
-export type PositionAssetChange = PositionAssetKey & ValueChange & Sides<AssetFigures>;
-export type PositionChange = PositionKey & ValueChange & { readonly assets: readonly PositionAssetChange[] };
+type TokenChange = TokenKey & ValueChange & Sides<TokenFigures>;
+type PositionAssetChange = PositionAssetKey & ValueChange & Sides<AssetFigures>;
+type PositionChange = PositionKey & ValueChange & { readonly assets: readonly PositionAssetChange[] };
 
 /** `quantityUsd + priceUsd + otherUsd = changeUsd`. */
-export type TotalChange = ValueChange & {
+type TotalChange = ValueChange & {
   readonly beforeUsd: string | null;
   readonly afterUsd: string | null;
   /** Of what has no parts, and of what is counted on one side only: it is unknown or spam on the other. */

@@ -31,7 +31,7 @@ export type PositionAssetKey = { readonly contract: string | null };
 
 export type FiguresOf<Key, Figures> = Key & { readonly figures: Figures };
 
-export type ChainFigures = { readonly chain: string; readonly totalValueUsd: string | null };
+type ChainFigures = { readonly chain: string; readonly totalValueUsd: string | null };
 
 export type SnapshotFigures = {
   readonly address: string;

@@ -1,5 +1,4 @@
-// Who controls the wallet's account itself: its delegate, the owners and modules of a Safe, owners and session keys of
-// smart accounts. Only what the account says at the pinned block.
+// Who controls the wallet's account itself, as it says at the pinned block: delegate, owners, modules and session keys.
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
 import {

@@ -1,4 +1,4 @@
-// Ratios of loans: rounded against the borrower, and a distance at which the market's own rule turns.
+// Ratios of loans: rounded against the wallet, and a distance at which the market's own rule turns.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseDecimal } from "../../lib/decimal.ts";

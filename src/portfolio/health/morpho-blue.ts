@@ -41,7 +41,7 @@ export const prepareMorphoBlue: PrepareProbe = ({ contract, market, positions })
 type Amounts = {
   readonly collateral: bigint;
   readonly debt: bigint;
-  /** What is lent. */
+  /** What is borrowed. */
   readonly asset: Hex | null;
   readonly decimals: number | null;
 };

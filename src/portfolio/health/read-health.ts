@@ -26,7 +26,7 @@ export type LoanHealth = LendingAccount & {
   /** Null when the market did not tell. */
   readonly loan: Loan | null;
 };
-export type HealthResult = { readonly health: readonly LoanHealth[]; readonly warnings: readonly string[] };
+type HealthResult = { readonly health: readonly LoanHealth[]; readonly warnings: readonly string[] };
 
 // More than any wallet has; strangers can open accounts for it, so that those with debt come first.
 const ACCOUNTS_MAX = 100;

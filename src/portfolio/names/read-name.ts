@@ -24,7 +24,7 @@ const RESOLVER_GAS_MAX = 300_000;
 // As long as DNS allows; each label costs a hash.
 const NAME_BYTES_MAX = 255;
 
-export type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
+type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
 
 /** At most four calls one after another, beside the balances; a name that cannot be verified is none. */
 export async function readName(
@@ -83,7 +83,7 @@ const PLAIN = /^(?!..--)[a-z0-9-]+(\.(?!..--)[a-z0-9-]+)*$/;
 export async function isNormalized(text: string): Promise<boolean> {
   if (PLAIN.test(text)) return true;
   // Only now: its tables of characters take longer to load than all the calls, and few names need them.
-  const { normalize } = await import("viem/ens");
+  const { normalize } = await import("./normalize.ts");
   try {
     return normalize(text) === text;
   } catch {

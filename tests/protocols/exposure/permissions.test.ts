@@ -233,7 +233,7 @@ describe("a Safe", () => {
         ...[owner, wallet].map((one) => `owner ${one}`),
       ].sort(),
     );
-    // The owner who signs here stays; a module's revocation names the one before it, so each is read anew.
+    // The owner who signs here stays; a module's revocation names the one before it, so each is read again.
     for (let rounds = permissions.length; rounds > 1; rounds -= 1) {
       const before = (await read(safe.address)).permissions.filter(({ spender }) => spender !== wallet);
       const [first] = before;

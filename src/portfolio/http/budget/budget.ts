@@ -7,7 +7,7 @@ import type { PaidQuery } from "../routes/paid-route.ts";
 import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fields.ts";
 
 /** One form of a response. */
-export type ResponseShape<Body> = { readonly schema: JsonSchema; cut(body: Body): unknown };
+type ResponseShape<Body> = { readonly schema: JsonSchema; cut(body: Body): unknown };
 
 export type BudgetOptions<Body> = {
   /** By the words of `detail`; `full` is the default, and the response as it is. */

@@ -23,7 +23,7 @@ export type RouteServices = {
 };
 
 /** A valid request. */
-export type PaidRead<Body = unknown> = {
+type PaidRead<Body = unknown> = {
   /** All that determines the response, in one form for equal requests: the payment is bound to it. */
   readonly query: Readonly<Record<string, string>>;
   /** The body of the response; it must end when the signal aborts. */
