@@ -64,7 +64,7 @@ const KNOWN = Array.from({ length: 12 }, (_, i) => numberedAddress(0xa000 + i));
 const STRANGERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
 const spenders = createSpenderList(
   KNOWN.map((address, i) => ({
-    ...{ name: `Router ${i}`, protocol: "Test", kind: "router" },
+    ...{ name: `Router ${i}`, protocol: "Test", kind: "router", source: "this test" },
     deployments: [[chain.chainId, address]],
   })),
   "7 (2026-01-01)",

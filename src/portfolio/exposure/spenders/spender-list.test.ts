@@ -1,4 +1,4 @@
-// The list of spenders: checksums, no address twice on a chain, enough of them on every chain.
+// The list of spenders: checksums, sources, no address twice on a chain, enough of them on every chain.
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { SPENDERS, spenderList } from "./spender-list.ts";
@@ -21,6 +21,28 @@ describe("the list of spenders", () => {
     }
     const keys = deployments.map(({ chainId, address }) => `${chainId} ${address}`);
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("says for every spender where its addresses were looked up", () => {
+    const entry = /^[\w.-]+\/[\w.-]+: [\w./-]+$/;
+    const unnamed = SPENDERS.filter(({ source }) => !source.split("; ").every((one) => entry.test(one)));
+    expect(unnamed.map(({ name }) => name)).toEqual([]);
+  });
+
+  it.each([
+    ["0x4dae2f939acf50408e13d58534ff8c2776d45265", 10],
+    ["0x4dae2f939acf50408e13d58534ff8c2776d45265", 42161],
+    ["0x00000000006c3852cbef3e08e8df289169ede581", 8453],
+    ["0x000000009b1d0af20d8c6d0a44e162d11f9b8f00", 137],
+    ["0x2052f8a2ff46283b30084e5d84c89a2fdbe7f74b", 10],
+  ] as const)("does not name %s on chain %i, where its project publishes none", (address, chainId) => {
+    expect(spenderList.onChain(chainId).byAddress.has(address)).toBe(false);
+  });
+
+  it("knows Permit2's allowances only for those that take tokens through that Permit2", () => {
+    // Velodrome's router was built with a Permit2 of its own.
+    const velodrome = SPENDERS.find(({ name }) => name === "Velodrome Universal Router");
+    expect(velodrome?.takesPermit2).toBeUndefined();
   });
 
   it.each(CHAINS)(

@@ -1,5 +1,6 @@
 // The list of known spenders: who may take tokens of many wallets, by chain. Ours, under the licence of this project.
 import type { Hex } from "../../../lib/hex.ts";
+import { AGGREGATORS } from "./aggregators.ts";
 import { BRIDGES_AND_MARKETPLACES } from "./bridges-and-marketplaces.ts";
 import { DELEGATES } from "./delegates.ts";
 import { EXCHANGES } from "./exchanges.ts";
@@ -7,11 +8,11 @@ import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
 import type { Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
-const SPENDER_LIST_VERSION = "1 (2026-11-16)";
+const SPENDER_LIST_VERSION = "2 (2026-11-16)";
 
-/** By the addresses that the protocols publish in their documentation and packages. */
 export const SPENDERS: readonly Spender[] = [
   ...EXCHANGES,
+  ...AGGREGATORS,
   ...LENDING_AND_STAKING,
   ...BRIDGES_AND_MARKETPLACES,
   ...DELEGATES,

@@ -1,0 +1,132 @@
+// Contracts that trade through the exchanges of others: aggregators and trading bots.
+import { everywhere, type Spender } from "./spender.ts";
+
+export const AGGREGATORS: readonly Spender[] = [
+  {
+    name: "0x Exchange Proxy",
+    protocol: "0x",
+    kind: "aggregator",
+    source: "0xProject/protocol: packages/contract-addresses/addresses.json",
+    deployments: [
+      [1, "0xDef1C0ded9bec7F1a1670819833240f027b25EfF"],
+      [137, "0xDef1C0ded9bec7F1a1670819833240f027b25EfF"],
+      [8453, "0xDef1C0ded9bec7F1a1670819833240f027b25EfF"],
+      [42161, "0xDef1C0ded9bec7F1a1670819833240f027b25EfF"],
+      [10, "0xDEF1ABE32c034e558Cdd535791643C58a13aCC10"],
+    ],
+  },
+  {
+    name: "0x AllowanceHolder",
+    protocol: "0x",
+    kind: "aggregator",
+    source: "0xProject/0x-settler: chain_config.json",
+    deployments: [...everywhere("0x0000000000001fF3684f28c67538d4D072C22734")],
+  },
+  {
+    name: "1inch Aggregation Router v4",
+    protocol: "1inch",
+    kind: "aggregator",
+    source: "duneanalytics/spellbook: oneinch_mapped_contracts_macro.sql",
+    deployments: [
+      [1, "0x1111111254fb6c44bAC0beD2854e76F90643097d"],
+      [137, "0x1111111254fb6c44bAC0beD2854e76F90643097d"],
+      [42161, "0x1111111254fb6c44bAC0beD2854e76F90643097d"],
+    ],
+  },
+  {
+    name: "1inch Aggregation Router v5",
+    protocol: "1inch",
+    kind: "aggregator",
+    source: "LedgerHQ/clear-signing-erc7730-registry: registry/1inch",
+    deployments: [...everywhere("0x1111111254EEB25477B68fb85Ed929f73A960582")],
+  },
+  {
+    name: "1inch Aggregation Router v6",
+    protocol: "1inch",
+    kind: "aggregator",
+    source: "LedgerHQ/clear-signing-erc7730-registry: registry/1inch",
+    deployments: [...everywhere("0x111111125421cA6dc452d289314280a0f8842A65")],
+  },
+  {
+    name: "ParaSwap TokenTransferProxy",
+    protocol: "ParaSwap",
+    kind: "aggregator",
+    source: "paraswap/paraswap-dex-lib: src/config.ts",
+    deployments: [
+      [1, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
+      [137, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
+      [42161, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
+      [10, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
+    ],
+  },
+  {
+    name: "ParaSwap Augustus v6.2",
+    protocol: "ParaSwap",
+    kind: "aggregator",
+    source: "paraswap/paraswap-dex-lib: src/config.ts",
+    deployments: [...everywhere("0x6A000F20005980200259B80c5102003040001068")],
+  },
+  {
+    name: "KyberSwap MetaAggregationRouterV2",
+    protocol: "KyberSwap",
+    kind: "aggregator",
+    source: "lifinance/contracts: config/whitelist.json",
+    deployments: [...everywhere("0x6131B5fae19EA4f9D964eAc0408E4408b66337b5")],
+  },
+  {
+    name: "OpenOcean Exchange V2",
+    protocol: "OpenOcean",
+    kind: "aggregator",
+    source: "lifinance/contracts: config/whitelist.json",
+    deployments: [...everywhere("0x6352a56caadC4F1E25CD6c75970Fa768A3304e64")],
+  },
+  {
+    name: "Odos Router V2",
+    protocol: "Odos",
+    kind: "aggregator",
+    source: "odos-xyz/odos-router-v2: README.md",
+    deployments: [
+      [1, "0xCf5540fFFCdC3d510B18bFcA6d2b9987b0772559"],
+      [137, "0x4E3288c9ca110bCC82bf38F09A7b425c095d92Bf"],
+      [10, "0xCa423977156BB05b13A2BA3b76Bc5419E2fE9680"],
+      [42161, "0xa669e7A0d4b3e4Fa48af2dE86BD4CD7126Be4e13"],
+      [8453, "0x19cEeAd7105607Cd444F5ad10dd51356436095a1"],
+    ],
+  },
+  {
+    name: "CoW Protocol vault relayer",
+    protocol: "CoW Protocol",
+    kind: "aggregator",
+    source: "cowprotocol/contracts: networks.json",
+    deployments: [
+      [1, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
+      [42161, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
+      [8453, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
+      [137, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
+    ],
+  },
+  {
+    name: "MetaMask Swaps Router",
+    protocol: "MetaMask",
+    kind: "aggregator",
+    source: "MetaMask/core: packages/bridge-controller/src/constants/swaps.ts",
+    deployments: [
+      [1, "0x881D40237659C251811CEC9c364ef91dC08D300C"],
+      [137, "0x1a1ec25DC08e98e5E93F1104B5e5cdD298707d31"],
+    ],
+  },
+  {
+    name: "Maestro Router",
+    protocol: "Maestro",
+    kind: "trading-bot",
+    source: "duneanalytics/spellbook: oneinch_mapped_contracts_macro.sql",
+    deployments: [[1, "0x80a64c6D7f12C47B7c66c5B4E20E72bc1FCd5d9e"]],
+  },
+  {
+    name: "Banana Gun Router",
+    protocol: "Banana Gun",
+    kind: "trading-bot",
+    source: "DefiLlama/dimension-adapters: fees/banana-gun-trading.ts",
+    deployments: [[1, "0x3328F7f4A1D1C57c35df56bBf0c9dCAFCA309C49"]],
+  },
+];
