@@ -57,6 +57,7 @@ export const AGGREGATORS: readonly Spender[] = [
       [137, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
       [42161, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
       [10, "0x216B4B4Ba9F3e719726886d34a177484278Bfcae"],
+      [8453, "0x93aAAe79a53759cD164340E4C8766E4Db5331cD7"],
     ],
   },
   {
@@ -98,12 +99,7 @@ export const AGGREGATORS: readonly Spender[] = [
     protocol: "CoW Protocol",
     kind: "aggregator",
     source: "cowprotocol/contracts: networks.json",
-    deployments: [
-      [1, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
-      [42161, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
-      [8453, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
-      [137, "0xC92E8bdf79f0507f65a392b0ab4667716BFE0110"],
-    ],
+    deployments: [...everywhere("0xC92E8bdf79f0507f65a392b0ab4667716BFE0110")],
   },
   {
     name: "MetaMask Swaps Router",
@@ -113,6 +109,9 @@ export const AGGREGATORS: readonly Spender[] = [
     deployments: [
       [1, "0x881D40237659C251811CEC9c364ef91dC08D300C"],
       [137, "0x1a1ec25DC08e98e5E93F1104B5e5cdD298707d31"],
+      [10, "0x9dDA6Ef3D919c9bC8885D5560999A3640431e8e6"],
+      [8453, "0x9dDA6Ef3D919c9bC8885D5560999A3640431e8e6"],
+      [42161, "0x9dDA6Ef3D919c9bC8885D5560999A3640431e8e6"],
     ],
   },
   {

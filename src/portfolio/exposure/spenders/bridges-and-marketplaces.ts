@@ -118,7 +118,13 @@ export const BRIDGES_AND_MARKETPLACES: readonly Spender[] = [
     protocol: "Synapse",
     kind: "bridge",
     source: "synapsecns/sanguine: packages/synapse-constants/src/constants/chains/index.ts",
-    deployments: [[1, "0x2796317b0fF8538F253012862c06787Adfb8cEb6"]],
+    deployments: [
+      [1, "0x2796317b0fF8538F253012862c06787Adfb8cEb6"],
+      [10, "0xAf41a65F786339e7911F4acDAD6BD49426F2Dc6b"],
+      [137, "0x8F5BBB2BB8c2Ee94639E55d5F41de9b4839C1280"],
+      [8453, "0xf07d1C752fAb503E47FEF309bf14fbDD3E867089"],
+      [42161, "0x6F4e8eBa4D337f874Ab57478AcC2Cb5BACdc19c9"],
+    ],
   },
   {
     name: "Hop USDC bridge",

@@ -30,6 +30,18 @@ export const DELEGATES: readonly Spender[] = [
     ],
   },
   {
+    name: "Uniswap Calibur 1.1",
+    protocol: "Uniswap",
+    kind: "delegate",
+    source: "Uniswap/sdks: sdks/smart-wallet-sdk/src/constants.ts",
+    deployments: [
+      [1, "0x000000005c84F8Fd50b21CAC312528A64437030e"],
+      [10, "0x000000005c84F8Fd50b21CAC312528A64437030e"],
+      [8453, "0x000000005c84F8Fd50b21CAC312528A64437030e"],
+      [42161, "0x000000005c84F8Fd50b21CAC312528A64437030e"],
+    ],
+  },
+  {
     name: "Coinbase EIP-7702 proxy",
     protocol: "Coinbase",
     kind: "delegate",
@@ -40,8 +52,12 @@ export const DELEGATES: readonly Spender[] = [
     name: "Simple7702Account",
     protocol: "Ethereum Foundation",
     kind: "delegate",
-    source: "LedgerHQ/app-ethereum: src/features/sign_authorization_eip7702/whitelist_7702.c",
-    deployments: [...everywhere("0x4Cd241E8d1510e30b2076397afc7508Ae59C66c9")],
+    source:
+      "LedgerHQ/app-ethereum: src/features/sign_authorization_eip7702/whitelist_7702.c; wevm/viem: src/account-abstraction/accounts/implementations/toSimple7702SmartAccount.ts; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
+    deployments: [
+      ...everywhere("0x4Cd241E8d1510e30b2076397afc7508Ae59C66c9"),
+      ...everywhere("0xe6Cae83BdE06E4c305530e199D7217f42808555B"),
+    ],
   },
   {
     name: "Alchemy Modular Account v2",

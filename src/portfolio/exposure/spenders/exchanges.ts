@@ -106,6 +106,20 @@ export const EXCHANGES: readonly Spender[] = [
     ],
   },
   {
+    name: "Uniswap Universal Router 2.1.1",
+    protocol: "Uniswap",
+    kind: "router",
+    takesPermit2: true,
+    source: "Uniswap/universal-router: deploy-addresses",
+    deployments: [
+      [1, "0x4C82D1fBFe28C977cBB58D8C7FF8FCF9F70a2cCA"],
+      [10, "0x8B844f885672f333Bc0042cB669255f93a4C1E6b"],
+      [137, "0x8B844f885672f333Bc0042cB669255f93a4C1E6b"],
+      [8453, "0xFdf682F51FE81Aa4898F0AE2163d8A55c127fbC7"],
+      [42161, "0x8B844f885672f333Bc0042cB669255f93a4C1E6b"],
+    ],
+  },
+  {
     name: "Uniswap v4 position manager",
     protocol: "Uniswap",
     kind: "position-manager",
@@ -174,6 +188,7 @@ export const EXCHANGES: readonly Spender[] = [
     source: "curvefi/curve-js: src/constants/network_constants.ts",
     deployments: [
       [1, "0x16C6521Dff6baB339122a0FE25a9116693265353"],
+      [1, "0x45312ea0eFf7E09C83CBE249fa1d7598c4C8cd4e"],
       [137, "0x0DCDED3545D565bA3B19E683431381007245d983"],
       [10, "0x0DCDED3545D565bA3B19E683431381007245d983"],
       [42161, "0x2191718CD32d02B8E60BAdFFeA33E4B5DD9A0A0D"],
@@ -232,6 +247,13 @@ export const EXCHANGES: readonly Spender[] = [
     ],
   },
   {
+    name: "Aerodrome Universal Router",
+    protocol: "Aerodrome",
+    kind: "router",
+    source: "velodrome-finance/universal-router: deployment-addresses/base.json",
+    deployments: [[8453, "0x01D40099fCD87C018969B0e8D4aB1633Fb34763C"]],
+  },
+  {
     name: "QuickSwap Router",
     protocol: "QuickSwap",
     kind: "router",
@@ -265,6 +287,13 @@ export const EXCHANGES: readonly Spender[] = [
     kind: "derivatives",
     source: "duneanalytics/spellbook: dbt_subprojects/dex/models/addresses",
     deployments: [[42161, "0xaBBc5F99639c9B6bCb58544ddf04EFA6802F4064"]],
+  },
+  {
+    name: "GMX V2 Router",
+    protocol: "GMX",
+    kind: "derivatives",
+    source: "gmx-io/gmx-interface: sdk/src/configs/contracts.ts",
+    deployments: [[42161, "0x7452c558d45f8afC8c83dAe62C3f8A5BE19c71f6"]],
   },
   {
     name: "TraderJoe LBRouter 2.1",

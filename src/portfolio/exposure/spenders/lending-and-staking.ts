@@ -65,6 +65,9 @@ export const LENDING_AND_STAKING: readonly Spender[] = [
     deployments: [
       [1, "0xBBBBBbbBBb9cC5e90e3b3Af64bdAF62C37EEFFCb"],
       [8453, "0xBBBBBbbBBb9cC5e90e3b3Af64bdAF62C37EEFFCb"],
+      [10, "0xce95AfbB8EA029495c66020883F87aaE8864AF92"],
+      [137, "0x1bF0c2541F820E775182832f06c0B7Fc27A25f67"],
+      [42161, "0x6c247b1F6182318877311737BaC0844bAa518F5e"],
     ],
   },
   {

@@ -8,7 +8,7 @@ import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
 import type { Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
-const SPENDER_LIST_VERSION = "2 (2026-11-16)";
+const SPENDER_LIST_VERSION = "3 (2026-11-16)";
 
 export const SPENDERS: readonly Spender[] = [
   ...EXCHANGES,
