@@ -32,12 +32,14 @@ describe(".env.example", () => {
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
     const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
+    const { exposurePriceUsd, diffPriceUsd, goldRushApiKey } = config;
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
     const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };
     const { nodeEnvironment, webhookKey, webhooksFile } = config;
     const portfolio = {
       portfolioPublicUrl,
+      ...{ exposurePriceUsd, diffPriceUsd, goldRushApiKey },
       alchemyApiKey,
       portfolioTokenLists,
       payTo,

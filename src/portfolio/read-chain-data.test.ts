@@ -45,6 +45,9 @@ function priceOf(asset: Asset, units: bigint): PriceSource["read"] {
   return async () => ({ prices, warnings: [] });
 }
 
+// The chain of these tests has balances only.
+const NO_FEES = "What transactions cost on Base is unknown: its fees could not be read.";
+
 describe("a position with an unpriced asset", () => {
   it("is shown as its receipt token when that has a price, with a warning", async () => {
     const { requested, tokens, positions, summary } = await readWith(priceOf(receipt, 2n));
@@ -53,6 +56,7 @@ describe("a position with an unpriced asset", () => {
     expect(tokens).toMatchObject([{ symbol: "aUSDC", valueUsd: "10", priceSource: "feed" }]);
     expect(summary).toMatchObject({ totalValueUsd: "10", tokenCount: 1 });
     expect(summary.warnings.slice(1)).toEqual([
+      NO_FEES,
       "Positions in Test on Base cannot be valued in full: their receipt tokens, which can, are shown as tokens instead.",
     ]);
   });
@@ -71,7 +75,10 @@ describe("a position with an unpriced asset", () => {
     });
     expect(positions).toMatchObject([{ valueUsd: null }]);
     expect([...data.incompletePrices]).toEqual([receipt.contract]);
-    expect(data.warnings).toEqual(["Prices from feed are missing on Base: the source failed or timed out."]);
+    expect(data.warnings).toEqual([
+      NO_FEES,
+      "Prices from feed are missing on Base: the source failed or timed out.",
+    ]);
   });
 
   it("is not looked up by its receipt token when its asset has a price", async () => {

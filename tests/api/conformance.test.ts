@@ -315,7 +315,8 @@ describe("responses", () => {
       expect((await stage.client.call(target, { method: "HEAD" })).status).toBe(200);
       const response = await stage.client.call(target);
       const block = response.headers.get("x-indexed-block");
-      if (block === null) continue;
+      // Pages of events go on behind a cursor, and are neither validated nor as of a block.
+      if (block === null || path === "/events") continue;
       const etag = response.headers.get("etag") ?? "";
       expect((await stage.client.call(target, { headers: { "if-none-match": etag } })).status).toBe(304);
       const parameters = schemas.operation("GET", path).parameters.map(({ name }) => name);

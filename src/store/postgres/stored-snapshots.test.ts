@@ -22,7 +22,7 @@ beforeAll(async () => {
   const options = { schema: "snapshots", poolMax: 2, log: silentLog, applicationName: "test" };
   database = await openDatabase({ connection: server.connection, ...options });
   await migrate(database, migrations, silentLog);
-  table = openSnapshotTable(openRecordStore(database));
+  table = openSnapshotTable(openRecordStore(database), { perWalletMax: 100 });
 });
 
 afterAll(async () => {
@@ -46,7 +46,7 @@ describe("stored snapshots", () => {
     expect(await table.get(WALLET, idOf(2))).toBeNull();
   });
 
-  it("are the newest hundred of a wallet", async () => {
+  it("are the newest of a wallet, so that it cannot fill the table", async () => {
     for (let number = 1; number <= 103; number += 1) await table.put(OTHER, idOf(number), new Uint8Array(1));
     expect(await count()).toBe(101);
     expect(await table.get(OTHER, idOf(3))).toBeNull();

@@ -18,7 +18,10 @@ export type SnapshotTable = {
   get(wallet: Hex, id: string): Promise<Uint8Array | null>;
 };
 
-export function openSnapshotTable(store: StatementRunner): SnapshotTable {
+export function openSnapshotTable(
+  store: StatementRunner,
+  { perWalletMax = PER_WALLET_MAX }: { readonly perWalletMax?: number } = {},
+): SnapshotTable {
   return {
     async put(wallet, id, figures) {
       const owner = wallet.slice(2);
@@ -29,7 +32,7 @@ export function openSnapshotTable(store: StatementRunner): SnapshotTable {
       await store.run(sql`
         delete from stored_snapshots where (wallet, id) in (
           (select wallet, id from stored_snapshots where wallet = decode(${owner}, 'hex')
-           order by stored_at desc, id offset ${PER_WALLET_MAX})
+           order by stored_at desc, id offset ${perWalletMax})
           union all
           (select wallet, id from stored_snapshots where stored_at < now() - make_interval(days => ${DAYS_MAX})
            order by stored_at limit ${EXPIRED_PER_INSERT}))`);
