@@ -388,7 +388,7 @@ export type DiffBlock = {
 export type DiffSide = {
   /** Of the newest of its blocks, or when it was taken. */
   timestamp: string;
-  /** The stored snapshot that this side is; null where it is none. */
+  /** The stored snapshot that this side is; null for a read as of blocks or of now. */
   snapshotId: string | null;
   /** The block of each chain; empty for a stored snapshot, and for one of now that is compared with it. */
   blocks: DiffBlock[];

@@ -56,7 +56,7 @@ const mint = (token: Hex, amount: bigint) =>
 /** Emits this many Approval logs that name the wallet as owner, each for another spender; reverts when only read. */
 const approvalFloodCode = (count: number): Hex => {
   const topics = `8073${wallet.slice(2)}7f${hashEvent("Approval(address,address,uint256)").slice(2)}`;
-  // The count; per round LOG3 without data, and one less, until there is none left.
+  // The count; per round LOG3 without data, and one less, until the count is zero.
   return `0x61${numberToHex(count, { size: 2 }).slice(2)}5b${topics}5f5fa3600190038060035700`;
 };
 

@@ -52,7 +52,7 @@ export function valuePermission(
   return { units: 0n, scale: 0 };
 }
 
-/** By token and spender; null for one that could not be read, absent where there is none. */
+/** By token and spender; null for one that could not be read, absent where nothing is allowed. */
 export function indexDirectAllowances(
   permissions: readonly LivePermission[],
   failed: readonly PermissionRead[],

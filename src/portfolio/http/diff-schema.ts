@@ -71,7 +71,7 @@ const diffSide = record("DiffSide", {
   },
   snapshotId: {
     ...nullable({ type: "string", pattern: "^[0-9a-f]{64}$" }),
-    description: "The stored snapshot that this side is; null where it is none.",
+    description: "The stored snapshot that this side is; null for a read as of blocks or of now.",
   },
   blocks: listOf(
     record("DiffBlock", { chain, number: { type: "integer", minimum: 0 } }),

@@ -26,7 +26,7 @@ const NAME_BYTES_MAX = 255;
 
 type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
 
-/** At most four calls one after another, beside the balances; a name that cannot be verified is none. */
+/** At most four calls one after another, beside the balances; a name that cannot be verified is null. */
 export async function readName(
   query: WalletQuery,
   signal: AbortSignal,

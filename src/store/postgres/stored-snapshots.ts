@@ -14,7 +14,7 @@ const EXPIRED_PER_INSERT = 100;
 /** Ids are 64 hex digits. Storing the same again renews its time. */
 export type SnapshotTable = {
   put(wallet: Hex, id: string, figures: Uint8Array): Promise<void>;
-  /** Null where there is none, or no longer. */
+  /** Null for an unknown or expired id. */
   get(wallet: Hex, id: string): Promise<Uint8Array | null>;
 };
 

@@ -56,7 +56,7 @@ describe("a Safe", () => {
     });
   });
 
-  it("is none before it is set up", async () => {
+  it("is no Safe before it is set up", async () => {
     const { address } = await deployer.deploy(PROXY, [PUBLISHED]);
     expect(await read(address)).toMatchObject({ kind: "contract", owners: null });
   });
