@@ -7,7 +7,17 @@ import type { Log, LogThrottle } from "../lib/log.ts";
 import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
 
 /** Must be added before the first route, and after the hooks that every request passes. */
-export function addErrorHandlers(app: FastifyInstance, logError: LogRequestError): void {
+export function addErrorHandlers(
+  app: FastifyInstance,
+  {
+    logError,
+    describeUnknown,
+  }: {
+    readonly logError: LogRequestError;
+    /** What to say of a path without a route. */
+    readonly describeUnknown: (url: string) => string;
+  },
+): void {
   const methods = trackAllowedMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = convertFastifyError(error);
@@ -18,7 +28,7 @@ export function addErrorHandlers(app: FastifyInstance, logError: LogRequestError
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     const allowed = methods.forUrl(request.url);
-    if (allowed.length === 0) return done(new Fault("ROUTE_UNKNOWN", "There is nothing at this path."));
+    if (allowed.length === 0) return done(new Fault("ROUTE_UNKNOWN", describeUnknown(request.url)));
     if (request.method === "OPTIONS") return void sendPreflightResponse(reply, allowed);
     reply.header("allow", allowed.join(", "));
     done(new Fault("METHOD_NOT_ALLOWED", `Method not allowed. Allowed: ${allowed.join(", ")}.`));

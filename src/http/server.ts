@@ -1,6 +1,6 @@
 // The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, cached responses, shutdown.
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -19,6 +19,7 @@ import {
   sendErrorResponse,
 } from "./error-responses.ts";
 import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
+import { Mounts } from "./mounts.ts";
 import { createNodeServer } from "./node-server.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
 import { addRequestClient } from "./security/client-address.ts";
@@ -48,12 +49,23 @@ export type HttpServerOptions = {
   readonly checkReadiness: () => Promise<Readiness>;
 };
 
+type MountOptions = Pick<HttpServerOptions, "log" | "registry" | "checkReadiness">;
+
 export type ListenAddress = { readonly host: string; readonly port: number; readonly portVariable: string };
 
-export type HttpServer = {
+/** What routes are added to. */
+export type HttpApp = {
   readonly app: FastifyInstance;
   /** From now on, cached responses are sent before Fastify runs. */
   serveFromCache(lookup: CachedResponseLookup): void;
+};
+
+export type HttpServer = HttpApp & {
+  /**
+   * An app of its own for everything below `/d/:name`, with the limits of this server: what a client does there counts
+   * with what it does here. Without options the name leads to this server's own app. Before `listen`.
+   */
+  mount(name: string, options?: MountOptions): HttpApp;
   /** Starts listening and returns the URL; `portVariable` is named in the error if the port is taken. */
   listen(address: ListenAddress): Promise<string>;
   /** Accepts no new connection, finishes the requests in flight, then resolves. */
@@ -74,46 +86,88 @@ type ServerState = { shuttingDown: boolean; lookup: CachedResponseLookup };
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock } = options;
-  const guard = createRequestGuard({ ...NO_LIMITS, ...options, clock });
   const repeatLimit = createLogThrottle(clock);
+  const shared: SharedParts = {
+    guard: createRequestGuard({ ...NO_LIMITS, ...options, clock }),
+    repeatLimit,
+    mounts: new Mounts(),
+  };
+  const root = createApp(options, shared, (server) =>
+    limitConnections(server, connectionLimits(options, log, repeatLimit)),
+  );
+  const apps = [root];
+
+  return {
+    app: root.app,
+    serveFromCache: root.serveFromCache,
+    mount(name, mounted) {
+      const own = mounted && createApp({ ...options, ...mounted }, { ...shared, mounts: new Mounts() });
+      if (own) apps.push(own);
+      shared.mounts.add(name, (own ?? root).handle);
+      return own ?? root;
+    },
+    async listen(address) {
+      for (const { app } of apps) await app.ready();
+      try {
+        await root.app.listen({ host: address.host, port: address.port });
+      } catch (cause) {
+        throw listenFault(cause, address);
+      }
+      return urlOf(root.app);
+    },
+    async close() {
+      for (const { state } of apps) state.shuttingDown = true;
+      // All at once: the one that listens waits for the requests in flight, which the others must end.
+      await Promise.all(apps.map(({ app }) => app.close()));
+      repeatLimit.close();
+    },
+  };
+}
+
+/** What all apps of a server have in common. */
+type SharedParts = {
+  readonly guard: RequestGuard;
+  readonly repeatLimit: LogThrottle;
+  readonly mounts: Mounts;
+};
+
+type ServedApp = HttpApp & { readonly handle: RequestListener; readonly state: ServerState };
+
+function createApp(
+  options: HttpServerOptions,
+  { guard, repeatLimit, mounts }: SharedParts,
+  onServer: (server: Server) => void = () => undefined,
+): ServedApp {
   const observeRequest = options.registry ? createRequestMetrics(options.registry) : () => undefined;
   const state: ServerState = { shuttingDown: false, lookup: () => undefined };
   const fastPath = { guard, observeRequest, isShuttingDown: () => state.shuttingDown };
+  let respond: RequestListener = () => undefined;
+  const handle: RequestListener = (incoming, outgoing) => {
+    if (!sendCachedResponse(state.lookup, incoming, outgoing, fastPath)) respond(incoming, outgoing);
+  };
   const app = Fastify({
     ...fastifyOptions(options, guard),
-    serverFactory: (handle) => {
-      const server = createNodeServer(options.requestMsMax, (incoming, outgoing) => {
-        if (!sendCachedResponse(state.lookup, incoming, outgoing, fastPath)) handle(incoming, outgoing);
-      });
-      limitConnections(server, connectionLimits(options, log, repeatLimit));
+    serverFactory: (fastify) => {
+      respond = fastify;
+      const server = createNodeServer(options.requestMsMax, (incoming, outgoing) =>
+        (mounts.enter(incoming) ?? handle)(incoming, outgoing),
+      );
+      onServer(server);
       return server;
     },
   });
   addServerHooks(app, state, observeRequest);
   addSecurityHooks(app, guard);
   addRequestClient(app, guard.identifyClient);
-  addErrorHandlers(app, createRequestErrorLogger(log, repeatLimit));
+  addErrorHandlers(app, {
+    logError: createRequestErrorLogger(options.log, repeatLimit),
+    describeUnknown: (url) => mounts.describeUnknown(url),
+  });
   addReadinessRoute(app, options.checkReadiness);
-
-  return {
-    app,
-    serveFromCache(lookup) {
-      state.lookup = lookup;
-    },
-    async listen(address) {
-      try {
-        await app.listen({ host: address.host, port: address.port });
-      } catch (cause) {
-        throw listenFault(cause, address);
-      }
-      return urlOf(app);
-    },
-    async close() {
-      state.shuttingDown = true;
-      await app.close();
-      repeatLimit.close();
-    },
+  const serveFromCache: HttpApp["serveFromCache"] = (lookup) => {
+    state.lookup = lookup;
   };
+  return { app, serveFromCache, handle, state };
 }
 
 function fastifyOptions(
