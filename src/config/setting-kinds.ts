@@ -1,6 +1,7 @@
 // Kinds of environment variable values: how each is parsed and what it allows.
 import { parseAmount } from "../lib/decimal.ts";
 import { Secret } from "../lib/secret.ts";
+import { splitPostgresUrl } from "./postgres-url.ts";
 
 /** `parse` throws for an invalid value; `allowed` completes the sentence "X must be …". */
 type SettingKind<T> = { readonly allowed: string; readonly parse: (text: string) => T };
@@ -97,6 +98,16 @@ export function url(...protocols: readonly string[]): SettingKind<string> {
     },
   };
 }
+
+/** Of one server, or of several for fail-over, as libpq writes them. */
+export const postgresUrl: SettingKind<string> = {
+  allowed: "a URL starting with postgres:// or postgresql://, with one host or host:port,host:port",
+  parse: (value) => {
+    const one = url("postgres", "postgresql");
+    for (const server of splitPostgresUrl(value)) one.parse(server);
+    return value;
+  },
+};
 
 /** Public URL of a service, without a trailing slash, so that paths can be appended. */
 export const baseUrl: SettingKind<string> = {

@@ -14,6 +14,7 @@ import {
   optional,
   origin,
   port,
+  postgresUrl,
   secret,
   setting,
   textValue,
@@ -491,9 +492,9 @@ export const clientSettings = {
 export const databaseSettings = {
   databaseUrl: setting(
     "DATABASE_URL",
-    optional(secret(url("postgres", "postgresql"))),
+    optional(secret(postgresUrl)),
     null,
-    "PostgreSQL 14 or newer. Default: an embedded server in the data folder.",
+    "PostgreSQL 14 or newer; several hosts, comma-separated, for fail-over. Default: an embedded server in the data folder.",
   ),
   databaseSchema: setting(
     "DATABASE_SCHEMA",

@@ -66,7 +66,8 @@ class ConnectionSlot {
   constructor(database: Database, options: PipelinedReaderOptions) {
     this.#database = database;
     this.#options = options;
-    this.#limits = { target: database.target, statementTimeoutMs: options.statementTimeoutMs };
+    const { statementTimeoutMs } = options;
+    this.#limits = { target: database.target, statementTimeoutMs, readOnly: true };
   }
 
   isProgressing(sinceMs: number): boolean {

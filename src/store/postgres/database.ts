@@ -1,18 +1,17 @@
 // The database as the rest of Sextant sees it: a checked server with a schema, statements and transactions.
-import { Client, type ClientConfig } from "pg";
+import { Client } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { createThreadedClient } from "../fast/threaded-socket.ts";
 import {
   assertSupportedServer,
-  createClientConfig,
   createSetupSql,
   type DatabaseConnection,
   ensureSchema,
-  readDatabaseTarget,
 } from "./connection.ts";
-import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
+import type { DatabaseTarget } from "./errors.ts";
 import { ConnectionPool } from "./pool.ts";
+import { ServerList } from "./server-list.ts";
 import {
   runStatement,
   runTransaction,
@@ -63,11 +62,11 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { schema, log, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options;
   assertSchemaName(schema);
-  const config = createClientConfig(options.connection, applicationName);
-  const target = readDatabaseTarget(config);
+  const servers = new ServerList(options.connection, applicationName, log);
+  const { target } = servers;
   const limits = { target, statementTimeoutMs };
   const setupSql = createSetupSql(schema, statementTimeoutMs);
-  const pool = new ConnectionPool({ config, target, setupSql, connectionsMax: options.poolMax, log });
+  const pool = new ConnectionPool({ servers, setupSql, connectionsMax: options.poolMax, log });
   const database: Database = {
     schema,
     target,
@@ -77,9 +76,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       pool.withClient((client) => runTransaction(client, work, { ...limits, ...chosen })),
     connect: (purpose, chosen = {}) =>
       connectClient({
-        config: { ...config, application_name: `${applicationName} ${purpose}` },
+        servers,
+        applicationName: `${applicationName} ${purpose}`,
         setupSql: createSetupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs),
-        target,
         log,
         purpose,
         options: chosen,
@@ -104,38 +103,36 @@ function assertSchemaName(schema: string): void {
   );
 }
 
-async function connectClient({
-  config,
-  setupSql,
-  target,
-  log,
-  purpose,
-  options,
-}: {
-  readonly config: ClientConfig;
+type ClientOptions = {
+  readonly servers: ServerList;
+  readonly applicationName: string;
   readonly setupSql: string;
-  readonly target: DatabaseTarget;
   readonly log: Log;
   readonly purpose: string;
   readonly options: ConnectOptions;
-}): Promise<Client> {
-  const clientConfig = { ...config, pipeline: options.pipeline ?? false };
-  const client = options.bulkWrites ? createThreadedClient(clientConfig) : new Client(clientConfig);
-  options.beforeConnect?.(client);
-  // For callers that do not listen: an unhandled error event would end the process.
-  client.on("error", ({ message }) =>
-    log.warn(
-      { component: "store", event: "connection_lost", reason: message, purpose },
-      "A database connection was lost",
-    ),
-  );
-  try {
-    await client.connect();
-    await client.query(setupSql);
-    return client;
-  } catch (error) {
-    // It may be half open; the failure to end it adds nothing to the error below.
-    await client.end().catch(() => undefined);
-    throw toDatabaseFault(error, target);
-  }
+};
+
+function connectClient({ servers, ...given }: ClientOptions): Promise<Client> {
+  const { applicationName, setupSql, log, purpose, options } = given;
+  return servers.connect(async (config) => {
+    const named = { ...config, application_name: applicationName, pipeline: options.pipeline ?? false };
+    const client = options.bulkWrites ? createThreadedClient(named) : new Client(named);
+    options.beforeConnect?.(client);
+    // For callers that do not listen: an unhandled error event would end the process.
+    client.on("error", ({ message }) =>
+      log.warn(
+        { component: "store", event: "connection_lost", reason: message, purpose },
+        "A database connection was lost",
+      ),
+    );
+    try {
+      await client.connect();
+      await servers.setUp(client, setupSql);
+      return client;
+    } catch (error) {
+      // It may be half open; the failure to end it adds nothing to the error below.
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+  });
 }

@@ -8,6 +8,7 @@ export type DatabaseTarget = { readonly server: string; readonly database: strin
 export const SQLSTATE = {
   divisionByZero: "22012",
   uniqueViolation: "23505",
+  readOnlyTransaction: "25006",
   insufficientPrivilege: "42501",
   undefinedColumn: "42703",
   undefinedTable: "42P01",
@@ -21,6 +22,8 @@ type MessageTemplate = (target: DatabaseTarget) => string;
 const unreachable: MessageTemplate = ({ server }) =>
   `PostgreSQL does not respond at ${server}; start it, or correct DATABASE_URL.`;
 const disconnected: MessageTemplate = ({ server }) => `The connection to PostgreSQL at ${server} was lost.`;
+const demoted: MessageTemplate = ({ server }) =>
+  `PostgreSQL at ${server} accepts no writes: it is no longer the primary.`;
 const authenticationFailed: MessageTemplate = ({ server, user }) =>
   `PostgreSQL at ${server} rejects the user "${user}" or its password; correct DATABASE_URL.`;
 const untrustedCertificate: MessageTemplate = ({ server }) =>
@@ -50,6 +53,8 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> =
   ERR_TLS_CERT_ALTNAME_INVALID: ["DATABASE_UNREACHABLE", untrustedCertificate],
   "08": ["DATABASE_UNREACHABLE", disconnected],
   "57P": ["DATABASE_UNREACHABLE", ({ server }) => `PostgreSQL at ${server} is starting or stopping.`],
+  // The server was demoted under the session, or the name in the URL leads to another server now.
+  "25006": ["DATABASE_UNREACHABLE", demoted],
   "28": ["DATABASE_UNREACHABLE", authenticationFailed],
   "3D000": [
     "DATABASE_UNREACHABLE",
@@ -70,9 +75,10 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> =
 };
 
 // A migration changed the columns of a prepared statement, or the server forgot it: only a new connection helps.
-const STALE_STATEMENT: ReadonlySet<string> = new Set(["0A000", "26000"]);
+const STALE_STATEMENT = ["0A000", "26000"];
+const NEEDS_NEW_CONNECTION: ReadonlySet<string> = new Set([...STALE_STATEMENT, SQLSTATE.readOnlyTransaction]);
 
-// Errors that the driver throws without a code.
+// Errors of the driver without a code, and of the server with one that says too little.
 const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, MessageTemplate])[] = [
   [
     /^timeout exceeded when trying to connect/,
@@ -82,6 +88,8 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, MessageTemplate])[] = [
   [/^Query read timeout/, "TIMED_OUT", () => "The database did not respond within its time limit."],
   [/after calling end on the pool|Client was closed/, "SHUTTING_DOWN", () => "The database has been closed."],
   [/^cached plan must not change/, "DATABASE_BUSY", () => "The schema has just changed; try again."],
+  // `BEGIN … read write` on a standby, with the SQLSTATE of features that do not exist.
+  [/^cannot set transaction read-write mode during recovery/, "DATABASE_UNREACHABLE", demoted],
   [/connection timeout|^timeout expired/, "DATABASE_UNREACHABLE", unreachable],
   [/^Connection terminated|not queryable/, "DATABASE_UNREACHABLE", disconnected],
   [/password must be a/, "DATABASE_UNREACHABLE", authenticationFailed],
@@ -104,7 +112,9 @@ export function toDatabaseFault(error: unknown, target: DatabaseTarget): unknown
 /** Whether the connection that threw it must not be used again. */
 export function isConnectionBroken(error: unknown): boolean {
   if (error instanceof DatabaseError) {
-    return error.severity === "FATAL" || error.severity === "PANIC" || STALE_STATEMENT.has(error.code ?? "");
+    return (
+      error.severity === "FATAL" || error.severity === "PANIC" || NEEDS_NEW_CONNECTION.has(error.code ?? "")
+    );
   }
   return error instanceof Error && (byCode(error) ?? byMessage(error)) !== undefined;
 }

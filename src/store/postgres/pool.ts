@@ -1,13 +1,12 @@
 // The pool of connections: borrowing a client, discarding a broken one, and closing with all sessions ended.
 import { once } from "node:events";
-import { type ClientBase, type ClientConfig, Pool, type PoolClient } from "pg";
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from "pg";
 import type { Log } from "../../lib/log.ts";
-import { type DatabaseTarget, toDatabaseFault } from "./errors.ts";
+import type { ServerList } from "./server-list.ts";
 import { mustDiscardConnection } from "./session.ts";
 
 type PoolOptions = {
-  readonly config: ClientConfig;
-  readonly target: DatabaseTarget;
+  readonly servers: ServerList;
   /** Sent first on every connection. */
   readonly setupSql: string;
   readonly connectionsMax: number;
@@ -21,20 +20,24 @@ const CLOSE_MS_MAX = 3_000;
 
 export class ConnectionPool {
   readonly #pool: Pool;
-  readonly #target: DatabaseTarget;
+  readonly #servers: ServerList;
   readonly #log: Log;
   readonly #connected = new Set<PoolClient>();
 
-  constructor({ config, target, setupSql, connectionsMax, log }: PoolOptions) {
-    this.#target = target;
+  constructor({ servers, setupSql, connectionsMax, log }: PoolOptions) {
+    this.#servers = servers;
     this.#log = log;
     this.#pool = new Pool({
-      ...config,
+      ...servers.config,
+      // The pool has one configuration; after a fail-over its next connections go to another server.
+      Client: class extends Client {
+        constructor(config?: ClientConfig) {
+          super({ ...config, ...servers.config });
+        }
+      },
       max: connectionsMax,
       idleTimeoutMillis: IDLE_MS_MAX,
-      onConnect: async (client: ClientBase) => {
-        await client.query(setupSql);
-      },
+      onConnect: (client: ClientBase) => servers.setUp(client, setupSql),
     });
     // The pool drops a lost idle connection itself, and opens another one on demand. Only the message is logged: the
     // driver attaches the whole client to this error, including the session's secrets.
@@ -61,9 +64,7 @@ export class ConnectionPool {
   }
 
   async withClient<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect().catch((error) => {
-      throw toDatabaseFault(error, this.#target);
-    });
+    const client = await this.#servers.connect(() => this.#borrow());
     // Between two statements no query handles the error event, and an unhandled one would end the process.
     const onError = ({ message }: Error) =>
       this.#log.warn(
@@ -76,10 +77,20 @@ export class ConnectionPool {
       return await task(client);
     } catch (error) {
       mustDiscard = mustDiscardConnection(client);
+      if (mustDiscard) this.#servers.suspect();
       throw error;
     } finally {
       client.off("error", onError);
       client.release(mustDiscard);
+    }
+  }
+
+  /** Connections to a server that has been replaced are closed: it may hang, or still accept reads. */
+  async #borrow(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect();
+      if (this.#servers.isCurrent(client)) return client;
+      client.release(true);
     }
   }
 

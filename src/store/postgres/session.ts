@@ -5,7 +5,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { ResultRows } from "../../schema/reads/read.ts";
 import { type PipelineStep, runPipeline } from "../fast/pipeline.ts";
 import { RawRowQuery } from "../fast/raw-row-query.ts";
-import { type DatabaseTarget, isConnectionBroken, toDatabaseFault } from "./errors.ts";
+import { type DatabaseTarget, isConnectionBroken, SQLSTATE, sqlState, toDatabaseFault } from "./errors.ts";
 
 type StatementValue =
   | string
@@ -50,7 +50,12 @@ export type TransactionOptions = {
 };
 
 /** `target` is named in errors. */
-export type StatementLimits = { readonly target: DatabaseTarget; readonly statementTimeoutMs: number };
+export type StatementLimits = {
+  readonly target: DatabaseTarget;
+  readonly statementTimeoutMs: number;
+  /** We made the session read-only: a rejected write is a defect of ours, not a sign that the server was demoted. */
+  readonly readOnly?: boolean;
+};
 
 // Statements that may wait in one transaction; a loop that forgets to await exceeds it soon.
 const WAITING_MAX = 10_000;
@@ -87,7 +92,7 @@ export function queryRawRows<T>(
   const timeoutMs = responseMsMax(limits.statementTimeoutMs, 1);
   return new Promise((resolve, reject) => {
     const query = new RawRowQuery(statement, timeoutMs, (error, result) => {
-      if (error) return reject(recordFailure(client, error, limits.target));
+      if (error) return reject(recordFailure(client, error, limits));
       try {
         resolve(use(result));
       } catch (failure) {
@@ -105,7 +110,7 @@ export async function runTransaction<T>(
   options: TransactionOptions & StatementLimits,
 ): Promise<T> {
   const { target, isolation = "read committed", access = "read write", statementTimeoutMs } = options;
-  const limits = { target, statementTimeoutMs };
+  const limits = { target, statementTimeoutMs, readOnly: access === "read only" };
   // One at a time and in order, even if the work starts several statements at once; COMMIT comes last.
   const queue = createConcurrencyLimit({ runningMax: 1, waitingMax: WAITING_MAX });
   let isOpen = true;
@@ -176,7 +181,7 @@ async function sendSteps(
   try {
     await runPipeline(client, steps, responseMsMax(limits.statementTimeoutMs, steps.length));
   } catch (error) {
-    throw recordFailure(client, error, limits.target);
+    throw recordFailure(client, error, limits);
   }
 }
 
@@ -197,11 +202,12 @@ async function send<R extends object>(
     // Several statements in one text have several results; the last one counts.
     return Array.isArray(result) ? (result.at(-1) ?? result[0]) : result;
   } catch (error) {
-    throw recordFailure(client, error, limits.target);
+    throw recordFailure(client, error, limits);
   }
 }
 
-function recordFailure(client: ClientBase, error: unknown, target: DatabaseTarget): unknown {
+function recordFailure(client: ClientBase, error: unknown, { target, readOnly }: StatementLimits): unknown {
+  if (readOnly && sqlState(error) === SQLSTATE.readOnlyTransaction) return error;
   if (isConnectionBroken(error)) brokenClients.add(client);
   return toDatabaseFault(error, target);
 }
