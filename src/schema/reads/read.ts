@@ -7,6 +7,8 @@ import type { SqlText } from "../sql.ts";
 
 /** The latest indexed block. */
 export type IndexHead = {
+  /** Increases with every change of the index, over reorgs too: of two states the one with the higher number is newer. */
+  readonly revision: bigint;
   readonly number: bigint;
   readonly hash: string;
   readonly finalized: bigint;

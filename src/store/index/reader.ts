@@ -50,8 +50,9 @@ function useWithHead<T>({ columns, rows }: ResultRows, use: Use<T>): T {
   const [first] = rows;
   if (!first) throw createIndexEmptyFault();
   // The order of the columns in prepareText.
-  const [number, hash, finalized, start, found] = first;
+  const [revision, number, hash, finalized, start, found] = first;
   const head = {
+    revision: BigInt(requireText(revision)),
     number: BigInt(requireText(number)),
     hash: `0x${requireText(hash)}` as const,
     finalized: BigInt(requireText(finalized)),
@@ -95,7 +96,7 @@ function prepareText(inner: string, prepared: Map<string, NamedText>): NamedText
 
 /** The statement that a read runs: its rows and the head, joined so that both come from one snapshot. */
 export function buildReadText(inner: string): string {
-  return `select h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
+  return `select h.revision as _revision, h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
 }
 
 /** Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients. */

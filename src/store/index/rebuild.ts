@@ -57,6 +57,8 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   const replace = shadowed(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);
+    // Other rows at the same block are another state; the trigger counts it.
+    await session.query("update checkpoint set revision = revision");
     await session.query(buildChangeNotification(schema));
   });
   // Retry without limit: otherwise the whole rebuild would be lost.

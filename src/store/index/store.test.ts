@@ -150,3 +150,24 @@ async function collectGarbage(): Promise<void> {
     collect();
   }
 }
+
+describe("the revision", () => {
+  it("increases with every batch, rollback and rebuild", async () => {
+    const revision = async () => {
+      const { rows } = await index.database.query<{ revision: string }>("select revision from checkpoint");
+      return BigInt(rows[0]?.revision ?? -1);
+    };
+    const changes = [
+      () => index.write([[count], [count]], 5),
+      () => index.write([[count]], 5),
+      () => index.rollback(2),
+      () => index.rebuild(),
+    ];
+    const seen: bigint[] = [];
+    for (const change of changes) {
+      await change();
+      seen.push(await revision());
+    }
+    expect(seen.every((each, at) => at === 0 || each > (seen[at - 1] ?? 0n))).toBe(true);
+  });
+});

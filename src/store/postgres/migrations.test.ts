@@ -33,6 +33,10 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ],
   ["reorgs and audits", "2dacb8a50e4e15112fb7431f5714aee746d7dcc7bdb20068b491b1f86a520a85"],
   ["figures of sold snapshots", "aea3e4e8a192be5a2d02b0b834f8e974ab37b3c7ecc79bc5807f1a1ec470e26e"],
+  [
+    "the order of the states of the index",
+    "62a755065807c5cba2586e3d1c82252a21b295d369dc37b8e68164643e673ef9",
+  ],
 ];
 
 let server: TestDatabase;

@@ -14,6 +14,7 @@ import { webhooks } from "./migrations/0011-webhooks.ts";
 import { webhookAccounts } from "./migrations/0012-webhook-accounts.ts";
 import { integrity } from "./migrations/0013-integrity.ts";
 import { storedSnapshots } from "./migrations/0014-stored-snapshots.ts";
+import { indexRevision } from "./migrations/0015-index-revision.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   webhookAccounts,
   integrity,
   storedSnapshots,
+  indexRevision,
 ];
