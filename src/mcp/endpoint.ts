@@ -110,7 +110,7 @@ export function createRouteSender(app: FastifyInstance): ClientSender {
   return (client) => {
     // The client of an IPv6 network is named by its first half.
     const address = client.includes(":") ? `${client}::` : client;
-    return async ({ method, url, body }, { payment }): Promise<ServiceResponse> => {
+    const send: SendRequest = async ({ method, url, body }, { payment }) => {
       const response = await app.inject({
         method,
         url,
@@ -125,6 +125,12 @@ export function createRouteSender(app: FastifyInstance): ClientSender {
       });
       const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
       return { status: response.statusCode, headers: Object.fromEntries(headers), body: response.payload };
+    };
+    return async (request, options): Promise<ServiceResponse> => {
+      const response = await send(request, options);
+      const target = response.status === 307 ? response.headers.location : undefined;
+      // The name of a wallet leads to the same route by address; once, as an address is redirected no further.
+      return target === undefined ? response : send({ ...request, url: target }, options);
     };
   };
 }

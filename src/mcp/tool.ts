@@ -127,7 +127,7 @@ function buildInputSchema(selectable: readonly SelectableRoute[], isText: boolea
   let required: readonly string[] = kinds.length > 0 ? ["kind"] : [];
   for (const { route } of selectable) {
     for (const { name, kind, description } of offeredParameters(route)) {
-      properties[name] ??= { ...acceptIntegers(kind.json), description };
+      properties[name] ??= { ...acceptIntegers(kind.toolJson ?? kind.json), description };
     }
     Object.assign(properties, route.body?.properties ?? {});
   }

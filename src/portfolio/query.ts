@@ -36,7 +36,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
   const spam = enumParameter(["include", "exclude"]);
   return {
     parameters: [
-      parameter("address", addressKind, EXAMPLE_WALLET, "The EVM wallet; upper or lower case."),
+      parameter("address", addressKind, EXAMPLE_WALLET, ADDRESS_DESCRIPTION),
       parameter(
         "chains",
         chainsKind(served, defaults),
@@ -74,10 +74,25 @@ type ParsedValues = {
   readonly spam?: PortfolioRequest["spam"];
 };
 
+/** Names are redirected to their addresses before parameters are parsed. */
 export const addressKind: ParameterKind<Hex> = {
+  // As specified, for what responds 200.
   json: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
-  parse: parseAddress,
+  toolJson: { type: "string", maxLength: 255, pattern: "^(0x[a-fA-F0-9]{40}|.+\\..+)$" },
+  parse: (text, name) => {
+    if (ADDRESS.test(text)) return parseAddress(text, name);
+    throw new Fault(
+      "INPUT_INVALID",
+      `${name} must be an address, 0x followed by 40 hex digits, or a name such as vitalik.eth.`,
+    );
+  },
 };
+
+const ADDRESS = /^0x[a-fA-F0-9]{40}$/;
+
+/** For the descriptions of all routes. */
+export const ADDRESS_DESCRIPTION =
+  "The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid.";
 
 export function chainsKind(
   served: readonly string[],

@@ -19,7 +19,7 @@ export type EndpointRequest = {
 };
 
 /** A request before its parameters and body are parsed. */
-export type RequestHead = Pick<EndpointRequest, "headers"> & {
+export type RequestHead = Pick<EndpointRequest, "headers" | "client"> & {
   /** As sent, without the leading `?`; empty without a query. */
   readonly query: string;
 };
@@ -91,7 +91,7 @@ export type Endpoint = {
   /** OpenAPI extensions of the operation. */
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   /** Runs before parameters and body are validated: a response ends the request, null continues. */
-  readonly preHandler?: (head: RequestHead) => EndpointResponse | null;
+  readonly preHandler?: (head: RequestHead) => EndpointResponse | null | Promise<EndpointResponse | null>;
   /** The response if the work exceeds the request timeout and continues; null is the usual error. */
   readonly onTimeout?: (head: RequestHead) => EndpointResponse | null;
   /** A response that stays open, where the request wants one; null leaves the request to `handle`. */

@@ -1031,7 +1031,7 @@ export interface OtherActions {
    * ```
    */
   getPortfolio<Data extends PortfolioSnapshot | PortfolioHoldings | PortfolioOverview | PortfolioSelection = PortfolioSnapshot>(parameters: {
-    /** The EVM wallet; upper or lower case. */
+    /** The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid. */
     address: string;
     /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
     chains?: string;
@@ -1056,7 +1056,7 @@ export interface OtherActions {
    * ```
    */
   getPortfolioDiff<Data extends PortfolioDiff | PortfolioDiffOverview | PortfolioDiffSelection = PortfolioDiff>(parameters: {
-    /** The EVM wallet; upper or lower case. */
+    /** The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid. */
     address: string;
     /** Chains to include, separated by commas; without it, those that `from` names. */
     chains?: string;
@@ -1079,7 +1079,7 @@ export interface OtherActions {
    * ```
    */
   getExposure<Data extends Exposure | ExposureOverview | ExposureSelection = Exposure>(parameters: {
-    /** The EVM wallet; upper or lower case. */
+    /** The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid. */
     address: string;
     /** Chains to include, separated by commas: base, ethereum. At most 10; duplicates are ignored, the order is preserved. */
     chains?: string;

@@ -76,7 +76,8 @@ async function respond(
   request: FastifyRequest,
 ): Promise<EndpointResponse | StreamedResponse> {
   const head = readHead(request);
-  const early = endpoint.preHandler?.(head) ?? null;
+  const first = endpoint.preHandler?.(head) ?? null;
+  const early = first instanceof Promise ? await withRequestTimeout(app, first) : first;
   if (early !== null) return early;
   const input = readRequest(endpoint, validateBody, request, head);
   const streamed = endpoint.stream?.(input) ?? null;
@@ -129,9 +130,10 @@ function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
   );
 }
 
-function readHead({ url, headers }: FastifyRequest): RequestHead {
+function readHead({ url, headers, client }: FastifyRequest): RequestHead {
   const start = url.indexOf("?");
   return {
+    client,
     query: start < 0 ? "" : url.slice(start + 1),
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]),

@@ -3,6 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Parameter, ParameterKind } from "../../schema/parameter.ts";
 import {
+  ADDRESS_DESCRIPTION,
   addressKind,
   blocksKind,
   type ChainBlock,
@@ -38,7 +39,7 @@ export const EXAMPLE_DIFF_QUERY = {
 
 export function createDiffParameters(served: readonly string[]): readonly Parameter[] {
   return [
-    parameter("address", addressKind, EXAMPLE_DIFF_QUERY.address, "The EVM wallet; upper or lower case."),
+    parameter("address", addressKind, EXAMPLE_DIFF_QUERY.address, ADDRESS_DESCRIPTION),
     parameter(
       "chains",
       withoutDefault(chainsKind(served, [])),

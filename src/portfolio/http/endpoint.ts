@@ -1,4 +1,5 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
+import { Fault } from "../../lib/fault.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
@@ -9,6 +10,7 @@ import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discover
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { type HtmlPage, prefersHtml } from "../../web/page.ts";
+import { LOCATION_HEADER, namedWalletSchema, redirectNamedWallet } from "./named-wallet.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration, RouteServices } from "./routes/paid-route.ts";
 
@@ -91,11 +93,12 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
   const description = describePaidEndpoint(declaration, [...query.parameters, describeSignature(route)]);
   return {
     ...description,
-    responses: { ...description.responses, 402: paymentRequiredSchema },
+    responses: { ...description.responses, 307: namedWalletSchema, 402: paymentRequiredSchema },
     responseExample: declaration.responseExample,
-    errorStatuses: [409, 500],
+    errorStatuses: [404, 409, 500],
     responseHeaders: {
       200: free ? {} : { "payment-response": RECEIPT },
+      307: { location: LOCATION_HEADER },
       402: {
         "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
         "x-error-code": "PAYMENT_REQUIRED.",
@@ -103,7 +106,12 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     },
     security: free ? null : X402_SECURITY,
     extensions: buildPaymentExtension(route),
-    preHandler: (head) => (free ? respondWithPage(page, head) : respondUnpaid(sold, page, head)),
+    preHandler: (head) => {
+      const early = (each: RequestHead) =>
+        free ? respondWithPage(page, each) : respondUnpaid(sold, page, each);
+      const redirected = redirectNamedWallet({ names: services.names, path }, head);
+      return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
+    },
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
     async handle({ values, headers }) {
       const request = query.parse(values);
@@ -151,6 +159,20 @@ function respondUnpaid(
   const terms = sale.challenge(resource, findUnpaidReason(head.headers));
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
+}
+
+/** A browser gets the page also for a name that leads nowhere: it says so when the visitor goes on. */
+async function showPageOnFault(
+  redirected: Promise<EndpointResponse>,
+  early: () => EndpointResponse | null,
+): Promise<EndpointResponse> {
+  try {
+    return varyByAccept(await redirected);
+  } catch (error) {
+    const page = error instanceof Fault ? early() : null;
+    if (page === null) throw error;
+    return page;
+  }
 }
 
 /** Why a request counts as unpaid, where it is not that it simply has no payment. */

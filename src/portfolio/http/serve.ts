@@ -29,6 +29,7 @@ import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/types.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
+import { createNameResolver } from "../names/name-resolver.ts";
 import { selectDefaultChains } from "../query.ts";
 import { createSnapshotReader } from "../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../types.ts";
@@ -75,7 +76,8 @@ export function servePortfolio(
   const reader = createSnapshotReader({ ...options, ...read });
   const snapshots = coalesceSnapshots(reader, { chains, clock: systemClock });
   const storedSnapshots = options.storedSnapshots ?? null;
-  const services: RouteServices = { ...read, snapshots, storedSnapshots };
+  const names = createNameResolver({ chains, clock: systemClock });
+  const services: RouteServices = { ...read, snapshots, storedSnapshots, names };
   const offering = createPortfolioOffering(sold, Date.now());
   const served = [...chains.keys()];
   const pageOf = createPageRenderers(offering, options);

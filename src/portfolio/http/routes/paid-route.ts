@@ -5,6 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/column.ts";
 import type { Parameter } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
+import type { NameResolver } from "../../names/name-resolver.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
 
@@ -17,6 +18,8 @@ export type RouteServices = {
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
+  /** For names that requests give in place of addresses. */
+  readonly names: NameResolver;
   readonly clock: Clock;
   /** Null where snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;

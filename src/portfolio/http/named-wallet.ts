@@ -1,0 +1,84 @@
+// A name in place of a wallet's address: redirects to the same request by address, so that the payer sees what it pays for.
+import { readQuery } from "../../http/routes/parameters.ts";
+import { Fault } from "../../lib/fault.ts";
+import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
+import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
+import { closedObject } from "../../schema/parameter.ts";
+import type { NameResolver, ResolvedName } from "../names/name-resolver.ts";
+
+const text = { type: "string" };
+
+export const namedWalletSchema = {
+  title: "NamedWallet",
+  description: "The address that the name leads to now; the same request by address is at `location`.",
+  ...closedObject({ name: text, address: text, location: text }),
+};
+
+export const LOCATION_HEADER = "The same request with the address in place of the name.";
+
+/** Null for a request without a name, at no cost. */
+export function redirectNamedWallet(
+  { names, path }: { readonly names: NameResolver; readonly path: string },
+  head: RequestHead,
+): Promise<EndpointResponse> | null {
+  const name = findName(head.query);
+  return name === null ? null : redirect({ names, path, name }, head);
+}
+
+/** What has a dot and is no address; a query that is not valid is left to the parameters. */
+function findName(query: string): string | null {
+  // The dot may be percent-encoded; most queries have neither and are not parsed here.
+  if (!/\.|%2e/i.test(query)) return null;
+  try {
+    const given = readQuery(`?${query}`).get("address")?.trim();
+    return given?.includes(".") ? given : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+async function redirect(
+  { names, path, name }: { readonly names: NameResolver; readonly path: string; readonly name: string },
+  { query, headers, client }: RequestHead,
+): Promise<EndpointResponse> {
+  const resolved = await names.resolve(name, client);
+  requireSameWallet(headers["payment-signature"], resolved);
+  const location = `${path}?${replaceAddress(query, resolved.address)}`;
+  return { status: 307, body: { ...resolved, location }, headers: { location } };
+}
+
+/** The other parameters stay as they were sent, byte for byte. */
+function replaceAddress(query: string, address: string): string {
+  const isAddress = (part: string) => readQuery(`?${part}`).has("address");
+  return query
+    .split("&")
+    .map((part) => (isAddress(part) ? `address=${address}` : part))
+    .join("&");
+}
+
+/** A client repeats the request by name with the payment that it signed for an address: that must still be the one. */
+function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
+  const paidFor = signature === undefined ? null : readPaidAddress(signature);
+  if (paidFor === null || paidFor === address) return;
+  throw new Fault(
+    "PAYMENT_CONFLICT",
+    `The payment was signed for ${paidFor}, and ${name} now leads to ${address}. Nothing was charged: send the payment with the address it was signed for, or sign a new one.`,
+  );
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** By the resource that x402 clients copy from the terms; null without one, and for what the gate will reject. */
+function readPaidAddress(signature: string): string | null {
+  try {
+    const payment = parseStrictJson(Buffer.from(signature, "base64"), "The payment");
+    const resource = isJsonObject(payment) ? payment.resource : null;
+    const url = isJsonObject(resource) ? String(resource.url) : "";
+    const address = readQuery(url).get("address")?.toLowerCase() ?? "";
+    return ADDRESS.test(address) ? address : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}

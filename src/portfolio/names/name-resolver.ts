@@ -1,0 +1,184 @@
+// Resolves the names that requests give instead of addresses: cached, one read for each name, and limited, as it is free.
+import { createRateLimiter } from "../../http/security/request-guard.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { createFairLimit } from "../../lib/concurrency-limit.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import { runWithinBudget } from "../time-budgets.ts";
+import type { PortfolioChain } from "../types.ts";
+import { type FoundAddress, findAddress } from "./find-address.ts";
+import { type NameService, normalizeName, selectNameService } from "./name-services.ts";
+
+export type ResolvedName = {
+  /** Normalized. */
+  readonly name: string;
+  readonly address: Hex;
+};
+
+export type NameResolver = {
+  /**
+   * For a client, as limits count it. Rejects with INPUT_INVALID for what is no name or cannot be resolved here, with
+   * NOT_FOUND for a name without an address, and with RATE_LIMITED, OVERLOADED or NODE_UNAVAILABLE.
+   */
+  resolve(text: string, client: string): Promise<ResolvedName>;
+};
+
+type NameResolverOptions = {
+  /** By slug. */
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly clock: Clock;
+};
+
+/** Each name that is not in the cache costs a node three requests, and nothing is paid for them. */
+export const NAME_LIMITS = {
+  /** Above what a person or an agent looks up before paying. */
+  perClientPerMinute: 30,
+  /** 15 requests to nodes in a second, whatever the number of clients. */
+  perMinute: 300,
+  runningMax: 8,
+  runningPerClientMax: 2,
+  waitingMax: 64,
+  waitingPerClientMax: 8,
+  /** About a kilobyte each at most. */
+  cachedMax: 5_000,
+  /** Who changes a name waits this long; a payment is bound to the address that its payer saw. */
+  cachedMs: 120_000,
+  /** Deeper names are a way to make us hash and call. */
+  labelsMax: 10,
+  readMs: 5_000,
+} as const;
+
+type CachedName = { readonly found: FoundAddress; readonly untilMs: number };
+
+export function createNameResolver(options: NameResolverOptions): NameResolver {
+  return new LimitedNameResolver(options);
+}
+
+class LimitedNameResolver implements NameResolver {
+  readonly #chains: readonly PortfolioChain[];
+  readonly #clock: Clock;
+  readonly #cached = new LruMap<string, CachedName>(NAME_LIMITS.cachedMax);
+  readonly #running = new Map<string, Promise<FoundAddress>>();
+  readonly #perClient;
+  readonly #overall;
+  readonly #slots = createFairLimit({
+    runningMax: NAME_LIMITS.runningMax,
+    runningPerKeyMax: NAME_LIMITS.runningPerClientMax,
+    waitingMax: NAME_LIMITS.waitingMax,
+    waitingPerKeyMax: NAME_LIMITS.waitingPerClientMax,
+  });
+
+  constructor({ chains, clock }: NameResolverOptions) {
+    this.#chains = [...chains.values()];
+    this.#clock = clock;
+    this.#perClient = createRateLimiter({ perMinute: NAME_LIMITS.perClientPerMinute, clock });
+    this.#overall = createRateLimiter({ perMinute: NAME_LIMITS.perMinute, clock, clientsMax: 1 });
+  }
+
+  async resolve(text: string, client: string): Promise<ResolvedName> {
+    const name = await readName(text);
+    const service = selectNameService(name);
+    const chain = this.#chains.find((each) => each.chain.chainId === service.chainId);
+    if (chain === undefined) {
+      throw new Fault(
+        "INPUT_INVALID",
+        `${name} cannot be resolved here: this service reads no ${service.title}. Send the address, 0x followed by 40 hex digits.`,
+      );
+    }
+    const found = this.#findCached(name) ?? (await this.#find(name, { service, chain }, client));
+    if ("address" in found) return { name, address: found.address };
+    throw explainMissing(name, service, found.missing);
+  }
+
+  #findCached(name: string): FoundAddress | null {
+    const cached = this.#cached.get(name);
+    return cached !== undefined && this.#clock.nowMs() < cached.untilMs ? cached.found : null;
+  }
+
+  #find(
+    name: string,
+    where: { readonly service: NameService; readonly chain: PortfolioChain },
+    client: string,
+  ): Promise<FoundAddress> {
+    const running = this.#running.get(name);
+    if (running !== undefined) return running;
+    this.#count(client);
+    const reading = this.#slots
+      .run(client, () => read(name, where))
+      .then((found) => {
+        this.#cached.set(name, { found, untilMs: this.#clock.nowMs() + NAME_LIMITS.cachedMs });
+        return found;
+      })
+      .finally(() => this.#running.delete(name));
+    this.#running.set(name, reading);
+    return reading;
+  }
+
+  #count(client: string): void {
+    const earlyMs = this.#perClient.take(client);
+    if (earlyMs > 0) {
+      throw new Fault(
+        "RATE_LIMITED",
+        `At most ${NAME_LIMITS.perClientPerMinute} names per minute per client; addresses are not limited by this.`,
+        { retryAfterSeconds: Math.ceil(earlyMs / 1_000) },
+      );
+    }
+    const allEarlyMs = this.#overall.take("");
+    if (allEarlyMs > 0) {
+      this.#perClient.release(client, 1, 0);
+      throw new Fault("OVERLOADED", "Too many names are being resolved; send the address, or try again.", {
+        retryAfterSeconds: Math.ceil(allEarlyMs / 1_000),
+      });
+    }
+  }
+}
+
+async function readName(text: string): Promise<string> {
+  const name = await normalizeName(text);
+  if (name === null) {
+    throw new Fault(
+      "INPUT_INVALID",
+      "address is no valid name: it must be normalizable by ENSIP-15, in at most 255 bytes.",
+    );
+  }
+  if (name.split(".").length > NAME_LIMITS.labelsMax) {
+    throw new Fault("INPUT_INVALID", `address must be a name of at most ${NAME_LIMITS.labelsMax} labels.`);
+  }
+  return name;
+}
+
+/** At the newest block. */
+async function read(
+  name: string,
+  { service, chain }: { readonly service: NameService; readonly chain: PortfolioChain },
+): Promise<FoundAddress> {
+  const outcome = await runWithinBudget(
+    async (stop) => findAddress(await chain.pin(stop), service, name, stop),
+    NAME_LIMITS.readMs,
+    new AbortController().signal,
+  );
+  if ("value" in outcome) return outcome.value;
+  throw new Fault("NODE_UNAVAILABLE", `${name} could not be read on ${chain.chain.name}.`);
+}
+
+function explainMissing(
+  name: string,
+  { title }: NameService,
+  missing: Extract<FoundAddress, { missing: unknown }>["missing"],
+): Fault {
+  switch (missing) {
+    case "unregistered":
+      return new Fault("NOT_FOUND", `${name} leads to no address: it has no resolver in ${title}.`);
+    case "empty":
+      return new Fault(
+        "NOT_FOUND",
+        `${name} leads to no address: its resolver in ${title} gives none. A pointer to a server (CCIP-Read) is not followed.`,
+      );
+    case "offchain":
+      return new Fault(
+        "INPUT_INVALID",
+        `${name} is not kept in ${title} itself, but by a server (CCIP-Read) or a wildcard, which are not followed. Send its address.`,
+      );
+  }
+}
