@@ -328,6 +328,16 @@ export const paywallSettings = {
   ),
 };
 
+/** For what keeps a ledger of payments: the portfolio service and the facilitator. */
+export const ledgerSettings = {
+  allowAsyncLedger: setting(
+    "SEXTANT_ALLOW_ASYNC_LEDGER",
+    booleanText,
+    false,
+    "Sell although a fail-over of the database would lose payments, because no standby confirms commits.",
+  ),
+};
+
 export const paymentSettings = {
   paymentNetwork: setting(
     "PAYMENT_NETWORK",
@@ -525,6 +535,7 @@ export const allSettings = {
   ...paywallSettings,
   ...paymentSettings,
   ...facilitatorSettings,
+  ...ledgerSettings,
   ...databaseSettings,
   ...clientSettings,
 };

@@ -3,12 +3,14 @@ import { readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
   facilitatorSettings,
+  ledgerSettings,
   listenSettings,
   paymentSettings,
   requestSettings,
 } from "../../config/settings.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkFacilitatorConfig, createFacilitatorServer } from "../../payments/facilitator/server.ts";
+import { checkLedgerReplication } from "../../payments/ledger/replication.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { RunCommand } from "../command.ts";
 
@@ -17,6 +19,7 @@ const settings = {
   ...requestSettings,
   ...paymentSettings,
   ...facilitatorSettings,
+  ...ledgerSettings,
   ...databaseSettings,
 };
 
@@ -28,7 +31,9 @@ export const facilitatorCommand: RunCommand = async ({ environment, log, stop })
   try {
     const { database, close } = await openConfiguredDatabase(config, log, "facilitator");
     opened.push(close);
-    const { server, address } = await createFacilitatorServer(config, { database, log, signal: stop });
+    const findLedgerRisk = await checkLedgerReplication(database, config, log);
+    const dependencies = { database, findLedgerRisk, log, signal: stop };
+    const { server, address } = await createFacilitatorServer(config, dependencies);
     opened.push(() => closeWithDeadline([server.close]));
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });

@@ -7,6 +7,7 @@ import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
   gasSettings,
+  ledgerSettings,
   listenSettings,
   paymentSettings,
   paywallSettings,
@@ -17,6 +18,7 @@ import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
+import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
 import { openStoredSnapshots } from "../../portfolio/diff/stored-snapshots.ts";
@@ -28,7 +30,6 @@ import { createAlchemyProvider } from "../../portfolio/providers/alchemy/provide
 import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
-import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { openSnapshotTable } from "../../store/postgres/stored-snapshots.ts";
 import type { RunCommand } from "../command.ts";
@@ -37,6 +38,7 @@ const settings = {
   ...listenSettings,
   ...requestSettings,
   ...databaseSettings,
+  ...ledgerSettings,
   ...portfolioSettings,
   ...paymentSettings,
   ...paywallSettings,
@@ -58,6 +60,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     opened.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     opened.push(close);
+    const findLedgerRisk = await checkLedgerReplication(database, config, log);
     const count = countPaymentOutcomes(registry);
     const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
@@ -66,7 +69,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       ...config,
       log,
       registry,
-      checkReadiness: () => checkReadiness(database, nodes),
+      checkReadiness: () => checkReadiness(findLedgerRisk, nodes),
     });
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
@@ -113,9 +116,10 @@ function assertPublicUrl({ host, portfolioPublicUrl }: Config<typeof settings>):
   );
 }
 
-async function checkReadiness(database: Database, nodes: PortfolioChains): Promise<Readiness> {
+async function checkReadiness(findLedgerRisk: FindLedgerRisk, nodes: PortfolioChains): Promise<Readiness> {
   try {
-    await database.query("select 1");
+    const risk = await findLedgerRisk();
+    if (risk !== null) return { ready: false, reason: risk };
   } catch {
     return { ready: false, reason: "The database does not respond." };
   }

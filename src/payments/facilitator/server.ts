@@ -23,6 +23,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
+import type { FindLedgerRisk } from "../ledger/replication.ts";
 import {
   type PaymentAssetConfig,
   type PaymentToken,
@@ -37,6 +38,13 @@ type FacilitatorConfig = Config<
   typeof listenSettings & typeof requestSettings & typeof paymentSettings & typeof facilitatorSettings
 >;
 
+type FacilitatorNeeds = {
+  readonly database: Database;
+  readonly findLedgerRisk: FindLedgerRisk;
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+};
+
 const API_INFO = {
   title: "Sextant facilitator",
   description:
@@ -46,7 +54,7 @@ const API_INFO = {
 /** Returns the server before it listens. Throws if the token on chain is not the configured one. */
 export async function createFacilitatorServer(
   config: FacilitatorConfig,
-  needs: { readonly database: Database; readonly log: Log; readonly signal?: AbortSignal },
+  needs: FacilitatorNeeds,
 ): Promise<{ readonly server: HttpServer; readonly address: Hex }> {
   const { database, log, signal } = needs;
   const asset = resolvePaymentAsset(config);
@@ -79,7 +87,7 @@ export async function createFacilitatorServer(
     ...config,
     log,
     registry,
-    checkReadiness: () => checkReadiness(facilitator, database, log),
+    checkReadiness: () => checkReadiness(facilitator, needs),
   });
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
@@ -139,11 +147,11 @@ async function verifyToken(
 
 async function checkReadiness(
   facilitator: LocalFacilitator,
-  database: Database,
-  log: Log,
+  { findLedgerRisk, log }: FacilitatorNeeds,
 ): Promise<Readiness> {
   try {
-    await database.query("select 1");
+    const risk = await findLedgerRisk();
+    if (risk !== null) return { ready: false, reason: risk };
   } catch (err) {
     log.debug(
       { component: "payments", event: "database_unreachable", err },

@@ -56,14 +56,24 @@ const PLANNING: Readonly<Record<string, string>> = {
   work_mem: "'8MB'",
 };
 
+// What is acknowledged must survive the loss of the primary where a synchronous standby is configured. A server whose
+// default is `off` or `local` acknowledges earlier; other values of the operator stay.
+const COMMIT_ON_STANDBY = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
+
 /** Sent first on every connection; not as startup options, which connection poolers reject. */
-export function createSetupSql(schema: string, statementTimeoutMs: number): string {
+export function createSetupSql(
+  schema: string,
+  statementTimeoutMs: number,
+  { keepsCommitSetting = false } = {},
+): string {
   return [
     `SET search_path TO "${schema}"`,
     "SET client_encoding TO 'UTF8'",
     "SET timezone TO 'UTC'",
     "SET client_min_messages TO warning",
     ...Object.entries(PLANNING).map(([setting, value]) => `SET ${setting} TO ${value}`),
+    ...(keepsCommitSetting ? [] : [COMMIT_ON_STANDBY]),
     `SET statement_timeout TO ${statementTimeoutMs}`,
     `SET idle_in_transaction_session_timeout TO ${IDLE_IN_TRANSACTION_MS_MAX}`,
     `SET tcp_keepalives_idle TO ${KEEPALIVE.idle}`,

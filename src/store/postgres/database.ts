@@ -24,6 +24,8 @@ import {
 export type Database = {
   readonly schema: string;
   readonly target: DatabaseTarget;
+  /** Whether the URL names several servers, of which one is the primary. */
+  readonly hasFailOver: boolean;
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Runs one statement on any free connection. */
   query<R extends object = Record<string, unknown>>(
@@ -70,6 +72,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Database = {
     schema,
     target,
+    hasFailOver: servers.isList,
     pool,
     query: (statement) => pool.withClient((client) => runStatement(client, statement, limits)),
     transaction: (work, chosen = {}) =>
@@ -78,7 +81,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       connectClient({
         servers,
         applicationName: `${applicationName} ${purpose}`,
-        setupSql: createSetupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs),
+        // What the indexer writes can be read from the chain again: the server's own setting decides.
+        setupSql: createSetupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs, {
+          keepsCommitSetting: chosen.bulkWrites ?? false,
+        }),
         log,
         purpose,
         options: chosen,
