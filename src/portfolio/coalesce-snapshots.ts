@@ -1,5 +1,6 @@
 // Single flight for snapshots: equal requests share one running read, and its result until the next block.
 import type { Clock } from "../lib/clock.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import type { SnapshotQuery, SnapshotReader } from "./snapshot.ts";
 import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import type { PortfolioChain } from "./types.ts";
@@ -101,16 +102,10 @@ function keyOf({ wallet, slugs, blocks }: SnapshotQuery): string {
 }
 
 async function waitFor(read: RunningRead, signal: AbortSignal): Promise<PortfolioSnapshot> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-  });
-  signal.addEventListener("abort", onAbort, { once: true });
   read.waiters += 1;
   try {
-    return await Promise.race([read.result, aborted]);
+    return await untilAborted(read.result, signal);
   } finally {
-    signal.removeEventListener("abort", onAbort);
     read.waiters -= 1;
     // Has no effect on a finished read; a running one has no waiter left.
     if (read.waiters === 0) read.controller.abort(signal.reason);

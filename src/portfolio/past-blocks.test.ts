@@ -1,4 +1,5 @@
 // Blocks that a request names, on a real chain: pinned by hash, over nodes that have dropped, miss or invent state.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
 import { afterAll, describe, expect, it } from "vitest";
 import { startLaggingNode } from "../../tests/support/nodes/lagging-node.ts";
@@ -133,6 +134,24 @@ describe("a state that every node has dropped", () => {
     await clock.sleep(5 * 60_000);
     await expect(access.pin(signal, 3)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
     expect(pruned.counts.get("eth_call")).toBeGreaterThan(probes);
+  });
+
+  it("is searched for once by requests that come together, also when the first of them ends", async () => {
+    const pruned = await prunedNode();
+    const { access } = accessTo(pruned.url);
+    const first = new AbortController();
+    const requests = [3, 4, 5, 6, 7].map((block, index) =>
+      access.pin(index === 0 ? first.signal : signal, block).catch((error) => error),
+    );
+    // The proof of each has been asked for; the search has begun.
+    while ((pruned.counts.get("eth_call") ?? 0) <= requests.length) await nextTurn();
+    first.abort(new Error("the first has left"));
+    const [left, ...others] = await Promise.all(requests);
+    expect(left.message).toBe("the first has left");
+    expect(others.map(({ code }) => code)).toEqual(others.map(() => "STATE_UNAVAILABLE"));
+    const named = others.map(({ message }) => /found is (\d+),/.exec(message)?.[1]);
+    expect(new Set(named).size).toBe(1);
+    expect(pruned.counts.get("eth_call")).toBeLessThanOrEqual(requests.length + 12);
   });
 
   it("stays readable above that block", async () => {

@@ -3,6 +3,7 @@ import { findOldestState, findPastState, type StateProof } from "../chain/past-s
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
+import { untilAborted } from "../lib/until-aborted.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { createCallEncoder, MULTICALL3 } from "./multicall.ts";
 import type { ChainConfig } from "./types.ts";
@@ -13,6 +14,8 @@ const getCurrentBlockTimestamp = createCallEncoder(
 
 // A request for a dropped state is not charged: this often at most it makes us search.
 const REMEMBER_MS = 5 * 60_000;
+// Twelve probes of one node that responds slowly. The search goes on when a request that waits for it has ended.
+const SEARCH_MS_MAX = 60_000;
 
 type DroppedState = {
   /** Null when no node has the state of any block. */
@@ -29,24 +32,37 @@ type PastBlocks = {
 
 export function createPastBlocks(rpc: Rpc, chain: ChainConfig, clock: Clock): PastBlocks {
   let known: DroppedState | null = null;
+  let searching: Promise<void> | null = null;
   // Readers need Multicall3, so that a state before its deployment is of no use to them.
   const proof: StateProof = getCurrentBlockTimestamp(MULTICALL3);
+  const search = async (dropped: number, head: number) => {
+    const signal = AbortSignal.timeout(SEARCH_MS_MAX);
+    const hasState = async (block: number) =>
+      (await findPastState(rpc, block, proof, { signal })).kind === "found";
+    const found = await findOldestState(hasState, { dropped, head });
+    known = { ...found, untilMs: clock.nowMs() + REMEMBER_MS };
+  };
+  const rejectDropped = (number: number) => {
+    if (known === null || clock.nowMs() >= known.untilMs || number > known.dropped) return;
+    throw stateUnavailable(chain, number, known.oldest);
+  };
   return {
     async find(number, signal) {
-      if (known !== null && clock.nowMs() < known.untilMs && number <= known.dropped) {
-        throw stateUnavailable(chain, number, known.oldest);
-      }
+      rejectDropped(number);
       const past = await findPastState(rpc, number, proof, { signal });
       if (past.kind === "found") return past;
       const { head } = past;
       if (past.kind === "later") {
         throw new Fault("INPUT_INVALID", `The newest block of ${chain.name} is ${head}; ${number} is later.`);
       }
-      const hasState = async (block: number) =>
-        (await findPastState(rpc, block, proof, { signal })).kind === "found";
-      const found = await findOldestState(hasState, { dropped: number, head });
-      known = { ...found, untilMs: clock.nowMs() + REMEMBER_MS };
-      throw stateUnavailable(chain, number, found.oldest);
+      // Requests that find out at the same time share one search. It may end below a block that nodes dropped meanwhile.
+      for (;;) {
+        rejectDropped(number);
+        searching ??= search(number, head).finally(() => {
+          searching = null;
+        });
+        await untilAborted(searching, signal);
+      }
     },
   };
 }

@@ -109,6 +109,9 @@ export type GasReadiness = {
   readonly ready: boolean | null;
 };
 
+/** The block that a chain was read at. */
+export type SnapshotBlock = { readonly chain: string; readonly number: number; readonly hash: string };
+
 export type PortfolioSnapshot = {
   readonly address: string;
   readonly timestamp: string;
@@ -135,4 +138,6 @@ export type PortfolioSnapshot = {
   /** In the order of the request. */
   readonly gas: readonly GasReadiness[];
   readonly name: string | null;
+  /** In the order of the request. */
+  readonly blocks: readonly SnapshotBlock[];
 };

@@ -165,6 +165,10 @@ export const exampleSnapshot = {
     },
   ],
   name: "vitalik.eth",
+  blocks: [
+    { chain: "base", number: 40000123, hash: `0x${"a5".repeat(32)}` },
+    { chain: "ethereum", number: 24136000, hash: `0x${"e1".repeat(32)}` },
+  ],
 };
 
 /** The beginning of the example, for directories: short enough for a header. */

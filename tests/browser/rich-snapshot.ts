@@ -243,4 +243,5 @@ export const richSnapshot: PortfolioSnapshot = {
   health: loans,
   gas: [],
   name: null,
+  blocks: [],
 };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyDiff } from "../../src/portfolio/diff/apply-diff.ts";
 import { addUsd, extractFigures } from "../../src/portfolio/diff/figures.ts";
 import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot, SnapshotBlock } from "../../src/portfolio/snapshot-types.ts";
 import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
   callNode,
@@ -173,7 +173,7 @@ describe("a difference", () => {
     expect(diff.from).toEqual({
       timestamp: bought.timestamp,
       snapshotId: bought.snapshotId,
-      blocks: [],
+      blocks: bought.blocks.map(({ chain, number }: SnapshotBlock) => ({ chain, number })),
       warnings: ["The warnings of the stored snapshot are not repeated here."],
     });
     expect(diff.total.beforeUsd).toBe(bought.summary.totalValueUsd);
@@ -184,6 +184,7 @@ describe("a difference", () => {
       [`address=${stage.paid.chain.accounts.agent.address}&from=${bought.snapshotId}`, 404],
       [`address=${wallet}&from=${"0".repeat(64)}`, 404],
       [`address=${wallet}&from=${bought.snapshotId}&chains=ethereum`, 400],
+      [`address=${wallet}&from=${bought.snapshotId}&to=base:1`, 400],
     ] as const) {
       expect((await pay(`${first?.url}/portfolio/diff?${query}`)).status).toBe(status);
     }
@@ -192,7 +193,7 @@ describe("a difference", () => {
 
   it.each([
     ["", "from"],
-    ["from=base:5&to=base:4", "from must not be later than to: it is on base."],
+    ["from=base:5&to=base:4", "from must not be later than to: base from 5 to 4."],
     ["from=base:5&to=ethereum:6", "to must name a block of every chain"],
     ["from=base:5&chains=base,ethereum", "from must name a block of every chain"],
   ])("rejects %j", async (query, message) => {

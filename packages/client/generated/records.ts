@@ -390,7 +390,7 @@ export type DiffSide = {
   timestamp: string;
   /** The stored snapshot that this side is; null for a read as of blocks or of now. */
   snapshotId: string | null;
-  /** The block of each chain; empty for a stored snapshot, and for one of now that is compared with it. */
+  /** The block of each chain; empty for a stored snapshot whose blocks are not known. */
   blocks: DiffBlock[];
   /** What is missing, not counted or uncertain on this side. */
   warnings: string[];
@@ -1079,7 +1079,7 @@ export type OverviewPermission = {
 export type OverviewSide = {
   /** Of the newest of its blocks, or when it was taken. */
   timestamp: string;
-  /** The block of each chain; empty for a stored snapshot, and for one of now that is compared with it. */
+  /** The block of each chain; empty for a stored snapshot whose blocks are not known. */
   blocks: DiffBlock[];
 };
 
@@ -1320,6 +1320,8 @@ export type PortfolioSnapshot = {
   gas: GasReadiness[];
   /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
   name: string | null;
+  /** The block that each chain was read at, in the order of the request. */
+  blocks: SnapshotBlock[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;
@@ -1983,6 +1985,13 @@ export type SignedPaymentsRow = {
   block_number: string;
   tx_hash: string;
   log_index: number;
+};
+
+export type SnapshotBlock = {
+  /** The chain's slug. */
+  chain: string;
+  number: number;
+  hash: string;
 };
 
 export type Solver = {

@@ -87,13 +87,18 @@ export function parseDiffRequest(values: Readonly<Record<string, unknown>>): Dif
   const slugs = chains ?? [...from.keys()];
   requireSameChains(slugs, from, "from");
   if (to !== null) requireSameChains(slugs, to, "to");
-  const reversed = slugs.filter(
-    (slug) => (to?.get(slug) ?? Number.POSITIVE_INFINITY) < (from.get(slug) ?? 0),
-  );
-  if (reversed.length > 0) {
-    throw new Fault("INPUT_INVALID", `from must not be later than to: it is on ${reversed.join(", ")}.`);
-  }
+  if (to !== null) requireForward(from, to);
   return { wallet, slugs, from, to };
+}
+
+/** A difference leads from earlier blocks to later ones, or to the same. */
+export function requireForward(from: ReadonlyMap<string, number>, to: ReadonlyMap<string, number>): void {
+  const reversed = [...from].flatMap(([slug, start]) => {
+    const end = to.get(slug) ?? start;
+    return end < start ? [`${slug} from ${start} to ${end}`] : [];
+  });
+  if (reversed.length === 0) return;
+  throw new Fault("INPUT_INVALID", `from must not be later than to: ${reversed.join(", ")}.`);
 }
 
 /** All that determines the response, in one form for equal requests. */

@@ -1,6 +1,8 @@
-// The end of a difference from a stored snapshot: read by the sources of the present, as the stored one was.
+// Both ends of a difference: in order, and read by the same sources, whatever a node or a vendor knows.
 import { describe, expect, it } from "vitest";
+import { createFastClock } from "../../../tests/support/fast-clock.ts";
 import {
+  makeChainAccesses,
   makeChainConfig,
   makeChainData,
   makeHolding,
@@ -10,34 +12,115 @@ import {
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { SnapshotReader } from "../snapshot.ts";
 import { extractFigures } from "./figures.ts";
+import type { DiffRequest } from "./query.ts";
 import { readDiff } from "./read-diff.ts";
+import type { StoredSnapshot } from "./stored-snapshots.ts";
 
 const base = makeChainConfig("base", 8453);
 const holdings = [makeHolding(makeListedToken(1, "FOUND", 6), 5n)];
-const present = makeSnapshot(makeChainData(base, { holdings }));
-// As of a block, the vendor that knows the token is left out.
-const past = makeSnapshot(makeChainData(base, { holdings: [] }));
-const snapshots: SnapshotReader = { read: async ({ blocks }) => (blocks ? past : present) };
-const storedSnapshots = { store: async () => null, load: async () => extractFigures(present) };
+// Pinned by a chain of these tests.
+const NEWEST = 7;
 const ID = "ab".repeat(32);
 
-function read(to: ReadonlyMap<string, number> | null) {
-  const services = { snapshots, storedSnapshots, chains: new Map() };
-  return readDiff(services, { wallet: TEST_WALLET, slugs: null, from: ID, to }, AbortSignal.timeout(5_000));
+/** As of a block, the vendor that knows the token is left out. */
+function snapshotAt(number: number, asOf: boolean) {
+  const block = { number, hash: `0x${"ab".repeat(32)}`, timestamp: 1_700_000_000 } as const;
+  return makeSnapshot(makeChainData(base, { block, holdings: asOf ? [] : holdings }));
 }
+
+function storedAt(number: number, asOf: boolean): StoredSnapshot {
+  const snapshot = snapshotAt(number, asOf);
+  return { figures: extractFigures(snapshot), blocks: snapshot.blocks, asOf };
+}
+
+type Scene = {
+  readonly from?: DiffRequest["from"];
+  readonly to?: number;
+  readonly stored?: StoredSnapshot;
+  /** The blocks that reads of the present are of, one after the other. */
+  readonly present?: readonly number[];
+};
+
+async function read({ from = ID, to, stored = storedAt(5, false), present = [NEWEST] }: Scene) {
+  const clock = createFastClock();
+  const rest = [...present];
+  const snapshots: SnapshotReader = {
+    async read({ blocks }) {
+      const number = blocks === undefined ? (rest.shift() ?? 0) : (blocks.get("base") ?? 0);
+      return snapshotAt(number, blocks !== undefined);
+    },
+  };
+  const storedSnapshots = { store: async () => null, markSold: async () => {}, load: async () => stored };
+  const services = { snapshots, storedSnapshots, chains: makeChainAccesses(base), clock };
+  const slugs = typeof from === "string" ? null : ["base"];
+  const end = to === undefined ? null : new Map([["base", to]]);
+  const request = { wallet: TEST_WALLET, slugs, from, to: end };
+  return { clock, diff: await readDiff(services, request, AbortSignal.timeout(5_000)) };
+}
+
+const numbers = (blocks: readonly { readonly number: number }[]) => blocks.map(({ number }) => number);
 
 describe("a difference from a stored snapshot", () => {
   it("to now is empty while nothing changes, whatever the sources know of the past", async () => {
-    const { tokens, to, from } = await read(null);
-    expect(tokens).toEqual([]);
-    expect(to.blocks).toEqual([]);
-    expect(from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
+    const { diff } = await read({});
+    expect(diff.tokens).toEqual([]);
+    expect(numbers(diff.from.blocks)).toEqual([5]);
+    expect(numbers(diff.to.blocks)).toEqual([NEWEST]);
+    expect(diff.from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
   });
 
   it("to a block warns that the two sides may have other sources", async () => {
-    const { from } = await read(new Map([["base", 7]]));
-    expect(from.warnings).toContain(
+    const { diff } = await read({ to: 7 });
+    expect(diff.from.warnings).toContain(
       "The stored snapshot may have balances and prices of vendors, which know no past block: what only they know seems to be gone.",
     );
+  });
+
+  it.each([undefined, 9])(
+    "that was taken as of blocks is read as of blocks on the other side too",
+    async (to) => {
+      const { diff } = await read({ stored: storedAt(5, true), ...(to && { to }) });
+      expect(diff.tokens).toEqual([]);
+      expect(numbers(diff.to.blocks)).toEqual([to ?? NEWEST]);
+      expect(diff.from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
+    },
+  );
+
+  it("does not lead back: the error names both blocks", async () => {
+    for (const asOf of [true, false]) {
+      await expect(read({ stored: storedAt(5, asOf), to: 4 })).rejects.toMatchObject({
+        code: "INPUT_INVALID",
+        message: "from must not be later than to: base from 5 to 4.",
+      });
+    }
+  });
+
+  it("waits for a node that is behind it, for a while", async () => {
+    const { diff, clock } = await read({ present: [4, 4, 5] });
+    expect(numbers(diff.to.blocks)).toEqual([5]);
+    expect(clock.sleptMs).toEqual([2_000, 2_000]);
+    await expect(read({ present: [4, 4, 4, 4, 5] })).rejects.toMatchObject({
+      code: "PROVIDER_FAILED",
+      message: "The nodes of base are at block 4, before block 5 of the stored snapshot.",
+    });
+  });
+
+  it("of a version that stored no blocks is compared with now", async () => {
+    const { diff } = await read({ stored: { ...storedAt(5, false), blocks: [] } });
+    expect(diff.from.blocks).toEqual([]);
+    expect(diff.tokens).toEqual([]);
+  });
+});
+
+describe("a difference from a block", () => {
+  it.each([
+    [NEWEST - 2, NEWEST],
+    [NEWEST, NEWEST],
+    // The node that names its newest block is behind the one that has the start.
+    [NEWEST + 2, NEWEST + 2],
+  ])("%i ends at the newest block, and never before its start", async (from, end) => {
+    const { diff } = await read({ from: new Map([["base", from]]) });
+    expect(numbers(diff.from.blocks)).toEqual([from]);
+    expect(numbers(diff.to.blocks)).toEqual([end]);
   });
 });

@@ -1,21 +1,22 @@
 // Reads a wallet at two times and compares the two: both by the same sources, so that only the chain differs.
+import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { SnapshotBlock } from "../snapshot-types.ts";
 import type { PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
 import { extractFigures, type SnapshotFigures } from "./figures.ts";
-import type { DiffRequest } from "./query.ts";
+import { type DiffRequest, requireForward } from "./query.ts";
 import type { StoredSnapshots } from "./stored-snapshots.ts";
 
 /** One of the two snapshots. */
 type DiffSide = {
   readonly timestamp: string;
-  /** The stored snapshot that it is; null where it was read as of blocks. */
+  /** The stored snapshot that it is; null for one that was read for this difference. */
   readonly snapshotId: string | null;
-  /** Empty for a stored snapshot, and for one of now that is compared with it. */
+  /** Empty for a stored snapshot whose blocks are not known. */
   readonly blocks: readonly { readonly chain: string; readonly number: number }[];
   /** What could not be known on this side. */
   readonly warnings: readonly string[];
@@ -32,6 +33,7 @@ export type PortfolioDiff = FiguresDiff & {
 type DiffServices = {
   readonly snapshots: SnapshotReader;
   readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly clock: Clock;
   /** Null where the service stores none. */
   readonly storedSnapshots: StoredSnapshots | null;
 };
@@ -43,31 +45,64 @@ type ReadSide = {
   readonly provider: string | null;
 };
 
+/** Where a difference starts. */
+type DiffStart = {
+  readonly slugs: readonly string[];
+  /** By slug; without a chain whose block is not known. */
+  readonly blocks: ReadonlyMap<string, number>;
+  /** Read without vendors, as the end then is. */
+  readonly asOf: boolean;
+  /** Null for one that is still to be read. */
+  readonly stored: ReadSide | null;
+};
+
 /** Rejects as a snapshot of either block does, and with NOT_FOUND for an unknown id. */
 export async function readDiff(
   services: DiffServices,
-  { wallet, from, to, ...request }: DiffRequest,
+  request: DiffRequest,
   signal: AbortSignal,
 ): Promise<PortfolioDiff> {
-  const stored = typeof from === "string" ? await loadSide(services, wallet, from, to) : null;
-  const slugs = stored?.figures.chains.map(({ chain }) => chain) ?? request.slugs ?? [];
-  if (stored !== null) requireStoredChains(slugs, request.slugs ?? slugs);
-  // A stored snapshot has what vendors knew. They know no past block, so that its other side is read like itself.
-  const end = to ?? (stored === null ? await readNewestBlocks(services.chains, slugs, signal) : null);
+  const { wallet, to } = request;
+  const start = await findStart(services, request);
+  const { slugs } = start;
+  if (to !== null) requireForward(start.blocks, to);
+  const end = to ?? (start.asOf ? await readNewestBlocks(services.chains, start, signal) : null);
   // The other read is of no use once one has failed.
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
-  const read = (blocks: ReadonlyMap<string, number> | null) =>
-    readSide(services, { wallet, slugs, ...(blocks && { blocks }) }, stop).catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    });
-  const start = typeof from === "string" ? stored : read(from);
-  const [before, after] = await Promise.all([start, read(end)]);
-  if (before === null) throw new Fault("INTERNAL", "The difference has no start.");
+  const stopOthers = (error: unknown) => {
+    failed.abort(error);
+    throw error;
+  };
+  const readAsOf = (blocks: ReadonlyMap<string, number>) =>
+    readSide(services, { wallet, slugs, blocks }, stop).catch(stopOthers);
+  const [before, after] = await Promise.all([
+    start.stored ?? readAsOf(start.blocks),
+    end === null ? readPresent(services, wallet, start, signal) : readAsOf(end),
+  ]);
   const diff = diffFigures(before.figures, after.figures);
   requireLeadsTo(before.figures, diff, after.figures);
   return { address: wallet, from: before.side, to: after.side, ...diff, provider: after.provider ?? "rpc" };
+}
+
+async function findStart(services: DiffServices, request: DiffRequest): Promise<DiffStart> {
+  const { wallet, from, to } = request;
+  if (typeof from !== "string") {
+    return { slugs: request.slugs ?? [], blocks: from, asOf: true, stored: null };
+  }
+  if (services.storedSnapshots === null) throw new Fault("NOT_FOUND", "This service stores no snapshots.");
+  const { figures, blocks, asOf } = await services.storedSnapshots.load(wallet, from);
+  const slugs = figures.chains.map(({ chain }) => chain);
+  requireStoredChains(slugs, request.slugs ?? slugs);
+  // Vendors know no past block: what they knew can be compared with the present only.
+  const warnings = [NOT_REPEATED, ...(asOf || to === null ? [] : [OTHER_SOURCES])];
+  const side = { timestamp: figures.timestamp, snapshotId: from, blocks: toDiffBlocks(blocks), warnings };
+  return {
+    slugs,
+    blocks: new Map(blocks.map(({ chain, number }) => [chain, number])),
+    asOf,
+    stored: { side, figures, provider: null },
+  };
 }
 
 /** A difference that does not lead from one to the other must not be sold. */
@@ -85,19 +120,6 @@ function requireStoredChains(stored: readonly string[], requested: readonly stri
   );
 }
 
-async function loadSide(
-  { storedSnapshots }: DiffServices,
-  wallet: Hex,
-  snapshotId: string,
-  to: DiffRequest["to"],
-): Promise<ReadSide> {
-  if (storedSnapshots === null) throw new Fault("NOT_FOUND", "This service stores no snapshots.");
-  const figures = await storedSnapshots.load(wallet, snapshotId);
-  const { timestamp } = figures;
-  const warnings = [NOT_REPEATED, ...(to === null ? [] : [OTHER_SOURCES])];
-  return { side: { timestamp, snapshotId, blocks: [], warnings }, figures, provider: null };
-}
-
 const NOT_REPEATED = "The warnings of the stored snapshot are not repeated here.";
 const OTHER_SOURCES =
   "The stored snapshot may have balances and prices of vendors, which know no past block: what only they know seems to be gone.";
@@ -108,23 +130,52 @@ async function readSide(
   signal: AbortSignal,
 ): Promise<ReadSide> {
   const snapshot = await snapshots.read(query, signal);
+  const { timestamp, blocks, summary, provider } = snapshot;
   return {
-    side: describeSide(snapshot, query.blocks),
+    side: { timestamp, snapshotId: null, blocks: toDiffBlocks(blocks), warnings: summary.warnings },
     figures: extractFigures(snapshot),
-    provider: snapshot.provider,
+    provider,
   };
 }
 
+// Together longer than equal requests share a snapshot.
+const BEHIND_PAUSE_MS = 2_000;
+const BEHIND_ATTEMPTS_MAX = 4;
+
+/** Of the start's blocks or later ones: a node that lags, or a snapshot shared with another request, may be behind it. */
+async function readPresent(
+  services: DiffServices,
+  wallet: Hex,
+  start: DiffStart,
+  signal: AbortSignal,
+): Promise<ReadSide> {
+  for (let attempt = 1; ; attempt += 1) {
+    const read = await readSide(services, { wallet, slugs: start.slugs }, signal);
+    const behind = read.side.blocks.find(({ chain, number }) => number < (start.blocks.get(chain) ?? 0));
+    if (behind === undefined) return read;
+    if (attempt === BEHIND_ATTEMPTS_MAX) {
+      const { chain, number } = behind;
+      throw new Fault(
+        "PROVIDER_FAILED",
+        `The nodes of ${chain} are at block ${number}, before block ${start.blocks.get(chain)} of the stored snapshot.`,
+      );
+    }
+    await services.clock.sleep(BEHIND_PAUSE_MS, signal);
+  }
+}
+
+/** No earlier than the start: the node that is asked may be behind the one that has it. */
 async function readNewestBlocks(
   chains: ReadonlyMap<string, PortfolioChain>,
-  slugs: readonly string[],
+  { slugs, blocks }: DiffStart,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const numbers = slugs.map(async (slug) => {
     const chain = chains.get(slug);
     if (chain === undefined) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
     try {
-      return [slug, (await chain.pin(signal)).block.number] as const;
+      const { block } = await chain.pin(signal);
+      return [slug, Math.max(block.number, blocks.get(slug) ?? 0)] as const;
     } catch (cause) {
       signal.throwIfAborted();
       throw new Fault("PROVIDER_FAILED", `The newest block of ${chain.chain.name} could not be read.`, {
@@ -135,17 +186,6 @@ async function readNewestBlocks(
   return new Map(await Promise.all(numbers));
 }
 
-function describeSide(
-  { timestamp, chains, summary }: PortfolioSnapshot,
-  blocks: SnapshotQuery["blocks"],
-): DiffSide {
-  return {
-    timestamp,
-    snapshotId: null,
-    blocks: chains.flatMap((chain) => {
-      const number = blocks?.get(chain);
-      return number === undefined ? [] : [{ chain, number }];
-    }),
-    warnings: summary.warnings,
-  };
+function toDiffBlocks(blocks: readonly SnapshotBlock[]): DiffSide["blocks"] {
+  return blocks.map(({ chain, number }) => ({ chain, number }));
 }

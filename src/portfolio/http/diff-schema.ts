@@ -75,7 +75,7 @@ const diffSide = record("DiffSide", {
   },
   blocks: listOf(
     record("DiffBlock", { chain, number: { type: "integer", minimum: 0 } }),
-    "The block of each chain; empty for a stored snapshot, and for one of now that is compared with it.",
+    "The block of each chain; empty for a stored snapshot whose blocks are not known.",
   ),
   warnings: listOf(text, "What is missing, not counted or uncertain on this side."),
 });

@@ -2,13 +2,17 @@
 import { afterEach, describe, expect, it } from "vitest";
 import {
   startTestPortfolioWeb,
+  TEST_OFFER,
   TEST_TRANSACTION,
   type TestPortfolioWeb,
   type TestPortfolioWebOptions,
 } from "../../../tests/support/http/test-portfolio-web.ts";
 import { Fault } from "../../lib/fault.ts";
-import { encodeX402Header } from "../../payments/paywall/offer.ts";
+import type { Sale } from "../../payments/paywall/gate.ts";
+import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywall/offer.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 
 const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -181,5 +185,49 @@ describe("a payment", () => {
     const response = await get(`?address=${WALLET}`, PAID);
     expect([response.status, response.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
     expect(await response.json()).toEqual({ error: "The balances on Base could not be read in full." });
+  });
+});
+
+describe("a stored snapshot", () => {
+  const ID = "ab".repeat(32);
+
+  /** The sale reads the snapshot and then ends as given. */
+  async function startSelling(end: (body: Buffer) => EndpointResponse) {
+    const calls: string[] = [];
+    const storedSnapshots: StoredSnapshots = {
+      store: async (_, asOf) => {
+        calls.push(`stored ${asOf}`);
+        return ID;
+      },
+      markSold: async (wallet, id) => {
+        calls.push(`sold ${wallet} ${id}`);
+      },
+      load: () => Promise.reject(new Error("no difference here")),
+    };
+    const sale: Sale = {
+      offer: TEST_OFFER,
+      challenge: (resource) => paymentRequiredResponse(TEST_OFFER, resource, "Payment required."),
+      serve: async (_, work) => {
+        const { body } = await work(new AbortController().signal);
+        return end(Buffer.from(JSON.stringify(body)));
+      },
+    };
+    return { ...(await start({ storedSnapshots, sale })), calls };
+  }
+
+  it("is sold with its delivery, which may be a repeated one", async () => {
+    const { get, calls } = await startSelling((body) => ({ status: 200, body }));
+    await get(`?address=${WALLET}`, PAID);
+    await get(`?address=${WALLET}&block=base:1&fields=snapshotId`, PAID);
+    // Without its id the buyer cannot name it.
+    await get(`?address=${WALLET}&fields=address`, PAID);
+    const sold = `sold ${WALLET.toLowerCase()} ${ID}`;
+    expect(calls).toEqual(["stored false", sold, "stored true", sold, "stored false"]);
+  });
+
+  it.each([402, 503])("is not sold by a request whose payment ends with %i", async (status) => {
+    const { get, calls } = await startSelling(() => ({ status, body: { error: "not settled" } }));
+    expect((await get(`?address=${WALLET}`, PAID)).status).toBe(status);
+    expect(calls).toEqual(["stored false"]);
   });
 });

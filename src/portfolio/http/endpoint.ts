@@ -123,6 +123,9 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         status: 200,
         body: await request.read(services, signal),
       }));
+      if (response.status === 200) {
+        await declaration.onDelivery?.(services, { query: request.query, body: response.body });
+      }
       return varyByAccept(response);
     },
   };

@@ -86,6 +86,7 @@ const SPECIFIED = {
     "health",
     "gas",
     "name",
+    "blocks",
     "provider",
   ],
   summary: [

@@ -322,6 +322,14 @@ const snapshotShape = record("PortfolioSnapshot", {
     description:
       "The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses.",
   },
+  blocks: listOf(
+    record("SnapshotBlock", {
+      chain,
+      number: count,
+      hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
+    }),
+    { description: "The block that each chain was read at, in the order of the request." },
+  ),
 });
 
 const omitted = {

@@ -96,6 +96,11 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
     health: chains.flatMap(listHealth),
     gas: chains.map(describeGas),
     name: findName(data),
+    blocks: chains.map(({ chain, block }) => ({
+      chain: chain.slug,
+      number: block.number,
+      hash: block.hash,
+    })),
     ...listCrossChecks(data),
   };
 }

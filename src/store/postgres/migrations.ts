@@ -15,6 +15,7 @@ import { webhookAccounts } from "./migrations/0012-webhook-accounts.ts";
 import { integrity } from "./migrations/0013-integrity.ts";
 import { storedSnapshots } from "./migrations/0014-stored-snapshots.ts";
 import { indexRevision } from "./migrations/0015-index-revision.ts";
+import { soldSnapshots } from "./migrations/0016-sold-snapshots.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   integrity,
   storedSnapshots,
   indexRevision,
+  soldSnapshots,
 ];

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const options = { schema: "snapshots", poolMax: 2, log: silentLog, applicationName: "test" };
   database = await openDatabase({ connection: server.connection, ...options });
   await migrate(database, migrations, silentLog);
-  table = openSnapshotTable(openRecordStore(database), { perWalletMax: 100 });
+  table = openSnapshotTable(openRecordStore(database), { perWalletMax: 100, unsoldPerWalletMax: 10 });
 });
 
 afterAll(async () => {
@@ -35,11 +35,16 @@ async function count(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
+async function sell(wallet: Hex, id: string, bytes: Uint8Array = new Uint8Array(1)): Promise<void> {
+  await table.put(wallet, id, bytes);
+  await table.markSold(wallet, id);
+}
+
 describe("stored snapshots", () => {
   it("return their bytes to the wallet that they are of, and to no other", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
-    await table.put(WALLET, idOf(1), bytes);
-    await table.put(WALLET, idOf(1), bytes);
+    await sell(WALLET, idOf(1), bytes);
+    await sell(WALLET, idOf(1), bytes);
     expect(await count()).toBe(1);
     expect([...((await table.get(WALLET, idOf(1))) ?? [])]).toEqual([...bytes]);
     expect(await table.get(OTHER, idOf(1))).toBeNull();
@@ -47,7 +52,7 @@ describe("stored snapshots", () => {
   });
 
   it("are the newest of a wallet, so that it cannot fill the table", async () => {
-    for (let number = 1; number <= 103; number += 1) await table.put(OTHER, idOf(number), new Uint8Array(1));
+    for (let number = 1; number <= 103; number += 1) await sell(OTHER, idOf(number));
     expect(await count()).toBe(101);
     expect(await table.get(OTHER, idOf(3))).toBeNull();
     expect(await table.get(OTHER, idOf(4))).not.toBeNull();
@@ -57,10 +62,32 @@ describe("stored snapshots", () => {
   it("end after 90 days, at once for readers and with the next write for the table", async () => {
     await database.query("update stored_snapshots set stored_at = now() - interval '90 days 1 minute'");
     expect(await table.get(WALLET, idOf(1))).toBeNull();
-    await table.put(WALLET, idOf(9), new Uint8Array(1));
+    await sell(WALLET, idOf(9));
     expect(await count()).toBe(2);
-    await table.put(WALLET, idOf(9), new Uint8Array(1));
+    await sell(WALLET, idOf(9));
     expect(await count()).toBe(1);
     expect(await table.get(WALLET, idOf(9))).not.toBeNull();
+  });
+
+  it("are not read before they are paid for, and then push out no other that was", async () => {
+    for (let number = 20; number < 32; number += 1) await table.put(WALLET, idOf(number), new Uint8Array(1));
+    expect(await table.get(WALLET, idOf(31))).toBeNull();
+    // The sold one, and of the others the newest ten.
+    expect(await count()).toBe(11);
+    await table.markSold(WALLET, idOf(20));
+    await table.markSold(WALLET, idOf(31));
+    expect(await table.get(WALLET, idOf(20))).toBeNull();
+    expect(await table.get(WALLET, idOf(31))).not.toBeNull();
+    expect(await table.get(WALLET, idOf(9))).not.toBeNull();
+    // Read once more for a request that does not pay.
+    await table.put(WALLET, idOf(31), new Uint8Array(1));
+    expect(await table.get(WALLET, idOf(31))).not.toBeNull();
+  });
+
+  it("leave after a day when they are not paid for", async () => {
+    await database.query("update stored_snapshots set stored_at = now() - interval '25 hours'");
+    await table.put(OTHER, idOf(40), new Uint8Array(1));
+    expect(await count()).toBe(3);
+    expect(await table.get(WALLET, idOf(31))).not.toBeNull();
   });
 });

@@ -8,6 +8,7 @@ import {
   paymentRequiredResponse,
 } from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
+import type { StoredSnapshots } from "../../../src/portfolio/diff/stored-snapshots.ts";
 import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import {
   createPortfolioOffering,
@@ -59,6 +60,7 @@ export type TestPortfolioWeb = {
 export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
+  readonly storedSnapshots?: StoredSnapshots;
   /** The routes on offer, at the same price; the snapshot alone unless given. */
   readonly declarations?: readonly PaidRouteDeclaration[];
   /** A real paywall instead of the one that accepts every payment. */
@@ -96,7 +98,7 @@ export async function startTestPortfolioWeb(
     createPaidEndpoint({
       sold: sold[index] as SoldRoute,
       served: SLUGS,
-      services: { snapshots } as RouteServices,
+      services: { snapshots, storedSnapshots: options.storedSnapshots ?? null } as RouteServices,
       free: devBypass,
       page: () => renderPayPage({ ...pageInput, route }),
     }),

@@ -39,6 +39,12 @@ export type PaidQuery<Body = unknown> = {
   parse(values: Readonly<Record<string, unknown>>): PaidRead<Body>;
 };
 
+/** A response that was paid for, or that is free for development; bytes where it comes from the ledger. */
+export type DeliveredResponse = {
+  readonly query: PaidRead["query"];
+  readonly body: unknown;
+};
+
 export type PaidRouteDeclaration = {
   readonly path: string;
   readonly operationId: string;
@@ -61,6 +67,8 @@ export type PaidRouteDeclaration = {
   readonly responseExcerpt: Readonly<Record<string, unknown>>;
   /** Sentences for programs that read the response. */
   readonly notes: readonly string[];
+  /** Runs before each delivery of the response, a repeated one included, and never for one that was not paid for. */
+  readonly onDelivery?: (services: RouteServices, delivered: DeliveredResponse) => Promise<void>;
   readonly tool: {
     readonly name: string;
     readonly title: string;
