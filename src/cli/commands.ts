@@ -394,6 +394,41 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/move.ts")).moveCommand,
   },
   {
+    name: "export",
+    summary: "write final blocks as Parquet files, or publish the tables",
+    description:
+      "Writes raw logs, blocks and every version of every row up to a final block as Parquet files that never change,\n" +
+      "with a manifest of their hashes and views for DuckDB. A later run adds what is new; one that was killed goes on.\n" +
+      "With --publication it creates a publication for logical replication instead. See docs/export.md. Reads\n" +
+      "DATABASE_URL and DATABASE_SCHEMA; the indexer may keep running. Exit code 1: --verify has found a difference.",
+    options: {
+      parquet: { type: "string", valueName: "DIR", description: "the folder of the files" },
+      to: {
+        type: "string",
+        valueName: "BLOCK",
+        description: "the last block: a number, or finalized (default)",
+      },
+      step: {
+        type: "string",
+        valueName: "N",
+        description:
+          "begin a new file at every Nth block (default 50000); the first run into a folder decides",
+      },
+      "whole-ranges": {
+        type: "boolean",
+        description:
+          "leave out the blocks after the last whole step, so that files do not depend on when it runs",
+      },
+      verify: { type: "boolean", description: "compare the files with the manifest, and export nothing" },
+      publication: {
+        type: "string",
+        valueName: "NAME",
+        description: "create the publication, or add the tables that it lacks",
+      },
+    },
+    load: async () => (await import("./commands/export.ts")).exportCommand,
+  },
+  {
     name: "audit",
     summary: "compare the rows with the contracts",
     description:

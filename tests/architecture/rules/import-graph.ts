@@ -17,6 +17,7 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   mcp: [...BASE, "http"],
   explorer: [...BASE, "http", "web", "mcp"],
   audit: [...BASE, "chain", "store", "protocol"],
+  export: [...BASE, "store", "protocol"],
   indexer: [...BASE, "config", "chain", "store", "protocol", "http", "audit"],
   payments: [...BASE, "config", "chain", "store", "http"],
   portfolio: [...BASE, "config", "chain", "store", "payments", "web", "mcp", "http"],

@@ -19,6 +19,8 @@ import { silentLog } from "../quiet-log.ts";
 
 export type TestIndex = {
   readonly database: Database;
+  /** Where the database is, for commands that open it themselves. */
+  readonly place: TestDatabase;
   readonly status: IndexerStatus;
   /** Waits until the index has the head, by number and hash. */
   waitUntilIndexed(head: { readonly number: number; readonly hash: string }): Promise<void>;
@@ -112,6 +114,7 @@ export async function startTestIndex(options: {
   };
   return {
     database,
+    place,
     status,
     async waitUntilIndexed(head) {
       const until = Date.now() + REACH_MS_MAX;

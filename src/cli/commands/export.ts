@@ -1,0 +1,110 @@
+// `sextant export`: writes final blocks as immutable Parquet files, verifies such files, or publishes the tables.
+import { join, resolve } from "node:path";
+import { readConfig } from "../../config/read-config.ts";
+import { databaseSettings } from "../../config/settings.ts";
+import { runExport } from "../../export/run-export.ts";
+import { verifyExport } from "../../export/verify-export.ts";
+import { VIEWS_NAME } from "../../export/views.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import { rowDeclaration } from "../../protocol/domains.ts";
+import { openConfiguredDatabase } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
+import { ensurePublication } from "../../store/postgres/publication.ts";
+import { type CommandContext, type RunCommand, readIntegerOption, readStringOption } from "../command.ts";
+import { INTERRUPTED, OutputError } from "../exit-codes.ts";
+
+/** What the rows are made from, and how far they are; the tables of rows come on top. */
+const SOURCE_TABLES = ["deployment", "blocks", "logs", "checkpoint"];
+
+export const exportCommand: RunCommand = async (context) => {
+  const { options } = context;
+  const folder = readStringOption(options, "parquet");
+  const publication = readStringOption(options, "publication");
+  if ((folder === undefined) === (publication === undefined)) {
+    throw new Fault("USAGE_INVALID", "Give either --parquet DIR or --publication NAME.");
+  }
+  if (publication !== undefined)
+    return withDatabase(context, (database) => publish(database, publication, context));
+  const path = resolve(folder ?? "");
+  if (options.verify === true) return verify(path, context);
+  const chosen = {
+    to: readLastBlock(context),
+    step: readIntegerOption(options, "step", 1),
+    wholeRanges: options["whole-ranges"] === true,
+  };
+  return withDatabase(context, (database) => exportParquet(database, path, chosen, context));
+};
+
+/** Null for the finalized block. */
+function readLastBlock({ options }: CommandContext): number | null {
+  return readStringOption(options, "to") === "finalized" ? null : readIntegerOption(options, "to", 0);
+}
+
+async function withDatabase(
+  { environment, log }: CommandContext,
+  work: (database: Database) => Promise<number>,
+): Promise<number> {
+  const { database, close } = await openConfiguredDatabase(
+    readConfig(environment, databaseSettings),
+    log,
+    "export",
+  );
+  try {
+    return await work(database);
+  } finally {
+    await close();
+  }
+}
+
+async function exportParquet(
+  database: Database,
+  folder: string,
+  chosen: { readonly to: number | null; readonly step: number | null; readonly wholeRanges: boolean },
+  { log, stop, print }: CommandContext,
+): Promise<number> {
+  try {
+    const common = { database, declaration: rowDeclaration, folder, log, clock: systemClock, signal: stop };
+    const { manifest, added } = await runExport({ ...common, ...chosen });
+    const rows = added.reduce((sum, file) => sum + file.rows, 0);
+    print(
+      `Added ${count(added.length)} files with ${count(rows)} rows to ${folder}, which now has blocks ${manifest.from} to ${manifest.to - 1}.\n` +
+        `To query them, change to that folder and run: duckdb -init ${VIEWS_NAME}\n`,
+    );
+    return 0;
+  } catch (error) {
+    // What is listed is whole: the next run goes on from there.
+    if (stop.aborted) return INTERRUPTED;
+    throw isFileError(error) ? new OutputError(error) : error;
+  }
+}
+
+/** Of the file system, such as a full disk, as opposed to those of the database. */
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && !(error instanceof Fault) && "syscall" in error && "errno" in error;
+}
+
+async function verify(folder: string, { stop, print }: CommandContext): Promise<number> {
+  const { files, bytes, differences } = await verifyExport(folder, stop);
+  if (differences.length === 0) {
+    print(`All ${count(files)} files of ${join(folder)} are as exported: ${count(bytes)} bytes.\n`);
+    return 0;
+  }
+  print(differences.map((difference) => `${difference}\n`).join(""));
+  return 1;
+}
+
+async function publish(database: Database, name: string, { print }: CommandContext): Promise<number> {
+  const tables = [...SOURCE_TABLES, ...rowDeclaration.tables.map((table) => table.name)];
+  const { added, isLogical } = await ensurePublication(database, name, tables);
+  print(
+    `The publication ${name} has ${count(tables.length)} tables, ${count(added.length)} of them added now.\n`,
+  );
+  if (!isLogical)
+    print("The server has another wal_level than logical, which followers need: see docs/export.md.\n");
+  return 0;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
+}

@@ -1,0 +1,178 @@
+// The manifest of an export: what the files hold, where they come from, and the hash of each.
+import { Fault } from "../lib/fault.ts";
+import { isJsonObject } from "../lib/json.ts";
+import type { StoredDeployment } from "../store/index/prepare.ts";
+import type { ExportColumn, ExportTable } from "./export-table.ts";
+import { isEmptyFolder, readTextFile, writeWholeFile } from "./folder.ts";
+
+export const MANIFEST_NAME = "manifest.json";
+// Raised when readers of the files have to change.
+const FORMAT = 1;
+
+export type ManifestFile = {
+  readonly table: string;
+  /** Relative to the manifest, with slashes. */
+  readonly path: string;
+  /** Blocks from `from` up to, but not including, `to`. */
+  readonly from: number;
+  readonly to: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+};
+
+type ManifestTable = {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly versioned: boolean;
+  readonly columns: readonly ExportColumn[];
+};
+
+export type Manifest = {
+  readonly format: typeof FORMAT;
+  readonly deployment: StoredDeployment;
+  readonly foldVersion: number | string;
+  /** Files end at multiples of this many blocks, and where a run ended. */
+  readonly step: number;
+  /** The exported blocks: from `from` up to, but not including, `to`. A range without a file has no rows. */
+  readonly from: number;
+  readonly to: number;
+  /** The last exported block; hash and Unix seconds are null where the index no longer has them. */
+  readonly block: {
+    readonly number: number;
+    readonly hash: string | null;
+    readonly timestamp: number | null;
+  } | null;
+  /** The newest exported block with logs, by which a later run recognizes the chain; null if there is none. */
+  readonly lastLogBlock: { readonly number: number; readonly hash: string } | null;
+  readonly tables: readonly ManifestTable[];
+  readonly files: readonly ManifestFile[];
+};
+
+/** What an export into a folder must agree with. */
+type ExportIdentity = {
+  readonly deployment: StoredDeployment;
+  readonly foldVersion: number | string;
+  /** Earlier versions whose rows are the same. */
+  readonly equivalentFoldVersions: readonly (number | string)[];
+  readonly tables: readonly ExportTable[];
+};
+
+function describeTables(tables: readonly ExportTable[]): ManifestTable[] {
+  return tables.map(({ name, key, isVersioned, columns }) => ({
+    name,
+    key,
+    versioned: isVersioned,
+    columns,
+  }));
+}
+
+/** Null if the folder has none. */
+export async function readManifest(folder: string): Promise<Manifest | null> {
+  const text = await readTextFile(folder, MANIFEST_NAME);
+  if (text === null) return null;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `${folder}/${MANIFEST_NAME} is not JSON; restore it, or export into a new folder.`,
+      {
+        cause,
+      },
+    );
+  }
+  if (!isManifest(parsed)) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `${folder}/${MANIFEST_NAME} is not the manifest of an export of format ${FORMAT}; export into a new folder.`,
+    );
+  }
+  return parsed;
+}
+
+const isFile = (value: unknown): value is ManifestFile =>
+  isJsonObject(value) &&
+  ["table", "path", "sha256"].every((name) => typeof value[name] === "string") &&
+  ["from", "to", "rows", "bytes"].every((name) => Number.isSafeInteger(value[name])) &&
+  // A manifest from elsewhere must not lead a check outside of the folder.
+  /^[a-z_]+\/\d+-\d+\.parquet$/.test(String(value.path));
+
+function isManifest(value: unknown): value is Manifest {
+  return (
+    isJsonObject(value) &&
+    value.format === FORMAT &&
+    isJsonObject(value.deployment) &&
+    ["step", "from", "to"].every((name) => Number.isSafeInteger(value[name])) &&
+    Array.isArray(value.tables) &&
+    value.tables.every((table) => isJsonObject(table) && typeof table.name === "string") &&
+    Array.isArray(value.files) &&
+    value.files.every(isFile)
+  );
+}
+
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  await writeWholeFile(folder, MANIFEST_NAME, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** The manifest of a folder, which a new or empty one gets; rejects a folder of something else. */
+export async function openManifest(
+  folder: string,
+  identity: ExportIdentity,
+  given: { readonly step: number | null; readonly defaultStep: number },
+): Promise<Manifest> {
+  const isEmpty = await isEmptyFolder(folder);
+  const manifest = await readManifest(folder);
+  if (manifest === null) {
+    if (!isEmpty) {
+      throw new Fault(
+        "INPUT_INVALID",
+        `${folder} has other files and no ${MANIFEST_NAME}; export into a new or empty folder.`,
+      );
+    }
+    const begun = beginManifest(identity, given.step ?? given.defaultStep);
+    await writeManifest(folder, begun);
+    return begun;
+  }
+  assertSameSource(folder, manifest, identity);
+  if (given.step !== null && given.step !== manifest.step) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `${folder} was begun with --step ${manifest.step}, which cannot change; leave --step out, or export into a new folder.`,
+    );
+  }
+  return manifest;
+}
+
+function beginManifest({ deployment, foldVersion, tables }: ExportIdentity, step: number): Manifest {
+  return {
+    format: FORMAT,
+    deployment,
+    foldVersion,
+    step,
+    from: deployment.startBlock,
+    to: deployment.startBlock,
+    block: null,
+    lastLogBlock: null,
+    tables: describeTables(tables),
+    files: [],
+  };
+}
+
+function assertSameSource(folder: string, manifest: Manifest, identity: ExportIdentity): void {
+  const { deployment, foldVersion, equivalentFoldVersions, tables } = identity;
+  if (manifest.deployment.fingerprint !== deployment.fingerprint) {
+    throw new Fault(
+      "DEPLOYMENT_MISMATCH",
+      `${folder} has an export of another deployment (chain ${manifest.deployment.chainId}, ${manifest.deployment.fingerprint}) than the database (chain ${deployment.chainId}, ${deployment.fingerprint}); export into a folder of its own.`,
+    );
+  }
+  const isSameFold = [foldVersion, ...equivalentFoldVersions].includes(manifest.foldVersion);
+  const isSameSchema = JSON.stringify(manifest.tables) === JSON.stringify(describeTables(tables));
+  if (isSameFold && isSameSchema) return;
+  throw new Fault(
+    "INPUT_INVALID",
+    `${folder} was exported by another version (folds ${manifest.foldVersion}, now ${foldVersion}), whose rows may differ; export into a new folder, and delete this one when its readers have moved.`,
+  );
+}

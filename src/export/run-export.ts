@@ -1,0 +1,240 @@
+// Exports final blocks range by range: one snapshot, one file per table, then the manifest that lists them.
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../lib/clock.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Log } from "../lib/log.ts";
+import { parseDeployment } from "../protocol/deployment.ts";
+import { type Checkpoint, readCheckpoint } from "../store/index/checkpoint.ts";
+import { readDeploymentIdentity, type StoredDeployment } from "../store/index/prepare.ts";
+import { readNewestBlockWithLogs, readStoredBlock } from "../store/index/range-rows.ts";
+import { type RowDeclaration, readRowTablesState } from "../store/index/row-tables.ts";
+import { acquireLock } from "../store/postgres/advisory-lock.ts";
+import type { Database } from "../store/postgres/database.ts";
+import type { QueryRunner } from "../store/postgres/session.ts";
+import type { BlockRange, ExportTable } from "./export-table.ts";
+import { createExportTables } from "./export-tables.ts";
+import {
+  deleteUnlisted,
+  partialPath,
+  publishFile,
+  readFileSize,
+  syncFolder,
+  writeWholeFile,
+} from "./folder.ts";
+import { type Manifest, type ManifestFile, openManifest, writeManifest } from "./manifest.ts";
+import { ParquetFile } from "./parquet-file.ts";
+import { formatViews, VIEWS_NAME } from "./views.ts";
+
+type ExportOptions = {
+  readonly database: Database;
+  readonly declaration: RowDeclaration;
+  readonly folder: string;
+  /** The last block; null for the finalized one. */
+  readonly to: number | null;
+  /** Blocks from one cut to the next; null for that of the manifest, or the default. */
+  readonly step: number | null;
+  /** Only ranges that end at a multiple of the step, so that files do not depend on when exports run. */
+  readonly wholeRanges: boolean;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
+
+/** About a day of a chain with a block every two seconds. */
+const DEFAULT_STEP = 50_000;
+// A range is read in one transaction: a statement sorts the rows of a table once.
+const STATEMENT_MS_MAX = 600_000;
+
+const SNAPSHOT = {
+  isolation: "repeatable read",
+  access: "read only",
+  statementTimeoutMs: STATEMENT_MS_MAX,
+} as const;
+
+/** The manifest afterwards, and the files that this run has added. */
+export async function runExport(
+  options: ExportOptions,
+): Promise<{ readonly manifest: Manifest; readonly added: readonly ManifestFile[] }> {
+  const { database, folder, signal } = options;
+  await mkdir(folder, { recursive: true });
+  // Two runs into one folder would list each other's files as half written. The lock ends with its process.
+  const lock = await acquireLock(database, `export ${await realpath(folder)}`, { waitMs: 0, signal });
+  if (!lock)
+    throw new Fault("DATABASE_BUSY", `Another process exports into ${folder}; wait until it is done.`);
+  try {
+    return await exportRanges(options);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function exportRanges(options: ExportOptions) {
+  const { database, folder, step } = options;
+  const position = await database.transaction((session) => readPosition(session, options), SNAPSHOT);
+  const { foldVersion, equivalentFoldVersions = [] } = options.declaration;
+  const tables = tablesOf(position.deployment);
+  const identity = { deployment: position.deployment, foldVersion, equivalentFoldVersions, tables };
+  let manifest = await openManifest(folder, identity, { step, defaultStep: DEFAULT_STEP });
+  await assertSameChain(database, manifest, folder);
+  await assertFilesPresent(folder, manifest);
+  const listed = new Set(manifest.files.map(({ path }) => path));
+  await deleteUnlisted(
+    folder,
+    tables.map(({ name }) => name),
+    listed,
+  );
+  for (const range of cutRanges(manifest, position.to, options.wholeRanges)) {
+    manifest = await exportRange(manifest, tables, range, options);
+    await writeManifest(folder, manifest);
+  }
+  await writeWholeFile(folder, VIEWS_NAME, formatViews(manifest));
+  return { manifest, added: manifest.files.filter(({ path }) => !listed.has(path)) };
+}
+
+function tablesOf({ chainId, startBlock, contracts }: StoredDeployment): readonly ExportTable[] {
+  const stored = { network: "exported", chainId, startBlock, contracts };
+  return createExportTables(parseDeployment(stored, "the stored deployment"));
+}
+
+/** Whose index it is, and where this export ends, exclusively. */
+async function readPosition(session: QueryRunner, { declaration, to }: ExportOptions) {
+  const deployment = await readDeploymentIdentity(session);
+  const checkpoint = await readCheckpoint(session);
+  if (!deployment || !checkpoint)
+    throw new Fault(
+      "INDEX_EMPTY",
+      "Nothing is indexed yet; start the indexer, and export once blocks are final.",
+    );
+  await assertExportable(session, declaration, checkpoint, to ?? checkpoint.finalized);
+  return { deployment, to: (to ?? checkpoint.finalized) + 1 };
+}
+
+async function assertExportable(
+  session: QueryRunner,
+  declaration: RowDeclaration,
+  checkpoint: Checkpoint | null,
+  last: number,
+): Promise<void> {
+  if ((await readRowTablesState(session, declaration)) !== "current") {
+    throw new Fault(
+      "DATABASE_BUSY",
+      "The rows were made by another version; start the indexer of this version, and export once it has rebuilt them.",
+    );
+  }
+  // Blocks behind the checkpoint may be indexed only in part.
+  const finalized = checkpoint ? Math.min(checkpoint.finalized, checkpoint.block.number) : -1;
+  if (last <= finalized) return;
+  throw new Fault(
+    "INPUT_INVALID",
+    `Block ${last} is not final yet: the index has final blocks up to ${finalized}, and what is exported can never change.`,
+  );
+}
+
+/** The ranges from where the manifest ends, cut at multiples of its step. */
+function* cutRanges({ to: from, step }: Manifest, to: number, wholeRanges: boolean): Generator<BlockRange> {
+  for (let start = from; start < to; ) {
+    const cut = (Math.floor(start / step) + 1) * step;
+    if (wholeRanges && cut > to) return;
+    const end = Math.min(cut, to);
+    yield { from: start, to: end };
+    start = end;
+  }
+}
+
+/** Another chain may have the same id and contracts, as a local one that was started again. */
+async function assertSameChain(
+  database: Database,
+  { lastLogBlock }: Manifest,
+  folder: string,
+): Promise<void> {
+  if (lastLogBlock === null) return;
+  const stored = await readStoredBlock(database, lastLogBlock.number);
+  if (stored?.hash === lastLogBlock.hash) return;
+  throw new Fault(
+    "DEPLOYMENT_MISMATCH",
+    `${folder} has blocks of another chain: block ${lastLogBlock.number} there is ${lastLogBlock.hash}, in the database ${stored?.hash ?? "it has no logs"}. Export into a new folder.`,
+  );
+}
+
+/** Cheap, and finds what is most likely: a file that was moved or cut. --verify reads them all. */
+async function assertFilesPresent(folder: string, { files }: Manifest): Promise<void> {
+  for (const { path, bytes } of files) {
+    const size = await readFileSize(join(folder, path));
+    if (size === bytes) continue;
+    const found = size === null ? "is missing" : `has ${size} bytes instead of ${bytes}`;
+    throw new Fault(
+      "INPUT_INVALID",
+      `${folder}/${path} ${found}; restore it from a copy, or export into a new folder. --verify lists every such file.`,
+    );
+  }
+}
+
+async function exportRange(
+  manifest: Manifest,
+  tables: readonly ExportTable[],
+  range: BlockRange,
+  options: ExportOptions,
+): Promise<Manifest> {
+  const { database, declaration, folder, log, clock, signal } = options;
+  const startedMs = clock.nowMs();
+  const last = range.to - 1;
+  const { files, block, lastLogBlock } = await database.transaction(async (session) => {
+    // In the same snapshot: a rebuild may have replaced the tables since.
+    await assertExportable(session, declaration, await readCheckpoint(session), last);
+    const written: ManifestFile[] = [];
+    for (const table of tables) {
+      const file = await writeTable(session, table, range, { folder, signal });
+      if (file) written.push(file);
+    }
+    const stored = await readStoredBlock(session, last);
+    return {
+      files: written,
+      block: { number: last, hash: stored?.hash ?? null, timestamp: stored?.timestamp ?? null },
+      lastLogBlock: await readNewestBlockWithLogs(session, last),
+    };
+  }, SNAPSHOT);
+  for (const { table, path } of files) {
+    await publishFile(join(folder, path));
+    await syncFolder(join(folder, table));
+  }
+  await syncFolder(folder);
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  const seconds = Math.max(1, clock.nowMs() - startedMs) / 1000;
+  log.info(
+    {
+      component: "export",
+      event: "range_exported",
+      ...range,
+      rows,
+      rowsPerSecond: Math.round(rows / seconds),
+    },
+    "A range of blocks is exported",
+  );
+  return { ...manifest, to: range.to, block, lastLogBlock, files: [...manifest.files, ...files] };
+}
+
+/** Writes the rows of a range under a partial name; null without rows. */
+async function writeTable(
+  session: QueryRunner,
+  { name, columns, readPages }: ExportTable,
+  range: BlockRange,
+  { folder, signal }: Pick<ExportOptions, "folder" | "signal">,
+): Promise<ManifestFile | null> {
+  const path = `${name}/${range.from}-${range.to}.parquet`;
+  let file: ParquetFile | null = null;
+  try {
+    for await (const rows of readPages(session, range)) {
+      signal.throwIfAborted();
+      if (!file) {
+        await mkdir(join(folder, name), { recursive: true });
+        file = await ParquetFile.create(partialPath(join(folder, path)), columns);
+      }
+      await file.append(rows);
+    }
+    return file ? { table: name, path, ...range, ...(await file.finish()) } : null;
+  } catch (error) {
+    await file?.abandon();
+    throw error;
+  }
+}
