@@ -26,3 +26,13 @@ export function listHealth({ chain, health, prices }: ChainData): readonly Lendi
         }),
   }));
 }
+
+/** Of loans whose ratios are known: by protocol and contract, because names may be chosen by strangers. */
+export function describeUnpricedLoans(data: ChainData): readonly string[] {
+  return listHealth(data)
+    .filter(({ liquidatable, collateralUsd }) => liquidatable !== null && collateralUsd === null)
+    .map(
+      ({ protocol, contract }) =>
+        `Collateral and debt of a lending account in ${protocol} on ${data.chain.name} have no value in dollars: its market ${contract ?? ""} counts in an asset without a known price.`,
+    );
+}

@@ -12,7 +12,7 @@ import type {
 } from "../snapshot-types.ts";
 import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
 import { describeGas } from "./list-gas.ts";
-import { listHealth } from "./list-health.ts";
+import { describeUnpricedLoans, listHealth } from "./list-health.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
 import { formatSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
@@ -202,6 +202,7 @@ function describeChainWarnings(valued: ValuedChain): readonly string[] {
     `${chain.name} was read at block ${block.number} (${block.hash}).`,
     ...limitWarnings(chain.name, warnings),
     ...describeUnknown(valued),
+    ...describeUnpricedLoans(valued.data),
     ...describeUnpriced(valued),
     ...describeSpam(chain.name, valued.tokens),
   ];

@@ -4,6 +4,7 @@ import { parseDecimal } from "../../../src/lib/decimal.ts";
 import { createAaveV3Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import type { DeployedContract } from "../support/deployer.ts";
+import { expectLiquidationPoint, readAccountData } from "./aave-liquidation-point.ts";
 import { type AaveV3Market, deployAaveV3Market, type ListedReserve } from "./aave-v3-market.ts";
 import { formatUsd, type LendingStage, startLendingStage } from "./lending-stage.ts";
 
@@ -27,12 +28,6 @@ async function accountOf({ pool }: AaveV3Market): Promise<{ collateral: bigint; 
     stage.wallet,
   ]);
   return { collateral, debt };
-}
-
-async function accountDataOf({ pool }: AaveV3Market) {
-  const data = await stage.deployer.call<bigint[]>(pool, "getUserAccountData", [stage.wallet]);
-  const [collateral = 0n, debt = 0n, , threshold = 0n, , factor = 0n] = data;
-  return { collateral, debt, threshold, factor };
 }
 
 /** In units of 8 decimals; each of our values is rounded to six. */
@@ -159,7 +154,7 @@ describe("Aave v3", () => {
       ["aave-v3", "Second", second.pool.address],
     ]);
     for (const [index, market] of [main, second].entries()) {
-      const own = await accountDataOf(market);
+      const own = await readAccountData(stage, market);
       expect(health[index]).toMatchObject({
         healthFactor: formatUsd(own.factor, 18),
         liquidationThreshold: formatUsd(own.threshold, 4),
@@ -172,22 +167,24 @@ describe("Aave v3", () => {
   });
 
   it("would be liquidated just beyond the distance, and not just before it", async () => {
-    const { health } = await stage.snapshot(reader);
-    const distance = parseDecimal(health[0]?.distanceToLiquidation ?? "NaN", "distance");
-    const reserve = main.reserves.find(({ token }) => token.address === weth.address);
-    if (!reserve) throw new Error("no reserve of WETH");
-    const { feed, price } = reserve;
-    for (const [millionths, isSafe] of [
-      [-50n, true],
-      [50n, false],
-    ] as const) {
-      const lost = distance.units * 10n ** BigInt(18 - distance.scale) + millionths * 10n ** 12n;
-      await stage.deployer.send(feed, "set", [(price * (10n ** 18n - lost)) / 10n ** 18n, 0n]);
-      const { factor } = await accountDataOf(main);
-      expect(factor >= 10n ** 18n).toBe(isSafe);
-      const after = await stage.snapshot(reader);
-      expect(after.health[0]).toMatchObject({ liquidatable: !isSafe, healthFactor: formatUsd(factor, 18) });
+    await expectLiquidationPoint(stage, reader, main, weth);
+  });
+
+  it("has the thresholds of its e-mode, and is liquidated by those", async () => {
+    const { deployer, walletKey } = stage;
+    const before = (await stage.snapshot(reader)).health[1];
+    const category = [1n, 9_300n, 9_500n, 10_100n, `0x${"00".repeat(20)}`, "Dollars"];
+    await deployer.send(second.configurator, "setEModeCategory", category);
+    for (const { address } of [fund, usdc]) {
+      await deployer.send(second.configurator, "setAssetEModeCategory", [address, 1n]);
     }
-    await stage.deployer.send(feed, "set", [price, 0n]);
+    expect((await stage.snapshot(reader)).health[1]).toMatchObject({ liquidationThreshold: "0.85" });
+    await deployer.send(second.pool, "setUserEMode", [1n], { key: walletKey });
+    const { factor, threshold } = await readAccountData(stage, second);
+    const within = (await stage.snapshot(reader)).health[1];
+    expect(threshold).toBe(9_500n);
+    expect(within).toMatchObject({ liquidationThreshold: "0.95", healthFactor: formatUsd(factor, 18) });
+    expect(Number(within?.distanceToLiquidation)).toBeGreaterThan(Number(before?.distanceToLiquidation));
+    await expectLiquidationPoint(stage, reader, second, fund);
   });
 });

@@ -5,8 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createSparkReader } from "../../../src/portfolio/positions/spark/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import type { DeployedContract } from "../support/deployer.ts";
+import { expectLiquidationPoint, readAccountData } from "./aave-liquidation-point.ts";
 import { type AaveV3Market, deployAaveV3Market } from "./aave-v3-market.ts";
-import { type LendingStage, startLendingStage } from "./lending-stage.ts";
+import { formatUsd, type LendingStage, startLendingStage } from "./lending-stage.ts";
 
 const CHAIN_ID = 31337;
 const VARIABLE = 2n;
@@ -74,6 +75,18 @@ describe("SparkLend", () => {
     expect(BigInt(debt?.amount ?? 0)).toBeGreaterThan(40_000n * UNIT);
     expect(summary.totalValueUsd).not.toBeNull();
     expect(summary.warnings).toHaveLength(1);
+  });
+
+  it("has the health of the pool's own account, and is liquidated just beyond the distance", async () => {
+    const { factor, threshold } = await readAccountData(stage, market);
+    const { health } = await stage.snapshot(reader);
+    expect(health).toMatchObject([
+      {
+        ...{ protocol: "spark", name: "SparkLend", contract: market.pool.address, liquidatable: false },
+        ...{ healthFactor: formatUsd(factor, 18), liquidationThreshold: formatUsd(threshold, 4) },
+      },
+    ]);
+    await expectLiquidationPoint(stage, reader, market, weth);
   });
 
   it("shows the same of frozen and paused reserves", async () => {
