@@ -155,13 +155,22 @@ async function whileHoldingLock(
     await work(lock, AbortSignal.any([stop, lost.signal]));
   } catch (error) {
     if (stop.aborted) return;
-    // Only a lost lock can be acquired again.
-    if (!(error instanceof Fault && error.code === "DATABASE_LOCK_LOST")) throw error;
+    // Only a lost lock can be acquired again. What fails first may be a statement before the indexing loop, such as
+    // one that prepares the tables, with the error of its connection.
+    if (lock.isHeld || !(error instanceof Fault && error.retry)) throw error;
     log.warn(
       { component: "indexer", event: "lock_lost", err: error },
       "Lost the indexer lock, waiting for it again",
     );
   } finally {
-    await lock.release();
+    // If the connection fails in this moment, the lock is gone as well.
+    await lock
+      .release()
+      .catch((err) =>
+        log.debug(
+          { component: "indexer", event: "lock_release_failed", err },
+          "The lock was lost, not released",
+        ),
+      );
   }
 }

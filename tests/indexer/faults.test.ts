@@ -1,6 +1,6 @@
 // After any fault of the indexer, its database or its node, the tables equal those of a clean index.
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { openTestDatabase, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNodeOptions, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import {
   type CleanIndex,
@@ -42,6 +42,34 @@ async function startIndex(urls: readonly string[]): Promise<TestIndex> {
   onTestFinished(() => index.close());
   return index;
 }
+
+describe("a lost session of the writer", () => {
+  it(
+    "before the indexing loop has begun is waited out, and does not end the indexer",
+    async () => {
+      const { database, place } = await openTestDatabase();
+      onTestFinished(() => database.close());
+      const blocker = await database.connect("blocker");
+      onTestFinished(() => blocker.end());
+      await blocker.query("begin; lock table deployment in access exclusive mode");
+      const options = { urls: [stage.chain.rpcUrl], deployment: stage.deployment, rpcLimits: QUICK, place };
+      const index = await startTestIndex(options);
+      onTestFinished(() => index.close());
+      const terminate = `select pg_terminate_backend(pid) as ended from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and application_name like '% lock'`;
+      await vi.waitFor(
+        async () => expect((await database.query(terminate)).rows).toEqual([{ ended: true }]),
+        {
+          timeout: MINUTE,
+        },
+      );
+      await blocker.query("commit");
+      await index.waitUntilIndexed(clean.head);
+      expect(await index.digest(clean.finalized)).toEqual(clean.digest);
+    },
+    2 * MINUTE,
+  );
+});
 
 describe("a made-up hash", () => {
   it(
