@@ -1,8 +1,10 @@
 // The gate of a benchmark: sells over a local chain, with a facilitator in the same process.
+import { privateKeyToAccount } from "viem/accounts";
 import { localChain } from "../../src/chain/chains/local.ts";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import { Secret } from "../../src/lib/secret.ts";
+import { claimKey } from "../../src/payments/facilitator/key-claim.ts";
 import { createLocalFacilitator } from "../../src/payments/facilitator/local.ts";
 import { createGate, type Gate, type Sale } from "../../src/payments/paywall/gate.ts";
 import { createSettlementLookup } from "../../src/payments/settlement/onchain.ts";
@@ -18,7 +20,9 @@ type BenchPaymentChain = {
   readonly facilitatorKey: Hex;
 };
 
-export function openBenchGate(
+const keyAddress = (key: Hex) => privateKeyToAccount(key).address.toLowerCase() as Hex;
+
+export async function openBenchGate(
   chain: BenchPaymentChain,
   options: {
     readonly rpc: Rpc;
@@ -26,7 +30,7 @@ export function openBenchGate(
     readonly amount: bigint;
     readonly finality: Parameters<typeof createSettlementLookup>[1];
   },
-): Gate & Sale {
+): Promise<Gate & Sale> {
   const network = `eip155:${chain.chainId}` as const;
   const { asset, payTo } = chain;
   const { rpc, database, amount, finality } = options;
@@ -38,6 +42,7 @@ export function openBenchGate(
       urls: [new Secret(chain.url)],
       privateKey: new Secret(chain.facilitatorKey),
       store: openRecordStore(database),
+      turns: await claimKey({ database, network, address: keyAddress(chain.facilitatorKey), log: benchLog }),
       gas: { ...localChain.gas, revertedGasMax: 2_000_000n, paymentPercent: null },
       log: benchLog,
       onCall: null,

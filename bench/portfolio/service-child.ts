@@ -31,7 +31,7 @@ const book = {
   tokens: new Map([[asset, buildListedToken(asset, "USDC", 6)]]),
   stablecoins: new Set([asset]),
 };
-const gate = openBenchGate(chain, { rpc, database, amount: PRICE, finality: localChain });
+const gate = await openBenchGate(chain, { rpc, database, amount: PRICE, finality: localChain });
 const server = createHttpServer({
   log: benchLog,
   bodyBytesMax: 262_144,

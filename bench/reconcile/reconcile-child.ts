@@ -56,7 +56,7 @@ const payments = await rpc.request(
     })),
   ),
 );
-const gate = openBenchGate(chain, {
+const gate = await openBenchGate(chain, {
   ...{ rpc, database, amount: BigInt(chain.price) },
   finality: { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 },
 });

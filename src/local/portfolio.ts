@@ -84,7 +84,7 @@ export async function serveLocalPortfolio(
     settledCount: () => settled,
     async close() {
       await service.close();
-      paywall.close();
+      await paywall.close();
     },
   };
 }

@@ -124,12 +124,13 @@ async function startServices(
   const addresses = listenAddresses(config);
   const api = await startApi(config, dependencies, opened);
   const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation, payees) };
-  const { server: facilitatorServer } = await createFacilitatorServer(paymentConfig, {
+  const { server: facilitatorServer, release } = await createFacilitatorServer(paymentConfig, {
     database,
     // Its tokens have no value.
     findLedgerRisk: async () => null,
     log,
   });
+  opened.push(release);
   opened.push(() => closeWithDeadline([facilitatorServer.close]));
   const facilitator = await facilitatorServer.listen(addresses.facilitator);
 

@@ -16,6 +16,7 @@ import { sendVendorRequest } from "../../src/portfolio/vendor-request.ts";
 import { LOCAL_GAS } from "../support/chain/local-gas.ts";
 import { startVendorServer, type VendorServer } from "../support/http/vendor-server.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
+import { singleProcessTurns } from "../support/payments/single-process-turns.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 const KEY = "s3cr3t-k3y-0123456789";
@@ -81,6 +82,7 @@ const CALLERS: readonly (readonly [string, (url: string) => Promise<unknown>])[]
       const store = { run: () => Promise.reject(new Error("there are no records")) };
       const facilitator = createLocalFacilitator({
         ...{ network: "eip155:1", urls, privateKey, store, gas: LOCAL_GAS, log: silentLog, onCall: null },
+        turns: singleProcessTurns(store),
       });
       return facilitator.readGasBalance();
     },

@@ -1,7 +1,8 @@
 // The whole portfolio service in process: two market chains, a third chain for payments, and a database.
 
+import { localAccount } from "@sextant/local-chain/accounts";
 import { Registry } from "prom-client";
-import type { Hex, PrivateKeyAccount } from "viem";
+import { type Hex, numberToHex, type PrivateKeyAccount } from "viem";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import {
@@ -30,6 +31,9 @@ import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faul
 import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
+
+// Away from the accounts that pay.
+const KEY_INDEX = 5_000;
 
 type NodeFaultPlan = (calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
 
@@ -104,7 +108,7 @@ async function serveProcess(
   options: ServiceProcessOptions,
 ): Promise<PortfolioService> {
   const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
-  const config = readConfig(environmentOf(paid, bypass, options.facilitatorUrl), {
+  const config = readConfig(await environmentOf(paid, bypass, options.facilitatorUrl), {
     ...paymentSettings,
     ...portfolioSettings,
     ...paywallSettings,
@@ -155,7 +159,7 @@ async function serveProcess(
     open = false;
     await server.close();
     await service.close();
-    paywall.close();
+    await paywall.close();
     for (const { rpc } of clients) rpc.close();
   };
   return { url, routes, close };
@@ -188,11 +192,20 @@ async function stageMarket(market: LocalMarket): Promise<StagedMarket> {
   return staged;
 }
 
-function environmentOf(
+let keys = 0;
+
+/** Processes that settle by themselves have a key each. */
+async function fundNextKey(chain: PaidStage["chain"]): Promise<Hex> {
+  const { address, privateKey } = localAccount(KEY_INDEX + keys++);
+  await chain.request("hardhat_setBalance", [address, numberToHex(10n ** 18n)]);
+  return privateKey;
+}
+
+async function environmentOf(
   { chain, asset, payTo }: PaidStage,
   bypass: boolean,
   facilitatorUrl: string | undefined,
-): Record<string, string> {
+): Promise<Record<string, string>> {
   return {
     PAYMENT_NETWORK: `eip155:${chain.chainId}`,
     PAYMENT_RPC_URL: chain.rpcUrl,
@@ -201,7 +214,7 @@ function environmentOf(
     PAYMENT_ASSET_VERSION: "2",
     PAY_TO: payTo,
     ...(facilitatorUrl === undefined
-      ? { FACILITATOR_PRIVATE_KEY: chain.accounts.facilitator.privateKey }
+      ? { FACILITATOR_PRIVATE_KEY: await fundNextKey(chain) }
       : { FACILITATOR_URL: facilitatorUrl }),
     ...(bypass ? { X402_DEV_BYPASS: "true" } : {}),
   };

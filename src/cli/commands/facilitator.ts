@@ -33,7 +33,8 @@ export const facilitatorCommand: RunCommand = async ({ environment, log, stop })
     opened.push(close);
     const findLedgerRisk = await checkLedgerReplication(database, config, log);
     const dependencies = { database, findLedgerRisk, log, signal: stop };
-    const { server, address } = await createFacilitatorServer(config, dependencies);
+    const { server, address, release } = await createFacilitatorServer(config, dependencies);
+    opened.push(release);
     opened.push(() => closeWithDeadline([server.close]));
     const port = config.facilitatorPort;
     const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });

@@ -6,6 +6,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LOCAL_GAS } from "../../../tests/support/chain/local-gas.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { singleProcessTurns } from "../../../tests/support/payments/single-process-turns.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
@@ -114,11 +115,13 @@ describe("a failure of our own facilitator", () => {
   it("reports the cause, and not the key in a node's address", async () => {
     const { database, drop } = await openTestDatabase();
     onTestFinished(drop);
+    const store = openRecordStore(database);
     const facilitator = createLocalFacilitator({
       network: "eip155:1",
       urls: [new Secret("http://127.0.0.1:1/v2/hunter2"), new Secret("http://user:hunter2@127.0.0.1:1/")],
       privateKey: new Secret<Hex>(`0x${"07".repeat(32)}`),
-      store: openRecordStore(database),
+      store,
+      turns: singleProcessTurns(store),
       gas: LOCAL_GAS,
       log: silentLog,
       onCall: null,

@@ -1,7 +1,8 @@
-// Settles a payload once: a repeated request gets the transaction found in the records and on the chain.
+// Settles a payload once, in any process: a repeated request gets the transaction in the records and on the chain.
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/core/types";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseHash } from "../../lib/hex.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
 import { isEvmNetwork } from "../paywall/offer.ts";
 import { parsePayment } from "../paywall/payment.ts";
 import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
@@ -15,6 +16,7 @@ import {
   type SettlementRecord,
   type SettlementRecords,
 } from "./settlement-records.ts";
+import type { SettlementTurns } from "./settlement-turns.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
 
 type IdempotentSettleOptions = {
@@ -22,6 +24,8 @@ type IdempotentSettleOptions = {
   readonly lookup: TransactionLookup;
   readonly outcomes: SettlementOutcomes;
   readonly guard: PayerGuard;
+  /** Over all processes, by authorization. */
+  readonly turns: SettlementTurns;
   readonly isContract: (payer: Hex) => Promise<boolean>;
   /** Verifies, sends and waits for a block. */
   readonly broadcast: (
@@ -38,7 +42,7 @@ type InFlight = { readonly digest: string; readonly response: Promise<SettleResp
 
 export class IdempotentSettle {
   readonly #options: IdempotentSettleOptions;
-  /** By authorization: one in flight at a time. */
+  /** By authorization, in this process: copies of a request share one settlement. */
   readonly #inFlight = new Map<string, InFlight>();
 
   constructor(options: IdempotentSettleOptions) {
@@ -53,7 +57,9 @@ export class IdempotentSettle {
       if (inFlight.digest === key.digest) return inFlight.response;
       throw competingPayloadError();
     }
-    const response = this.#settleNow(key, payload, terms).finally(() => this.#inFlight.delete(id));
+    const response = this.#options.turns
+      .run([id], (turn) => this.#settleNow(key, payload, terms, turn))
+      .finally(() => this.#inFlight.delete(id));
     this.#inFlight.set(id, { digest: key.digest, response });
     return response;
   }
@@ -63,22 +69,26 @@ export class IdempotentSettle {
    * FacilitatorUnavailableError while a transaction that was sent for it may still be mined.
    */
   async findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null> {
-    const { outcomes } = this.#options;
+    const { outcomes, turns } = this.#options;
     const key = parseKey(payload, terms);
+    const id = authorizationKeyText(key);
     // A payload in flight may be sent at any moment and is recorded only then.
-    if (this.#inFlight.get(authorizationKeyText(key))?.digest === key.digest) throw stillPendingError();
-    const record = await this.#findRecord(key);
-    if (!record) return null;
-    const success = await outcomes.findSuccess(record);
-    if (success) return succeeded(key, success);
-    if (await outcomes.mayBeMined(record)) throw stillPendingError();
-    return null;
+    if (this.#inFlight.get(id)?.digest === key.digest) throw stillPendingError();
+    return turns.run([id], async () => {
+      const record = await this.#findRecord(key);
+      if (!record) return null;
+      const success = await outcomes.findSuccess(record);
+      if (success) return succeeded(key, success);
+      if (await outcomes.mayBeMined(record)) throw stillPendingError();
+      return null;
+    });
   }
 
   async #settleNow(
     { amount, ...key }: KeyAndAmount,
     payload: PaymentPayload,
     terms: PaymentRequirements,
+    turn: StatementRunner,
   ): Promise<SettleResponse> {
     const { records, guard, isContract, broadcast } = this.#options;
     const earlier = await this.#findEarlierSettlement(key);
@@ -86,7 +96,7 @@ export class IdempotentSettle {
     const payment = { ...key, isContract: await isContract(key.payer) };
     const result = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
       const response = await broadcast(payload, terms, {
-        beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }),
+        beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }, turn),
         onRejected: (transaction) => records.removeTransaction(key, transaction),
       });
       return this.#concludeResponse(payment, response);

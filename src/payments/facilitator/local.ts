@@ -21,6 +21,7 @@ import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
 import { PayerGuard } from "./payer-guard.ts";
 import { createSettlementOutcomes, openSettlementRecords } from "./settlement-records.ts";
+import type { SettlementTurns } from "./settlement-turns.ts";
 import { createTransactionLookup } from "./transaction-lookup.ts";
 import { createTransferScheme, TRANSFER_GAS_LIMIT, TRANSFER_GAS_LIMIT_MAX } from "./transfer-scheme.ts";
 
@@ -30,6 +31,7 @@ type LocalFacilitatorOptions = {
   readonly privateKey: Secret<Hex>;
   /** Records what was sent and what reverted; it outlives the process. */
   readonly store: StatementRunner;
+  readonly turns: SettlementTurns;
   readonly gas: FacilitatorGasLimits;
   readonly log: Log;
   /** For the metrics of the calls to nodes. */
@@ -63,7 +65,7 @@ const NONCE_GAP_MS = 10_000;
 const FEE_NODES_MAX = 2;
 
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
-  const { network, gas, log, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
+  const { network, gas, log, turns, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
   const account = privateKeyToAccount(options.privateKey.reveal());
   const { address } = account;
   const tracker = createOperationTracker();
@@ -97,14 +99,14 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   // Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures.
   const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";
   const guard = new PayerGuard({
-    ...{ network, records, isContract, log },
+    ...{ network, records, isContract, log, turns },
     balanceOf: lookup.readBalance,
     isPending: outcomes.isNewestPending,
     revertedGasMax: gas.revertedGasMax,
     transferGasMax: TRANSFER_GAS_LIMIT_MAX,
   });
   const idempotent = new IdempotentSettle({
-    ...{ records, lookup, outcomes, guard, isContract },
+    ...{ records, lookup, outcomes, guard, isContract, turns },
     broadcast: scheme.broadcast,
   });
   return {

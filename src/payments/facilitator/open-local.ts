@@ -1,4 +1,6 @@
 // The facilitator of this process as configured: its key, its nodes, and what it may pay for gas on this chain.
+import { getAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { findChainById } from "../../chain/chains/chains.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
@@ -12,13 +14,22 @@ import type { Secret } from "../../lib/secret.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { PaymentAssetConfig, PaymentToken } from "../payment-token.ts";
+import { claimKey, type KeyClaim } from "./key-claim.ts";
 import { createLocalFacilitator, type FacilitatorGasLimits, type LocalFacilitator } from "./local.ts";
 
 export type FacilitatorGasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;
 
 const GWEI_DECIMALS = 9;
 
-export function openLocalFacilitator(
+/** A facilitator that shares its database with others, which have keys of their own. */
+export type ClaimedFacilitator = LocalFacilitator & {
+  /** Whether this process may send with its key at the moment. */
+  readonly isKeyHeld: boolean;
+  close(): Promise<void>;
+};
+
+/** Throws CONFIG_INVALID where another process keeps the key. */
+export async function openLocalFacilitator(
   config: FacilitatorGasConfig,
   token: PaymentToken,
   needs: {
@@ -27,14 +38,38 @@ export function openLocalFacilitator(
     readonly database: Database;
     readonly log: Log;
     readonly onCall: CallObserver | null;
+    readonly signal?: AbortSignal | undefined;
   },
-): LocalFacilitator {
-  const { urls, privateKey, database, log, onCall } = needs;
-  return createLocalFacilitator({
-    ...{ network: token.network, urls, privateKey, log, onCall },
+): Promise<ClaimedFacilitator> {
+  const { urls, privateKey, database, log, onCall, signal } = needs;
+  const { network } = token;
+  const address = privateKeyToAccount(privateKey.reveal()).address.toLowerCase() as Hex;
+  const claim = await claimKey({ database, network, address, log, signal });
+  const facilitator = createLocalFacilitator({
+    ...{ network, urls, privateKey, log, onCall, turns: claim },
     store: openRecordStore(database),
     gas: createGasLimits(config, token),
   });
+  return {
+    ...facilitator,
+    get isKeyHeld() {
+      return claim.isHeld;
+    },
+    getSupported: async () => listSigners(await facilitator.getSupported(), claim),
+    close: () => claim.release(),
+  };
+}
+
+/** Any of the processes behind one address may send a transfer. */
+async function listSigners(
+  supported: Awaited<ReturnType<LocalFacilitator["getSupported"]>>,
+  claim: KeyClaim,
+): Promise<typeof supported> {
+  const accounts = (await claim.findClaimedAccounts()).map((account) => getAddress(account));
+  const signers = Object.entries(supported.signers).map(
+    ([family, own]) => [family, [...new Set([...own, ...accounts])].sort()] as const,
+  );
+  return { ...supported, signers: Object.fromEntries(signers) };
 }
 
 /** Throws CONFIG_INVALID where nothing says what gas may cost. */

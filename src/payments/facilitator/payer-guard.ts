@@ -7,6 +7,7 @@ import type { PaymentKey } from "../ledger/row.ts";
 import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
+import type { SettlementTurns } from "./settlement-turns.ts";
 
 type GuardedPayment = {
   readonly key: PaymentKey;
@@ -17,6 +18,8 @@ type GuardedPayment = {
 type PayerGuardOptions = {
   readonly network: string;
   readonly records: SettlementRecords;
+  /** Over all processes, by contract account. */
+  readonly turns: SettlementTurns;
   /** Gas that reverted transfers of contract accounts may cost within an hour. */
   readonly revertedGasMax: bigint;
   /** The most gas that one transfer can cost. */
@@ -37,9 +40,10 @@ const CONTRACTS_AT_ONCE_MAX = 8n;
 
 export class PayerGuard {
   readonly #options: PayerGuardOptions;
-  /** Bounds the settlements of contract accounts. */
+  /** Bounds the settlements of contract accounts, in this process and over all. */
   readonly #contractSlots: ConcurrencyLimit;
-  /** One settlement at a time per contract account. */
+  readonly #slotNames: readonly string[];
+  /** One settlement at a time per contract account, in this process. */
   readonly #turns = new Map<Hex, ConcurrencyLimit>();
   /** Settlements in flight, in the order in which they started. */
   readonly #inFlight = new Map<string, GuardedPayment>();
@@ -48,10 +52,9 @@ export class PayerGuard {
     this.#options = options;
     const affordable = options.revertedGasMax / options.transferGasMax;
     const slots = affordable < CONTRACTS_AT_ONCE_MAX ? affordable : CONTRACTS_AT_ONCE_MAX;
-    this.#contractSlots = createConcurrencyLimit({
-      runningMax: Math.max(1, Number(slots)),
-      waitingMax: WAITING_CONTRACTS_MAX,
-    });
+    const runningMax = Math.max(1, Number(slots));
+    this.#contractSlots = createConcurrencyLimit({ runningMax, waitingMax: WAITING_CONTRACTS_MAX });
+    this.#slotNames = Array.from({ length: runningMax }, (_, i) => `${options.network} contract slot ${i}`);
   }
 
   /** Why payments of this payer are rejected now; null when they are not. */
@@ -69,8 +72,14 @@ export class PayerGuard {
   /** Runs a settlement, or returns the reason for which it was not started. */
   run<T>(payment: GuardedPayment, settle: () => Promise<T>): Promise<T | { readonly rejected: string }> {
     if (!payment.isContract) return this.#runAdmitted(payment, settle);
-    return this.#runOneAtATime(payment.key.payer, () =>
-      this.#contractSlots.run(() => this.#runAdmitted(payment, settle)),
+    const { network, turns } = this.#options;
+    const { payer } = payment.key;
+    return this.#runOneAtATime(payer, () =>
+      this.#contractSlots.run(() =>
+        turns.run([`${network} contract ${payer}`], () =>
+          turns.run(this.#slotNames, () => this.#runAdmitted(payment, settle)),
+        ),
+      ),
     );
   }
 

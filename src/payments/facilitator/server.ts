@@ -31,8 +31,7 @@ import {
   resolvePaymentAsset,
 } from "../payment-token.ts";
 import { createFacilitatorEndpoints } from "./endpoints.ts";
-import type { LocalFacilitator } from "./local.ts";
-import { checkGasSettings, openLocalFacilitator } from "./open-local.ts";
+import { type ClaimedFacilitator, checkGasSettings, openLocalFacilitator } from "./open-local.ts";
 
 type FacilitatorConfig = Config<
   typeof listenSettings & typeof requestSettings & typeof paymentSettings & typeof facilitatorSettings
@@ -51,18 +50,23 @@ const API_INFO = {
     "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
 };
 
-/** Returns the server before it listens. Throws if the token on chain is not the configured one. */
+/**
+ * Returns the server before it listens. Throws if the token on chain is not the configured one, or if another process
+ * keeps the key. `release` gives the key up, once nothing is in flight.
+ */
 export async function createFacilitatorServer(
   config: FacilitatorConfig,
   needs: FacilitatorNeeds,
-): Promise<{ readonly server: HttpServer; readonly address: Hex }> {
+): Promise<{ readonly server: HttpServer; readonly address: Hex; release(): Promise<void> }> {
   const { database, log, signal } = needs;
   const asset = resolvePaymentAsset(config);
   const { privateKey, urls } = checkFacilitatorConfig(config);
   const registry = new Registry();
   const onCall = createRpcMetrics(registry);
   const token = await verifyToken(config, asset, { log, onCall, signal });
-  const facilitator = openLocalFacilitator(config, token, { privateKey, urls, database, log, onCall });
+  const facilitator = await openLocalFacilitator(config, token, {
+    ...{ privateKey, urls, database, log, onCall, signal },
+  });
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",
     help: "Payments verified and settled, by outcome.",
@@ -92,7 +96,7 @@ export async function createFacilitatorServer(
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   addOpenApiRoutes(server.app, buildFacilitatorDocument(endpoints));
-  return { server, address: facilitator.address };
+  return { server, address: facilitator.address, release: facilitator.close };
 }
 
 export function buildFacilitatorDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
@@ -146,7 +150,7 @@ async function verifyToken(
 }
 
 async function checkReadiness(
-  facilitator: LocalFacilitator,
+  facilitator: ClaimedFacilitator,
   { findLedgerRisk, log }: FacilitatorNeeds,
 ): Promise<Readiness> {
   try {
@@ -158,6 +162,9 @@ async function checkReadiness(
       "The facilitator's database does not respond",
     );
     return { ready: false, reason: "The database does not respond." };
+  }
+  if (!facilitator.isKeyHeld) {
+    return { ready: false, reason: `The key of ${facilitator.address} is not claimed by this process.` };
   }
   try {
     if ((await facilitator.readGasBalance()) > 0n) return { ready: true };

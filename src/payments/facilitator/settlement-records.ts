@@ -36,10 +36,11 @@ type RevertRecord = {
 export type SettlementRecords = {
   /** All payloads sent for one nonce. */
   find(key: PaymentKey): Promise<readonly SettlementRecord[]>;
-  /** Records a transaction before it is broadcast. */
+  /** Records a transaction before it is broadcast, through the store of the turn in which it is sent. */
   addTransaction(
     payment: SettlementKey & { readonly isContract: boolean },
     sent: { readonly transaction: Hex; readonly gas: bigint },
+    turn: StatementRunner,
   ): Promise<void>;
   /** The node rejected a recorded transaction: it was never in a mempool. */
   removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
@@ -101,10 +102,10 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
 
   return {
     find: (key) => select(sameNonce(key)),
-    async addTransaction({ isContract, ...key }, { transaction, gas }) {
+    async addTransaction({ isContract, ...key }, { transaction, gas }, turn) {
       await prune();
       const now = at(clock.nowMs());
-      await store.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
+      await turn.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
           transactions, is_open, is_contract, gas, created_at, updated_at)
         values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
           array[${transaction}::text], true, ${isContract}, ${gas.toString()}::bigint, ${now}, ${now})

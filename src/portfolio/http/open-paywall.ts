@@ -41,7 +41,7 @@ type PortfolioPaywall = {
   /** Null for the bypass, which takes no payments. */
   readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
-  close(): void;
+  close(): Promise<void>;
 };
 
 type PortfolioPaywallOptions = {
@@ -93,7 +93,7 @@ export async function openPortfolioPaywall(
   const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
   try {
     const token = await readPaymentToken(rpc, asset, options);
-    if (!config.devBypass) return openGate(config, token, options, rpc);
+    if (!config.devBypass) return await openGate(config, token, options, rpc);
     rpc.close();
     return openBypass(config, token, options);
   } catch (error) {
@@ -112,30 +112,37 @@ function openBypass(
     sold: offered.map(({ declaration, offer }) => ({ declaration, sale: createFreeSale(offer) })),
     reconcile: null,
     devBypass: true,
-    close: () => undefined,
+    close: async () => undefined,
   };
 }
 
-function openGate(
+async function openGate(
   config: PaywallConfig,
   token: PaymentToken,
   options: PortfolioPaywallOptions,
   rpc: Rpc,
-): PortfolioPaywall {
+): Promise<PortfolioPaywall> {
   const { log, count } = options;
   const offered = createOffers(config, token, options);
   const offers = offered.map(({ offer }) => offer);
   const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
+  const { facilitator, close } = await openFacilitator(config, token, offers, options);
   const gate = createGate({
     scope: token,
     store: openRecordStore(options.database),
-    facilitator: openFacilitator(config, token, offers, options),
+    facilitator,
     lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
     log,
     count,
   });
   const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
-  return { sold, reconcile: gate.reconcile, devBypass: false, close: () => rpc.close() };
+  return {
+    ...{ sold, reconcile: gate.reconcile, devBypass: false },
+    async close() {
+      rpc.close();
+      await close();
+    },
+  };
 }
 
 function readPayee({ payTo }: PaywallConfig): Hex {
@@ -190,19 +197,22 @@ function createOffer(
   };
 }
 
-function openFacilitator(
+async function openFacilitator(
   config: PaywallConfig,
   token: PaymentToken,
   offers: readonly PaymentOffer[],
-  { database, log, onCall }: PortfolioPaywallOptions,
-): PaymentFacilitator {
+  { database, log, onCall, signal }: PortfolioPaywallOptions,
+): Promise<{ readonly facilitator: PaymentFacilitator; close(): Promise<void> }> {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     const url = facilitatorUrl.reveal().replace(/\/+$/, "");
-    return withListings(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offers);
+    const remote = withListings(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offers);
+    return { facilitator: remote, close: async () => undefined };
   }
   if (privateKey === null) throw facilitatorMissing();
-  return openLocalFacilitator(config, token, { urls, privateKey, database, log, onCall });
+  const needs = { urls, privateKey, database, log, onCall, signal };
+  const facilitator = await openLocalFacilitator(config, token, needs);
+  return { facilitator, close: facilitator.close };
 }
 
 function facilitatorMissing(): Fault {

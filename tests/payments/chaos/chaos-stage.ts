@@ -1,4 +1,4 @@
-// Everything money passes through, for real: two chains, a database, two selling processes, a facilitator and a bad way to it.
+// Everything money passes through, for real: two chains, a database, two selling processes, facilitators and a bad way to them.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,8 @@ export type ChaosStage = {
   readonly paid: PaymentChain;
   readonly facilitatorProxy: FaultyFacilitator;
   readonly portfolios: readonly RestartedProcess[];
-  readonly facilitator: RestartedProcess;
+  /** A key each, behind one address. */
+  readonly facilitators: readonly RestartedProcess[];
   /** The ledger that the services share. */
   readonly database: Database;
   /** Wallets with something to show. */
@@ -31,6 +32,7 @@ const LISTENS = /"event":"[a-z]+_listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/
 export async function openChaosStage(options: {
   readonly databaseUrl: string;
   readonly payers: number;
+  readonly facilitators: number;
   readonly random: () => number;
   readonly faultySettles: number;
   readonly onSettle: (number: number) => void;
@@ -54,17 +56,16 @@ export async function openChaosStage(options: {
       closing.push(() => started.stop());
       return started;
     };
-    let facilitatorUrl: () => string | null = () => null;
+    const facilitators: RestartedProcess[] = [];
     const way = await startFaultyFacilitator({
       ...options,
-      target: () => facilitatorUrl(),
+      target: takeTurns(facilitators),
       frontRun: paid.frontRun,
     });
     closing.push(() => way.stop());
     const settling = {
       ...shared,
       FACILITATOR_PORT: "0",
-      FACILITATOR_PRIVATE_KEY: paid.chain.accounts.facilitator.privateKey,
       FACILITATOR_PAYEES: paid.payTo,
     };
     const selling = {
@@ -76,12 +77,14 @@ export async function openChaosStage(options: {
       PAY_TO: paid.payTo,
       FACILITATOR_URL: way.url,
     };
-    const [facilitator, ...portfolios] = await Promise.all([
-      start("facilitator", settling),
-      start("portfolio", selling),
-      start("portfolio", selling),
+    const keys = await paid.fundKeys(options.facilitators);
+    const startFacilitator = (key: string) =>
+      start("facilitator", { ...settling, FACILITATOR_PRIVATE_KEY: key });
+    const [settlers, portfolios] = await Promise.all([
+      Promise.all(keys.map(startFacilitator)),
+      Promise.all([start("portfolio", selling), start("portfolio", selling)]),
     ]);
-    facilitatorUrl = () => facilitator.url;
+    facilitators.push(...settlers);
     const database = await openDatabase({
       connection: { url: new Secret(options.databaseUrl) },
       schema: "sextant",
@@ -92,11 +95,21 @@ export async function openChaosStage(options: {
     closing.push(() => database.close());
     const { payer, agent, solver, merchant } = market.accounts;
     const wallets = [payer, agent, solver, merchant].map(({ address }) => address.toLowerCase());
-    return { paid, facilitatorProxy: way, portfolios, facilitator, database, wallets, close };
+    return { paid, facilitatorProxy: way, portfolios, facilitators, database, wallets, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** One address for all: each request goes to the next process that is up. */
+function takeTurns(processes: readonly RestartedProcess[]): () => string | null {
+  let turns = 0;
+  return () => {
+    const up = processes.flatMap(({ url }) => url ?? []);
+    turns += 1;
+    return up[turns % up.length] ?? null;
+  };
 }
 
 function paymentEnvironment({ chain, asset }: PaymentChain): Readonly<Record<string, string>> {

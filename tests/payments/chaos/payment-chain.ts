@@ -4,7 +4,7 @@ import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "@sextant/contrac
 import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
-import { localAccount } from "@sextant/local-chain/accounts";
+import { type LocalAccount, localAccount } from "@sextant/local-chain/accounts";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { PaymentPayload } from "@x402/core/types";
 import {
@@ -15,6 +15,7 @@ import {
   http,
   numberToHex,
   type PrivateKeyAccount,
+  type PublicClient,
   parseEventLogs,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -32,6 +33,10 @@ export type PaymentChain = {
   readonly asset: Hex;
   readonly payTo: Hex;
   readonly payers: readonly PrivateKeyAccount[];
+  /** Keys of accounts that can pay gas. */
+  fundKeys(count: number): Promise<readonly Hex[]>;
+  /** Transactions of those accounts, and how many of them reverted. */
+  countSent(): Promise<{ readonly sent: number; readonly reverted: number }>;
   /** Every transfer to us, with the authorization it used. */
   transfers(): Promise<readonly ObservedTransfer[]>;
   /** Carries a payment out in a stranger's transaction, which pays more for its place in the block than any of ours. */
@@ -49,6 +54,8 @@ const DOLLARS = 1_000_000n;
 const MINTS_PER_TRANSACTION = 250;
 const PAYER_INDEX = 1_000;
 const PAYEE_INDEX = 900;
+const KEY_INDEX = 910;
+const GAS_WEI = 10n ** 18n;
 // Longer than any signature here is good for.
 const EXPIRE_SECONDS = 300n;
 const FINAL_BLOCKS = 40;
@@ -65,7 +72,17 @@ export async function startPaymentChain(payersCount: number): Promise<PaymentCha
   await chain.request("evm_setAutomine", [false]);
   await chain.request("evm_setIntervalMining", [BLOCK_MS]);
   const node = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) });
+  const keys: LocalAccount[] = [];
   return {
+    async fundKeys(count) {
+      for (let i = 0; i < count; i += 1) {
+        const account = localAccount(KEY_INDEX + i);
+        await chain.request("hardhat_setBalance", [account.address, numberToHex(GAS_WEI)]);
+        keys.push(account);
+      }
+      return keys.map(({ privateKey }) => privateKey);
+    },
+    countSent: () => countSent(node, new Set(keys.map(({ address }) => address.toLowerCase()))),
     chain,
     asset,
     payTo,
@@ -98,6 +115,20 @@ export async function startPaymentChain(payersCount: number): Promise<PaymentCha
       await chain.mine(FINAL_BLOCKS);
     },
   };
+}
+
+async function countSent(node: PublicClient, senders: ReadonlySet<string>) {
+  const head = await node.getBlockNumber();
+  let [sent, reverted] = [0, 0];
+  for (let blockNumber = 1n; blockNumber <= head; blockNumber += 1n) {
+    const { transactions } = await node.getBlock({ blockNumber, includeTransactions: true });
+    for (const { hash, from } of transactions) {
+      if (!senders.has(from.toLowerCase())) continue;
+      sent += 1;
+      if ((await node.getTransactionReceipt({ hash })).status === "reverted") reverted += 1;
+    }
+  }
+  return { sent, reverted };
 }
 
 const FRONT_RUN_GAS = {

@@ -13,6 +13,7 @@ it("every transfer has one response, every response one transfer, and the ledger
       databaseUrl: environment.DATABASE_URL,
       payers: 30,
       payments: 2,
+      facilitators: 1,
       seed: SEED,
       log: (line) => lines.push(line),
     });

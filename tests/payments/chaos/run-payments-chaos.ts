@@ -26,6 +26,7 @@ type PaymentsChaosOptions = {
   readonly databaseUrl: string;
   readonly payers: number;
   readonly payments: number;
+  readonly facilitators: number;
   readonly seed: number;
   readonly log: (line: string) => void;
 };
@@ -49,7 +50,7 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
   const { onSettle } = killer;
   const stage = await openChaosStage({ ...options, random: seededRandom(seed), faultySettles, onSettle });
   try {
-    killer.victims.push(...stage.portfolios, stage.facilitator);
+    killer.victims.push(...victimsOf(stage));
     log(`${payers} payers × ${payments}, seed ${seed}: the stage is up after ${Date.now() - startedMs} ms`);
     const boughtMs = Date.now();
     const bought = (await Promise.all(stage.paid.payers.map((_, i) => buyer(stage, options, i)))).flat();
@@ -59,7 +60,7 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
     await settleDown(stage);
     log(`everything is reconciled after ${Date.now() - reconciledMs} ms`);
     const { findings, counts } = await verifyPayments(stage, bought);
-    const kills = [...stage.portfolios, stage.facilitator].map((each) => each.kills);
+    const kills = victimsOf(stage).map((each) => each.kills);
     const faults = [...stage.facilitatorProxy.settleFaults]
       .map(([fault, count]) => `${fault} ${count}`)
       .sort();
@@ -68,6 +69,11 @@ export async function runPaymentsChaos(options: PaymentsChaosOptions): Promise<P
   } finally {
     await stage.close();
   }
+}
+
+/** With several facilitators these die first. */
+function victimsOf({ portfolios, facilitators }: ChaosStage) {
+  return facilitators.length > 1 ? [...facilitators, ...portfolios] : [...portfolios, ...facilitators];
 }
 
 async function buyer(

@@ -1,4 +1,4 @@
-// `npm run money [-- --payers N --payments N --seed N]`: the money test at full size, as a table.
+// `npm run money [-- --payers N --payments N --facilitators N --seed N]`: the money test at full size, as a table.
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ const { values } = parseArgs({
   options: {
     payers: { type: "string", default: "200" },
     payments: { type: "string", default: "3" },
+    facilitators: { type: "string", default: "3" },
     seed: { type: "string", default: "1" },
   },
 });
@@ -31,6 +32,7 @@ try {
     databaseUrl: formatConnectionUrl(server.connection),
     payers: whole("payers"),
     payments: whole("payments"),
+    facilitators: whole("facilitators"),
     seed: whole("seed"),
     log: (line) => process.stdout.write(`${line}\n`),
   });

@@ -37,6 +37,10 @@ type Evidence = {
   readonly replays: ReadonlyMap<string, PayerResponse>;
   readonly transfersAfter: Transfers;
   readonly balance: bigint;
+  /** Transactions of the facilitators, and why some of them reverted. */
+  readonly sent: number;
+  readonly reverted: number;
+  readonly excusedReverts: number;
 };
 
 type Transfers = Awaited<ReturnType<ChaosStage["paid"]["transfers"]>>;
@@ -51,9 +55,10 @@ export async function verifyPayments(
     ...checkDeliveries(evidence),
     ...checkRejections(evidence),
     ...checkSums(evidence),
+    checkReverts(evidence),
     checkEach(
       "no process ended by itself",
-      [...stage.portfolios, stage.facilitator],
+      [...stage.portfolios, ...stage.facilitators],
       ({ crashes }) => crashes.join("\n") || null,
     ),
     checkService(evidence),
@@ -79,6 +84,8 @@ async function collectEvidence(stage: ChaosStage, bought: readonly PurchaseRecor
     replays: await replayAll(stage, signed),
     transfersAfter: await paid.transfers(),
     balance: await paid.balance(),
+    ...(await paid.countSent()),
+    excusedReverts: countExcuses(stage),
   };
 }
 
@@ -178,6 +185,20 @@ function checkSums({ transfers, transfersAfter, settled, balance }: Evidence): I
   ];
 }
 
+/** A stranger who is quicker costs us a revert, and so does a process that dies between its record and its broadcast. */
+function countExcuses({ facilitatorProxy, facilitators, portfolios }: ChaosStage): number {
+  const kills = [...facilitators, ...portfolios].reduce((sum, each) => sum + each.kills, 0);
+  return (facilitatorProxy.settleFaults.get("front-run") ?? 0) + kills;
+}
+
+function checkReverts({ reverted, excusedReverts }: Evidence): InvariantResult {
+  return checkEach(
+    "a payment is sent once: transactions revert for a stranger or a kill only",
+    [reverted],
+    () => (reverted <= excusedReverts ? null : `${reverted} reverts for ${excusedReverts} causes`),
+  );
+}
+
 function checkService({ signed }: Evidence): InvariantResult {
   const patient = signed.filter(({ behaviour }) => behaviour !== "leaving");
   const had = patient.filter(({ responses }) => responses.some(isSold));
@@ -188,13 +209,14 @@ function checkService({ signed }: Evidence): InvariantResult {
   );
 }
 
-function countPayments({ bought, signed, transfers, rows, ofNonce }: Evidence) {
+function countPayments({ bought, signed, transfers, rows, ofNonce, sent, reverted }: Evidence) {
   const states = [...new Set(rows.map(({ state }) => state))].sort();
   const forged = forgedResponses(bought);
   const honest = allResponses(signed).map(({ response }) => response);
   return {
     purchases: bought.length,
     "transfers on chain": transfers.length,
+    "transactions of facilitators": `${sent}, ${reverted} reverted`,
     "signatures with a 200": signed.filter(({ responses }) => responses.some(isSold)).length,
     "200s seen": soldResponses(signed).length,
     "paid without a 200, retrieved": transfers.filter(

@@ -37,6 +37,7 @@ import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { silentLog } from "../quiet-log.ts";
 import { openPaidBackend, type PaidBackend } from "./paid-backend.ts";
 import { TEST_NETWORK, waitFor } from "./paid-client.ts";
+import { singleProcessTurns } from "./single-process-turns.ts";
 
 export const TEST_PRICE = 10_000n;
 export const TEST_ORIGIN = "https://sold.example";
@@ -68,11 +69,13 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     limits: { requestTimeoutMs: 5_000, pauseMsBase: 1, pauseMsMax: 20 },
   });
   const settlements = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
+  const sent = openRecordStore(database);
   const inProcess = createLocalFacilitator({
     network: TEST_NETWORK,
     urls,
     privateKey: new Secret(chain.accounts.facilitator.privateKey),
-    store: openRecordStore(database),
+    store: sent,
+    turns: singleProcessTurns(sent),
     gas: LOCAL_GAS,
     log: silentLog,
     onCall: null,

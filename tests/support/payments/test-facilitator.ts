@@ -8,12 +8,14 @@ import {
   type FacilitatorGasLimits,
   type LocalFacilitator,
 } from "../../../src/payments/facilitator/local.ts";
+import type { SettlementTurns } from "../../../src/payments/facilitator/settlement-turns.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
 import { silentLog } from "../quiet-log.ts";
 import { signPaymentFor, TEST_NETWORK } from "./paid-client.ts";
 import { type PaidStage, TEST_PRICE } from "./paid-stage.ts";
+import { singleProcessTurns } from "./single-process-turns.ts";
 
 export function openTestFacilitator(
   stage: Pick<PaidStage, "database" | "chain">,
@@ -23,16 +25,19 @@ export function openTestFacilitator(
     readonly gas?: Partial<FacilitatorGasLimits>;
     readonly clock?: Clock;
     readonly database?: Database;
+    readonly turns?: SettlementTurns;
     readonly confirmationMs?: number;
     readonly nonceGapMs?: number;
   },
 ): LocalFacilitator {
   const { urls = [stage.chain.rpcUrl], database = stage.database, clock } = options;
+  const store = openRecordStore(database);
   return createLocalFacilitator({
     network: TEST_NETWORK,
     urls: urls.map((url) => new Secret(url)),
     privateKey: new Secret(options.privateKey),
-    store: openRecordStore(database),
+    store,
+    turns: options.turns ?? singleProcessTurns(store),
     gas: { ...LOCAL_GAS, ...options.gas },
     log: silentLog,
     onCall: null,

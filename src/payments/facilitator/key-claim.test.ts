@@ -1,0 +1,191 @@
+// Several facilitators over one database: a key each, one transaction a payment, and the work of a dead one goes on.
+import type { PaymentPayload } from "@x402/core/types";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import { signPaymentFor, TEST_NETWORK, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
+import {
+  ACCEPTING_ACCOUNT_CODE,
+  openContractPayer,
+  openTestFacilitator,
+  paymentTermsOf,
+} from "../../../tests/support/payments/test-facilitator.ts";
+import { silentLog } from "../../../tests/support/quiet-log.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { type Database, openDatabase } from "../../store/postgres/database.ts";
+import { requestSettle } from "./facilitator.ts";
+import { claimKey } from "./key-claim.ts";
+
+let stage: PaidStage;
+let place: TestDatabase;
+let paid: string;
+beforeAll(async () => {
+  [stage, place] = await Promise.all([openPaidStage("in process"), createMigratedDatabase()]);
+  paid = `${(await stage.serve()).url}/paid?q=x`;
+});
+afterAll(async () => {
+  await stage.close();
+  await place.drop();
+});
+
+type Account = "attestor" | "guardian";
+const addressOf = (account: Account) => stage.chain.accounts[account].address.toLowerCase() as Hex;
+const sentBy = (account: Account) => stage.node.getTransactionCount({ address: addressOf(account) });
+const signed = async () => (await signPaymentFor(paid, await stage.payer(), stage.asset)).payload;
+
+/** As a process of its own: its own connections, which the test can end. */
+async function openProcess(account: Account, options: { readonly turnMsMax?: number } = {}) {
+  const name = `${account} ${Math.random()}`;
+  const database = await openDatabase({
+    ...{ connection: place.connection, schema: "sextant", poolMax: 2, log: silentLog, applicationName: name },
+  });
+  const claim = await claimOf(database, account, options);
+  onTestFinished(async () => {
+    await claim.release();
+    await database.close();
+  });
+  const { privateKey } = stage.chain.accounts[account];
+  const facilitator = openTestFacilitator(stage, { privateKey, database, turns: claim });
+  return {
+    claim,
+    settle: (payload: PaymentPayload) => requestSettle(facilitator, payload, paymentTermsOf(stage)),
+    facilitator,
+    /** The server ends the session that holds the key, as it does when a process is killed. */
+    endSession: () =>
+      database.query({
+        text: "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1",
+        values: [`${name} lock`],
+      }),
+  };
+}
+
+const claimOf = (database: Database, account: Account, options: { readonly turnMsMax?: number } = {}) =>
+  claimKey({
+    ...{ database, network: TEST_NETWORK, address: addressOf(account), log: silentLog, waitMs: 0 },
+    ...options,
+  });
+
+describe("a key", () => {
+  it("is used by one process at a time, and the second is told what to change", async () => {
+    const first = await openProcess("attestor");
+    await expect(openProcess("attestor")).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("give each facilitator a key of its own"),
+    });
+    await first.claim.release();
+    expect((await openProcess("attestor")).claim.isHeld).toBe(true);
+  });
+
+  it("is listed with those of the other processes while they live", async () => {
+    const [first, second] = [await openProcess("attestor"), await openProcess("guardian")];
+    const both = [addressOf("attestor"), addressOf("guardian")].sort();
+    expect(await first.claim.findClaimedAccounts()).toEqual(both);
+    await first.claim.release();
+    expect(await second.claim.findClaimedAccounts()).toEqual([addressOf("guardian")]);
+  });
+
+  it("is claimed again after its session ended, and sends nothing until then", async () => {
+    const process = await openProcess("attestor");
+    const payload = await signed();
+    const sent = await sentBy("attestor");
+    await process.endSession();
+    await waitFor(async () => !process.claim.isHeld);
+    expect(await process.settle(payload)).toMatchObject({ kind: "unknown" });
+    expect(await sentBy("attestor")).toBe(sent);
+    await waitFor(async () => process.claim.isHeld);
+    expect(await process.settle(payload)).toMatchObject({ kind: "settled" });
+  });
+});
+
+describe("a payment that reaches two processes at once", () => {
+  it("is sent once, and both give the same response", async () => {
+    const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
+    const payload = await signed();
+    const before = (await sentBy("attestor")) + (await sentBy("guardian"));
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    const outcomes = Promise.all(processes.map(({ settle }) => settle(payload)));
+    await waitFor(async () => ((await stage.chain.request("eth_pendingTransactions")) as []).length > 0);
+    await stage.chain.request("evm_setIntervalMining", [100]);
+    onTestFinished(() => void stage.chain.request("evm_setIntervalMining", [0]));
+    const [first, second] = await outcomes;
+    expect(first).toMatchObject({ kind: "settled" });
+    expect(second).toEqual(first);
+    expect((await sentBy("attestor")) + (await sentBy("guardian"))).toBe(before + 1);
+  });
+
+  it("is one at a time where an account with code pays", async () => {
+    const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
+    const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
+    const payloads = await Promise.all([account.payload(), account.payload()]);
+    const outcomes = await Promise.all(
+      processes.map(({ settle }, i) => settle(payloads[i] as PaymentPayload)),
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["settled", "settled"]);
+    const blocks = (await stage.transfersFrom(account.address)).map(({ blockNumber }) => blockNumber);
+    expect(new Set(blocks).size).toBe(2);
+  });
+
+  it("is left to the one that has it, for as long as a request may wait", async () => {
+    const [first, second] = [
+      await openProcess("attestor"),
+      await openProcess("guardian", { turnMsMax: 300 }),
+    ];
+    let release = () => {};
+    const busy = first.claim.run(["a payment"], () => new Promise<void>((resolve) => (release = resolve)));
+    await waitFor(async () =>
+      second.claim
+        .run(["a payment"], async () => false)
+        .catch((error: Error) => /still busy/.test(error.message)),
+    );
+    const slots = ["a payment", "another"];
+    await expect(second.claim.run(slots, async () => "the other")).resolves.toBe("the other");
+    release();
+    await busy;
+    await expect(second.claim.run(["a payment"], async () => "free")).resolves.toBe("free");
+  });
+});
+
+describe("a payment of a process that died", () => {
+  it("is found where it was sent, and not sent again", async () => {
+    const [dying, other] = [await openProcess("attestor"), await openProcess("guardian")];
+    const payload = await signed();
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    void dying.settle(payload);
+    await waitFor(async () => ((await stage.chain.request("eth_pendingTransactions")) as []).length > 0);
+    const sent = await sentBy("guardian");
+    await dying.claim.release();
+    const taken = other.settle(payload);
+    await stage.chain.mine();
+    expect(await taken).toMatchObject({ kind: "settled" });
+    expect(await sentBy("guardian")).toBe(sent);
+  });
+
+  it("is sent by another where the chain has lost it", async () => {
+    const [dying, other] = [await openProcess("attestor"), await openProcess("guardian")];
+    const payload = await signed();
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    void dying.settle(payload);
+    const pending = async () => (await stage.chain.request("eth_pendingTransactions")) as { hash: Hex }[];
+    await waitFor(async () => (await pending()).length > 0);
+    for (const { hash } of await pending()) await stage.chain.request("hardhat_dropTransaction", [hash]);
+    await dying.claim.release();
+    const sent = await sentBy("guardian");
+    await stage.chain.request("evm_setAutomine", [true]);
+    expect(await other.settle(payload)).toMatchObject({ kind: "settled" });
+    expect(await sentBy("guardian")).toBe(sent + 1);
+  });
+
+  it("is not sent by the process itself once its turn is lost", async () => {
+    const process = await openProcess("attestor");
+    const lost = process.claim.run(["a payment"], async (store) => {
+      await process.endSession();
+      await waitFor(async () => !process.claim.isHeld);
+      await waitFor(async () => process.claim.isHeld);
+      return store.run({ text: "select 1", values: [], pieces: ["select 1"] });
+    });
+    await expect(lost).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST" });
+  });
+});
