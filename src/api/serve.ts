@@ -1,6 +1,6 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 
-import type { Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { type ExplorerOptions, serveExplorer } from "../explorer/serve.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
@@ -19,12 +19,11 @@ import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { Read, RunRead } from "../schema/reads/read.ts";
-import { openPipelinedReader } from "../store/fast/pipelined-reader.ts";
-import { REPORT_AGE_SECONDS_MAX, readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
-import { openIndexReader, openSlowReader, type StatementReaders } from "../store/index/reader.ts";
+import type { Read } from "../schema/reads/read.ts";
+import { REPORT_AGE_SECONDS_MAX, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/open-replicas.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
 import { siteFiles } from "../web/site-files.ts";
 import { describeApi } from "./describe.ts";
@@ -32,12 +31,16 @@ import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
+import { createReplicaMetrics } from "./replica-metrics.ts";
+import { openSourceReaders } from "./source-readers.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
 import { openWebhooks, type WebhooksOptions } from "./webhooks/open.ts";
 import { openWriteService, type WriteServiceOptions, writeReads } from "./write-service.ts";
 
 type ServeApiOptions = {
   readonly database: Database;
+  /** Servers to read the index from; without them the primary serves everything. */
+  readonly replicas?: ReplicaOptions;
   readonly log: Log;
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
@@ -60,20 +63,29 @@ type ServeApiOptions = {
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Adds the routes; `close` stops the readers and background jobs behind them. */
-export function serveApi(server: HttpServer, options: ServeApiOptions): { close(): Promise<void> } {
+type ServedApi = {
+  /** Where reads of the index go, beside the primary. */
+  describeReplicas(): readonly Readonly<Record<string, unknown>>[];
+  /** Stops the readers and background jobs behind the routes. */
+  close(): Promise<void>;
+};
+
+/** Adds the routes. */
+export function serveApi(server: HttpServer, options: ServeApiOptions): ServedApi {
   const { database, log } = options;
   const shutdown = new AbortController();
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
-  const readers = { quick: openPipelinedReader(database), slow: openSlowReader(database) };
-  const waiters = createBlockWaiters(server, options, cache);
-  const read = openObservedReader(readers, cache, waiters);
+  const { routed, waiters } = openIndexReads(server, options, cache);
+  const { read } = routed;
   // What clients write may show on any page.
   let pageRoutes: readonly string[] = [];
-  const invalidateTables = (tables: readonly string[]) =>
+  const invalidateTables = (tables: readonly string[]) => {
+    routed.onRecordsWritten();
     cache.invalidateRoutes([...findAffectedRoutes(reads, tables), ...pageRoutes]);
-  const events = openEvents({ ...options, quick: readers.quick });
+  };
+  const { primary, pinHistory } = routed;
+  const events = openEvents({ ...options, run: primary.readers.history, pinHistory });
   const webhooks =
     options.webhooks && openWebhooks(options.webhooks, { ...options, readEvents: events.readEvents });
   const watcher = watchChanges(database, {
@@ -81,9 +93,11 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
       if (tables === null || tables.includes("webhooks")) webhooks?.onChange();
       if (tables !== null) return invalidateTables(tables);
       cache.invalidateAll();
+      routed.onIndexChanged();
       waiters.onChange();
       events.onChange();
     },
+    onConnect: () => void routed.onConnected(),
     onDisconnect: () => cache.disable(),
     log,
     signal: shutdown.signal,
@@ -115,29 +129,49 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): { close(
     options.explorer && serveExplorer(server.app, { ...options.explorer, routes, sendFor, cache, log });
   pageRoutes = explorer?.cachedRoutes ?? [];
   return {
+    describeReplicas: () => routed.replicas.map((replica) => replica.describe()),
     async close() {
       shutdown.abort();
       explorer?.close();
       await watcher;
       await expiryLoop;
       await webhooks?.close();
-      await events.close();
-      await readers.quick.close();
-      await readers.slow.close();
+      events.close();
+      await routed.close();
       writeService?.close();
     },
   };
 }
 
-/** Reads that let the cache and what waits know which head they met. */
-function openObservedReader(readers: StatementReaders, cache: ResponseCache, waiters: BlockWaiters): RunRead {
-  const index = openIndexReader(readers);
-  return (statement, use) =>
-    index.read(statement, (head, rows) => {
-      cache.observeHead(head.hash);
-      waiters.observeHead(head.number);
-      return use(head, rows);
-    });
+/** Reads that let the cache and what waits know which state they met. */
+function openIndexReads(
+  server: HttpServer,
+  options: ServeApiOptions,
+  cache: ResponseCache,
+): { readonly routed: RoutedReads; readonly waiters: BlockWaiters } {
+  const { database, log, replicas = { databases: [], lagMsMax: 0 }, eventStreams = {} } = options;
+  const metrics = createReplicaMetrics(options.registry ?? new Registry());
+  const routed = openRoutedReads({
+    ...{ database, replicas, log, observer: metrics },
+    openReaders: (each, { isReplica }) => openSourceReaders(each, { isReplica, eventStreams }),
+    onState: (state) => {
+      cache.observeState(state);
+      waiters.observeHead(state.number);
+    },
+    onReset: () => cache.forgetState(),
+  });
+  metrics.observeReplicas(routed.replicas);
+  const waiters = new BlockWaiters({
+    ...options.blockWaits,
+    requestMsMax: server.app.server.requestTimeout,
+    readHead: async () => {
+      const state = await routed.readNewest();
+      // A request that waited for this state must not get a cached response from before it.
+      if (state) cache.observeState(state);
+      return state?.number ?? null;
+    },
+  });
+  return { routed, waiters };
 }
 
 /** The reads that show something of these tables. */
@@ -146,23 +180,6 @@ function findAffectedRoutes(reads: readonly Read[], tables: readonly string[]): 
     writableTables.some((table) => tables.includes(table)),
   );
   return affected.map(({ path }) => path);
-}
-
-function createBlockWaiters(
-  server: HttpServer,
-  { database, blockWaits }: ServeApiOptions,
-  cache: ResponseCache,
-): BlockWaiters {
-  return new BlockWaiters({
-    ...blockWaits,
-    requestMsMax: server.app.server.requestTimeout,
-    readHead: async () => {
-      const checkpoint = await readCheckpoint(database);
-      // A request that waited for this head must not get a cached response from before it.
-      if (checkpoint) cache.observeHead(checkpoint.block.hash);
-      return checkpoint && BigInt(checkpoint.block.number);
-    },
-  });
 }
 
 /** Nothing expires unless the API takes writes and can tell when the index is complete. */

@@ -3,6 +3,7 @@ import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
+import { SeenBlock } from "@sextant/client/http/seen-block";
 import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
@@ -26,7 +27,7 @@ type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & { read
 export function createToolSender(options: ToolSenderOptions): SendRequest {
   const { sextant, urls, payer, now = Date.now } = options;
   const transport = createTransport({});
-  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX };
+  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX, seen: new SeenBlock() };
   return async (request, { payment, signal }) => {
     const operation = findOperation(request.operation);
     try {

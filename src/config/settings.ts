@@ -123,6 +123,22 @@ export const apiSettings = {
   apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),
 };
 
+export const replicaSettings = {
+  databaseReadUrls: setting(
+    "DATABASE_READ_URL",
+    commaSeparated(secret(postgresUrl)),
+    [],
+    "Replicas of the database to read the index from, separated by commas. Default: the primary serves all reads.",
+  ),
+  databaseReadLagMsMax: setting(
+    "DATABASE_READ_LAG_MS_MAX",
+    integer(100, 3_600_000),
+    // Replicas are behind by milliseconds, and by seconds under a large write; a client sees at most that much.
+    5_000,
+    "A replica that has been missing something for longer, in milliseconds, is not read from; it comes back at half of it.",
+  ),
+};
+
 export const eventSettings = {
   eventStreamsMax: setting(
     "SEXTANT_EVENT_STREAMS_MAX",
@@ -527,6 +543,7 @@ export const allSettings = {
   ...requestSettings,
   ...indexerSettings,
   ...apiSettings,
+  ...replicaSettings,
   ...eventSettings,
   ...writeSettings,
   ...webhookSettings,

@@ -9,6 +9,7 @@ const response: SerializedResponse = {
   body: Buffer.alloc(1_000),
   etag: '"a"',
   indexedBlock: null,
+  indexedRevision: null,
   headers: [],
 };
 const create = async () => response;

@@ -10,6 +10,7 @@ const responseOf = (text: string): SerializedResponse => ({
   body: Buffer.from(text),
   etag: text,
   indexedBlock: null,
+  indexedRevision: null,
   headers: [],
 });
 
@@ -69,8 +70,8 @@ describe("a cached response", () => {
 
   it("is dropped, in flight too, when another read observes another head", async () => {
     const { cache, create, count } = enabledCache();
-    const createAt = (head: string) => () => {
-      cache.observeHead(head);
+    const createAt = (hash: string) => () => {
+      cache.observeState({ revision: 1n, hash });
       return create();
     };
     await cache.getOrCreate(keyOf("first", "/first"), createAt("a"));
@@ -85,6 +86,22 @@ describe("a cached response", () => {
     await early;
     expect(cache.getByUrl("/slow")).toBe(late);
     expect(count()).toBe(4);
+  });
+
+  it("of an older revision is neither stored nor a reason to drop newer ones", async () => {
+    const { cache } = enabledCache();
+    const at = (revision: bigint) => async () => ({
+      ...responseOf(String(revision)),
+      indexedRevision: revision,
+    });
+    cache.observeState({ revision: 5n, hash: "b" });
+    await cache.getOrCreate(keyOf("new", "/new"), at(5n));
+    cache.observeState({ revision: 4n, hash: "a" });
+    expect((await cache.getOrCreate(keyOf("old", "/old"), at(4n))).etag).toBe("4");
+    expect([cache.getByUrl("/new")?.etag, cache.getByUrl("/old")]).toEqual(["5", undefined]);
+    cache.forgetState();
+    await cache.getOrCreate(keyOf("old", "/old"), at(4n));
+    expect([cache.getByUrl("/new"), cache.getByUrl("/old")?.etag]).toEqual([undefined, "4"]);
   });
 
   it("is created for each request while the cache is disabled", async () => {

@@ -10,6 +10,9 @@ type CacheKey = {
   readonly url: string | null;
 };
 
+/** A state of the index: of two, the one with the higher revision is newer. */
+type IndexedState = { readonly revision: bigint; readonly hash: string };
+
 type CreateResponse = () => Promise<SerializedResponse>;
 
 /** Everything created for a route since it was last invalidated. */
@@ -50,7 +53,7 @@ export class ResponseCache {
   #newest: Entry | null = null;
   #bytes = 0;
   #enabled = false;
-  #lastHead: string | null = null;
+  #state: IndexedState | null = null;
 
   constructor(options: { readonly bytesMax: number }) {
     this.#bytesMax = options.bytesMax;
@@ -105,12 +108,25 @@ export class ResponseCache {
   }
 
   /**
-   * A read ran at this head, cached or not. The notification of a change takes a moment to arrive: until then a client
-   * that has seen the new head must not get a response from before it, so responses from another head are dropped.
+   * A server shows this state of the index, cached or not. The notification of a change takes a moment to arrive: until
+   * then a client that has seen the new state must not get a response from before it, so those are dropped. A server that
+   * is behind changes nothing, and its responses are not stored.
    */
-  observeHead(head: string): void {
-    if (head === this.#lastHead) return;
-    this.#lastHead = head;
+  observeState({ revision, hash }: IndexedState): void {
+    const known = this.#state;
+    if (
+      known !== null &&
+      (revision < known.revision || (revision === known.revision && hash === known.hash))
+    ) {
+      return;
+    }
+    this.#state = { revision, hash };
+    this.#clear();
+  }
+
+  /** Drops everything, because the primary has lost its last states: an older one is the truth. */
+  forgetState(): void {
+    this.#state = null;
     this.#clear();
   }
 
@@ -141,6 +157,7 @@ export class ResponseCache {
       (response) => {
         finish();
         if (!this.#enabled || generation !== this.#generation || lifetime.ended) return response;
+        if (this.#isOutdated(response)) return response;
         const entry = this.#entries.get(canonicalKey) ?? this.#store(canonicalKey, response, lifetime);
         if (entry?.response === response) this.#addUrl(entry, url);
         return response;
@@ -152,6 +169,10 @@ export class ResponseCache {
     );
     this.#inFlight.set(canonicalKey, { work, lifetime });
     return work;
+  }
+
+  #isOutdated({ indexedRevision }: SerializedResponse): boolean {
+    return indexedRevision !== null && this.#state !== null && indexedRevision < this.#state.revision;
   }
 
   async #joinInFlight(

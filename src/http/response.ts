@@ -13,6 +13,8 @@ export type SerializedResponse = {
   readonly etag: string | null;
   /** The indexed block that it reflects; null for what is not read from the index. */
   readonly indexedBlock: bigint | null;
+  /** The revision of the index that it was read from; null where that is not known. */
+  readonly indexedRevision: bigint | null;
   /** Names and values in turn: everything except the headers that differ per request. */
   readonly headers: readonly string[];
 };
@@ -27,6 +29,7 @@ type ResponseParts = {
   /** Derives the ETag from the body. */
   readonly computeEtag?: boolean;
   readonly indexedBlock?: bigint;
+  readonly indexedRevision?: bigint;
 };
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -43,8 +46,8 @@ export function serializeResponse(parts: ResponseParts): SerializedResponse {
   const headers: string[] = [];
   for (const [name, value] of DEFAULT_ENTRIES) if (own[name] === undefined) headers.push(name, value);
   for (const name in own) headers.push(name, own[name] ?? "");
-  const { indexedBlock = null } = parts;
-  return { route, status, body: bytes, etag: own.etag ?? null, indexedBlock, headers };
+  const { indexedBlock = null, indexedRevision = null } = parts;
+  return { route, status, body: bytes, etag: own.etag ?? null, indexedBlock, indexedRevision, headers };
 }
 
 function toBytes(body: unknown): Buffer {

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { EmbeddedPostgresError } from "@sextant/embedded-postgres/errors";
 import { openSharedPostgres, type SharedPostgres } from "@sextant/embedded-postgres/shared";
 import type { Config } from "../config/read-config.ts";
-import type { databaseSettings } from "../config/settings.ts";
+import type { databaseSettings, replicaSettings } from "../config/settings.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import { type Database, openDatabase } from "./postgres/database.ts";
+import { createDatabase, type Database, openDatabase } from "./postgres/database.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { migrations } from "./postgres/migrations.ts";
 
@@ -46,6 +46,33 @@ export async function openConfiguredDatabase(
     await embedded?.stop();
     throw error;
   }
+}
+
+// A connection within a data centre takes milliseconds. Reads that meet a dead replica wait this long at most.
+const REPLICA_CONNECT_MS_MAX = 1_000;
+
+/** Replicas are opened without a statement: one that is down comes into use when it is up. */
+export function openConfiguredReplicas(
+  config: Config<typeof databaseSettings & typeof replicaSettings>,
+  log: Log,
+  purpose: string,
+): { readonly databases: readonly Database[]; readonly lagMsMax: number; close(): Promise<void> } {
+  const databases = config.databaseReadUrls.map((url) =>
+    createDatabase({
+      connection: { url, connectMsMax: REPLICA_CONNECT_MS_MAX },
+      schema: config.databaseSchema,
+      poolMax: 1,
+      log,
+      applicationName: `sextant ${purpose}`,
+    }),
+  );
+  return {
+    databases,
+    lagMsMax: config.databaseReadLagMsMax,
+    close: async () => {
+      await Promise.all(databases.map((database) => database.close()));
+    },
+  };
 }
 
 /** Starts or joins the embedded server of a data folder; its errors become faults of the same code. */

@@ -2,6 +2,7 @@
 import { Registry } from "prom-client";
 import { openEvents } from "../../src/api/events/open.ts";
 import type { ReadEvents } from "../../src/api/events/read-events.ts";
+import { openSourceReaders } from "../../src/api/source-readers.ts";
 import { openWebhooks, type Webhooks, type WebhooksOptions } from "../../src/api/webhooks/open.ts";
 import {
   changeWebhook,
@@ -16,7 +17,6 @@ import type { Hex } from "../../src/lib/hex.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { EventFilter } from "../../src/protocol/event-filter.ts";
-import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
 import type { Finality } from "../../src/store/index/event-logs.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
@@ -41,8 +41,8 @@ export function startDelivering(
     wrapReads = (readEvents) => readEvents,
   }: { log?: Log; wrapReads?: (readEvents: ReadEvents) => ReadEvents } = {},
 ): DeliveringProcess {
-  const quick = openPipelinedReader(database);
-  const events = openEvents({ database, log, quick });
+  const readers = openSourceReaders(database);
+  const events = openEvents({ database, log, run: readers.history });
   const registry = new Registry();
   const webhooks = openWebhooks(
     { config: CONFIG, chainId: 31_337, timing: { pollMs: 50, spacingMs: 0 }, ...options },
@@ -56,8 +56,8 @@ export function startDelivering(
     registry,
     async close() {
       await webhooks.close();
-      await events.close();
-      await quick.close();
+      events.close();
+      await readers.close();
     },
   };
 }

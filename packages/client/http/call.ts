@@ -4,6 +4,7 @@ import { SextantError } from "../errors.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";
 import { sendRepeatedly } from "./repeat.ts";
+import type { SeenBlock } from "./seen-block.ts";
 import { type HttpRequest, type HttpResponse, parseJson, type Transport } from "./transport.ts";
 
 export type CallContext = {
@@ -13,6 +14,8 @@ export type CallContext = {
   readonly writer: Writer | null;
   /** How often a read is sent before it fails. */
   readonly attemptsMax: number;
+  /** Of the indexing API. */
+  readonly seen: SeenBlock;
 };
 
 export type Call = {
@@ -120,11 +123,25 @@ async function sendChecked(context: CallContext, call: Call): Promise<HttpRespon
   const request = await buildRequest(context, call);
   const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
   const attemptsMax = isWrite ? 1 : context.attemptsMax;
-  return sendRepeatedly(context.transport, request, { attemptsMax, accepted: [200, 201] });
+  const repetition = { attemptsMax, accepted: [200, 201] };
+  if (!readsIndex(call)) return await sendRepeatedly(context.transport, request, repetition);
+  try {
+    const response = await sendRepeatedly(context.transport, request, repetition);
+    context.seen.observe(response.headers);
+    return response;
+  } catch (error) {
+    context.seen.onFailure(error);
+    throw error;
+  }
+}
+
+function readsIndex({ operation: { service, takesMinBlock } }: Call): boolean {
+  return service === "api" && takesMinBlock;
 }
 
 async function buildRequest(context: CallContext, call: Call): Promise<HttpRequest> {
-  const { operation, body, minBlock, signal } = call;
+  const { operation, body, signal } = call;
+  const minBlock = readsIndex(call) ? context.seen.raise(call.minBlock) : call.minBlock;
   const url = buildUrl(context, call);
   const text = body === null ? null : JSON.stringify(body, bigintAsText);
   const headers: Record<string, string> = {

@@ -53,7 +53,6 @@ const DECODED_PER_TURN = 100;
 const ROWS_BEFORE = createRowsBeforeQuery(VERSIONED_TABLES);
 
 export class EventRowsReader {
-  readonly #run: RunRead;
   readonly #limits: EventRowsLimits;
   /** By deployment and hash, the first folded first. */
   readonly #kept = new Map<string, KeptBlock>();
@@ -61,8 +60,7 @@ export class EventRowsReader {
   /** One page at a time, so that the next one finds its blocks folded. What is new does not wait for readers of history. */
   readonly #lanes: { readonly live: FairLimit; readonly history: FairLimit };
 
-  constructor(run: RunRead, limits: Partial<EventRowsLimits> = {}) {
-    this.#run = run;
+  constructor(limits: Partial<EventRowsLimits> = {}) {
     this.#limits = { ...EVENT_ROWS_LIMITS, ...limits };
     this.#lanes = { live: createFairLimit(LANE), history: createFairLimit(LANE) };
   }
@@ -75,6 +73,7 @@ export class EventRowsReader {
     blocks: readonly BlockId[],
     meaning: FoldMeaning,
     client: string | null,
+    run: RunRead,
   ): Promise<EventRows | null> {
     const known = this.#find(blocks, meaning);
     if (known.size === blocks.length) return toEventRows(known);
@@ -83,7 +82,7 @@ export class EventRowsReader {
       const found = this.#find(blocks, meaning);
       const missing = blocks.filter(({ hash }) => !found.has(hash));
       if (missing.length === 0) return toEventRows(found);
-      const folded = await new BlockFolding(this.#run, this.#limits, meaning, client).fold(missing);
+      const folded = await new BlockFolding(run, this.#limits, meaning, client).fold(missing);
       if (folded === null) return null;
       for (const [hash, changes] of folded) {
         found.set(hash, changes);

@@ -33,6 +33,8 @@ export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;
 
 type EventReaderOptions = {
   readonly run: RunRead;
+  /** A reader of one replica that has the block, for pages of history; null if there is none. */
+  readonly pinHistory?: (block: bigint) => RunRead | null;
   /** Null while nothing is indexed. */
   readonly readDeployment: () => Promise<StoredDeployment | null>;
   readonly rowsLimits?: Partial<EventRowsLimits>;
@@ -49,8 +51,9 @@ type IndexMeaning = {
 // A fork, or another deployment, between two statements is rare; several in a row are a fault elsewhere.
 const ATTEMPTS_MAX = 3;
 
-export function createEventReader({ run, readDeployment, rowsLimits }: EventReaderOptions): ReadEvents {
-  const rowsReader = new EventRowsReader(run, rowsLimits);
+export function createEventReader(options: EventReaderOptions): ReadEvents {
+  const { run, pinHistory, readDeployment, rowsLimits } = options;
+  const rowsReader = new EventRowsReader(rowsLimits);
   let meaning: IndexMeaning | null = null;
 
   async function readMeaning(): Promise<IndexMeaning> {
@@ -67,34 +70,57 @@ export function createEventReader({ run, readDeployment, rowsLimits }: EventRead
     return meaning;
   }
 
+  /** Null where the chain has forked, or another deployment has come, between two statements. */
+  async function readPage(readRows: RunRead, known: IndexMeaning, request: EventsRequest) {
+    const cursor = toPosition(request.from, known.deployment);
+    const query = buildQuery(cursor, request);
+    const read = await readRows({ sql: selectEventLogs(query), ...costOf(request.client) }, (head, rows) => ({
+      head,
+      found: decodeEventLogs(rows, query),
+    }));
+    if (read.found.deploymentFingerprint !== known.fingerprint) {
+      meaning = null;
+      return null;
+    }
+    if (isCursor(cursor)) {
+      assertFinalBlockKept(cursor, read.found);
+      if (!isOnChain(cursor, read.found, read.head)) return await readUndo(readRows, cursor);
+    }
+    assertStartReached(cursor, read.found, request.finality);
+    const events = await linkEvents(readRows, decodeLogs(read.found, known.decoder), request);
+    if (events === null) return null;
+    const blocks = request.rows === true ? listBlocks(events, request) : [];
+    const rows = blocks.length === 0 ? null : await rowsReader.read(blocks, known, request.client, readRows);
+    if (rows === null && blocks.length > 0) return null;
+    return collectEvents({ cursor, ...read, events, rows, request }, known.deployment);
+  }
+
+  /**
+   * Only a page after which there is more, of a position that is on the chain there: what looks like the end, or like a
+   * reorg, may be a replica that is behind. Null is for the primary to read.
+   */
+  async function readFromReplica(request: EventsRequest): Promise<EventsPage | null> {
+    if (request.client === null || pinHistory === undefined) return null;
+    const known = await readMeaning();
+    const replica = pinHistory(blockOf(toPosition(request.from, known.deployment)));
+    if (replica === null) return null;
+    const page = await readPage(replica, known, request).catch(() => null);
+    return page !== null && page.undo === null && page.hasMore ? page : null;
+  }
+
   return async (request) => {
-    const { from, client } = request;
+    const past = await readFromReplica(request);
+    if (past !== null) return past;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-      const known = await readMeaning();
-      const cursor = toPosition(from, known.deployment);
-      const query = buildQuery(cursor, request);
-      const read = await run({ sql: selectEventLogs(query), ...costOf(client) }, (head, rows) => ({
-        head,
-        found: decodeEventLogs(rows, query),
-      }));
-      if (read.found.deploymentFingerprint !== known.fingerprint) {
-        meaning = null;
-        continue;
-      }
-      if (isCursor(cursor)) {
-        assertFinalBlockKept(cursor, read.found);
-        if (!isOnChain(cursor, read.found, read.head)) return await readUndo(run, cursor);
-      }
-      assertStartReached(cursor, read.found, request.finality);
-      const events = await linkEvents(run, decodeLogs(read.found, known.decoder), request);
-      if (events === null) continue;
-      const blocks = request.rows === true ? listBlocks(events, request) : [];
-      const rows = blocks.length === 0 ? null : await rowsReader.read(blocks, known, client);
-      if (rows === null && blocks.length > 0) continue;
-      return collectEvents({ cursor, ...read, events, rows, request }, known.deployment);
+      const page = await readPage(run, await readMeaning(), request);
+      if (page !== null) return page;
     }
     throw new Fault("OVERLOADED", "The chain forks faster than its events can be read; try again.");
   };
+}
+
+function blockOf(position: ReturnType<typeof toPosition>): bigint {
+  return BigInt("block" in position ? Math.min(position.block, Number.MAX_SAFE_INTEGER) : 0);
 }
 
 const costOf = (client: string | null) =>

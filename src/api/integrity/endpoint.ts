@@ -122,7 +122,7 @@ export function createIntegrityEndpoint({ run }: { readonly run: RunRead }): End
     responseHeaders: { 200: HEAD_HEADERS, 304: HEAD_HEADERS },
     hasEtag: true,
     handle: ({ client, minBlock }) =>
-      run({ sql: selectIntegrity(), cost: "quick", client }, (head, rows) => {
+      run({ sql: selectIntegrity(), cost: "quick", client, atLeast: minBlock }, (head, rows) => {
         assertBlockReached(minBlock, head.number);
         const body = describeIntegrity(toFirstRecord(rows) ?? {});
         const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;

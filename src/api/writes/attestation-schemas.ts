@@ -72,6 +72,7 @@ export const attestationSchemaReads: readonly Read[] = [
     }),
     responseSchema: schemaResponse,
     ...unindexed,
+    showsOwnWrites: true,
   },
   {
     ...defineList("/attestations/schemas", schema, {

@@ -183,6 +183,7 @@ export const reservationRead: Read = {
   ],
   provenance: false,
   writableTables: ["intent_reservations"],
+  showsOwnWrites: true,
   responseSchema: RESERVATION_SCHEMA,
   notFoundMessage: "No reservation exists for this intent hash.",
   plan({ values, asOf }) {

@@ -12,16 +12,17 @@ import {
   eventSettings,
   indexerSettings,
   listenSettings,
+  replicaSettings,
   requestSettings,
   webhookSettings,
   writeSettings,
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
-import { addStatusRoutes } from "../../http/status-routes.ts";
+import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
-import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { openConfiguredDatabase, openConfiguredReplicas } from "../../store/open-database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { RunCommand } from "../command.ts";
 
@@ -32,6 +33,7 @@ const settings = {
   ...listenSettings,
   ...apiSettings,
   ...databaseSettings,
+  ...replicaSettings,
   ...eventSettings,
   ...requestSettings,
   ...writeSettings,
@@ -46,12 +48,13 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   // Report a forbidden write mode before anything starts.
   resolveWriteMode(config, deployment.chainId);
   const { database, close } = await openConfiguredDatabase(config, log, "api");
+  const replicas = openConfiguredReplicas(config, log, "api");
   const registry = new Registry();
   const server = createHttpServer({
     ...config,
     log,
     registry,
-    checkReadiness: () => readIndexReadiness(database),
+    checkReadiness: async () => withReplicas(await readIndexReadiness(database), api.describeReplicas()),
   });
   let url = "";
   const onCall = createRpcMetrics(registry);
@@ -63,7 +66,7 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   const publicUrl = () => config.publicBaseUrl ?? url;
   const native = findChainById(deployment.chainId)?.native ?? UNNAMED_COIN;
   const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...deployment }, publicUrl };
-  const common = { database, log, registry, explorer };
+  const common = { database, replicas, log, registry, explorer };
   const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
   try {
     await assertSameDeployment(database, deployment);
@@ -79,7 +82,15 @@ export const apiCommand: RunCommand = async ({ environment, log, stop, onListeni
   } finally {
     await closeWithDeadline([server.close]);
     await api.close();
+    await replicas.close();
     await close();
   }
   return 0;
 };
+
+/** What is wrong with a replica is worth knowing; the primary serves its reads meanwhile. */
+function withReplicas(readiness: Readiness, replicas: readonly unknown[]): Readiness {
+  return readiness.ready && replicas.length > 0
+    ? { ...readiness, details: { ...readiness.details, replicas } }
+    : readiness;
+}

@@ -2,6 +2,7 @@
 import { Registry } from "prom-client";
 import { openEvents } from "../../api/events/open.ts";
 import type { ReadEvents } from "../../api/events/read-events.ts";
+import { openSourceReaders } from "../../api/source-readers.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { openWebhooks } from "../../api/webhooks/open.ts";
 import { manageAsOperator, type OperatorRequest } from "../../api/webhooks/operator.ts";
@@ -21,7 +22,6 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { readDeployment } from "../../protocol/deployment.ts";
-import { openPipelinedReader } from "../../store/fast/pipelined-reader.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { watchChanges } from "../../store/postgres/change-notifications.ts";
@@ -52,8 +52,8 @@ export const webhooksCommand: RunCommand = async (context) => {
   const config = { ...given, webhookDelivery: request === null };
   const { chainId, ...deployment } = await readDeployment(config.network);
   const { database, close } = await openConfiguredDatabase(config, log, "webhooks");
-  const quick = openPipelinedReader(database);
-  const events = openEvents({ database, log, quick });
+  const readers = openSourceReaders(database);
+  const events = openEvents({ database, log, run: readers.history });
   const registry = new Registry();
   const { readEvents } = events;
   const webhooks = openWebhooks({ config, chainId }, { database, readEvents, log, registry });
@@ -69,8 +69,8 @@ export const webhooksCommand: RunCommand = async (context) => {
     }
   } finally {
     await webhooks.close();
-    await events.close();
-    await quick.close();
+    events.close();
+    await readers.close();
     await close();
   }
   return 0;

@@ -13,6 +13,7 @@ import {
   type MinBlock,
   type Read,
   type ReadInput,
+  type ReadStatement,
   type RunRead,
 } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
@@ -36,9 +37,10 @@ export function addReadRoutes(
   { cache, run, waiters }: ReadRouteOptions,
 ): void {
   // Most requests end there; the routes serve what is not cached, and compare blocks.
-  server.serveFromCache((url, { headers }) =>
-    headers[MIN_BLOCK_HEADER] === undefined ? cache.getByUrl(url) : undefined,
-  );
+  server.serveFromCache((url, { headers }) => {
+    const cached = cache.getByUrl(url);
+    return cached && hasBlock(cached, headers[MIN_BLOCK_HEADER]) ? cached : undefined;
+  });
   for (const read of reads) {
     server.app.get(read.path, (request, reply) => {
       const query = readQuery(request.url);
@@ -66,6 +68,17 @@ export function addReadRoutes(
   }
 }
 
+/** Whether a cached response has the block of the header; anything unusual is for the route to judge. */
+function hasBlock({ indexedBlock }: SerializedResponse, minBlock: string | string[] | undefined): boolean {
+  if (minBlock === undefined) return true;
+  return (
+    indexedBlock !== null &&
+    typeof minBlock === "string" &&
+    /^[0-9]{1,18}$/.test(minBlock) &&
+    BigInt(minBlock) <= indexedBlock
+  );
+}
+
 function isKnown(read: Read, key: string): boolean {
   if (key === "block") return read.unversioned !== true;
   if (key === "include") return read.provenance;
@@ -85,7 +98,13 @@ function createResponse(
   { request, reply, run, minBlock }: ReadContext,
 ): Promise<SerializedResponse> {
   const plan = read.plan(input);
-  return run({ sql: plan.sql, cost: plan.cost, client: request.client }, (head, rows) => {
+  const statement = {
+    sql: plan.sql,
+    cost: plan.cost,
+    client: request.client,
+    ...findNeeds(read, input, minBlock),
+  };
+  return run(statement, (head, rows) => {
     // Before everything else: an earlier block may lack the record, or the block to read at.
     assertBlockReached(minBlock, head.number);
     try {
@@ -104,6 +123,17 @@ function createResponse(
   });
 }
 
+/** A server that lacks the block to read at would call it unknown, although others have it. */
+function findNeeds(
+  { writableTables, showsOwnWrites }: Read,
+  { asOf }: ReadInput,
+  minBlock: MinBlock,
+): Pick<ReadStatement, "atLeast" | "records"> {
+  const atLeast = asOf !== null && (minBlock === null || asOf > minBlock) ? asOf : minBlock;
+  if (writableTables === undefined) return { atLeast };
+  return { atLeast, records: showsOwnWrites === true ? "primary" : "replayed" };
+}
+
 function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedResponse {
   return serializeResponse({
     route: read.path,
@@ -111,6 +141,7 @@ function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedRe
     headers: { "cache-control": "no-cache", ...formatHeadHeaders(head) },
     computeEtag: true,
     indexedBlock: head.number,
+    indexedRevision: head.revision,
   });
 }
 

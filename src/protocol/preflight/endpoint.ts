@@ -137,7 +137,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
       const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));
       return await options.run(
-        { sql: rulesStatement(transaction, asOf), cost: "quick", client },
+        { sql: rulesStatement(transaction, asOf), cost: "quick", client, atLeast: asOf ?? minBlock },
         (head, rows) => {
           assertBlockReached(minBlock, head.number);
           assertBlockReadable(asOf, head, { recent: false });

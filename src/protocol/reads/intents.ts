@@ -187,6 +187,7 @@ const getIntent: Read = {
     notFoundMessage: "No intent has this id.",
   }),
   writableTables: ["intent_metadata", "intent_reservations"],
+  showsOwnWrites: true,
 };
 
 const BID_STATUSES = ["open", "selected", "rejected", "expired"] as const;

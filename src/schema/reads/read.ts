@@ -17,7 +17,18 @@ export type IndexHead = {
 };
 
 /** A statement to run; slow ones are shared fairly between clients. */
-type ReadStatement = { readonly sql: SqlText; readonly cost: ReadCost; readonly client?: string };
+export type ReadStatement = {
+  readonly sql: SqlText;
+  readonly cost: ReadCost;
+  readonly client?: string;
+  /** A block that the server should have; one without it responds only if no other can. */
+  readonly atLeast?: bigint | null;
+  /**
+   * What it must show of records that clients write: all of them, as only the primary surely does, or all that this
+   * process knows of. Absent if it shows none.
+   */
+  readonly records?: "primary" | "replayed";
+};
 
 /** Runs a statement and returns what `use` makes of its rows and the head, both from one snapshot. */
 export type RunRead = <T>(
@@ -127,6 +138,8 @@ export type Read = {
   readonly recentOnly?: boolean;
   /** The client-written tables that it reads: a change to one invalidates its cached responses. */
   readonly writableTables?: readonly WritableTable[];
+  /** Whether a client finds here by its key what it has just written: read from the primary, which has it at once. */
+  readonly showsOwnWrites?: boolean;
   readonly responseSchema: JsonSchema;
   /** The error message of a 404; null if the record always exists. */
   readonly notFoundMessage: string | null;

@@ -22,6 +22,8 @@ export type PipelinedReader = {
    * delays the reads that were sent after it on the same connection.
    */
   read<T>(statement: PreparedStatement, use: (result: ResultRows) => T): Promise<T>;
+  /** Drops all connections, so that reads on them fail at once; later reads open new ones. */
+  disconnect(): void;
   close(): Promise<void>;
 };
 
@@ -34,6 +36,8 @@ type PipelinedReaderOptions = {
   readonly statementTimeoutMs: number;
   /** Part of the application name that the server shows. */
   readonly purpose: string;
+  /** How often a read is sent that meets a broken connection; 2 unless the caller has other servers to try. */
+  readonly attempts?: number;
   /** Settings of each session. */
   readonly setup?: string;
 };
@@ -75,9 +79,16 @@ class ConnectionSlot {
   }
 
   read<T>(pending: PendingRead<T>): Promise<T> {
+    const { attempts = ATTEMPTS } = this.#options;
     return this.#client
-      ? this.#readOn(this.#client, pending, ATTEMPTS)
-      : this.#readAfterConnect(pending, ATTEMPTS);
+      ? this.#readOn(this.#client, pending, attempts)
+      : this.#readAfterConnect(pending, attempts);
+  }
+
+  disconnect(): void {
+    const client = this.#client;
+    this.#client = null;
+    client?.connection.stream.destroy();
   }
 
   async close(): Promise<void> {
@@ -194,6 +205,9 @@ export function openPipelinedReader(
       if (slot.inFlight < IN_FLIGHT_MAX) return slot.read({ statement, use });
       const message = "Too many reads are waiting; try again in a moment.";
       return Promise.reject(new Fault("OVERLOADED", message));
+    },
+    disconnect() {
+      for (const slot of slots) slot.disconnect();
     },
     async close() {
       isClosed = true;

@@ -103,6 +103,7 @@ export function buildReadText(inner: string): string {
 type SlowReader = {
   /** As PipelinedReader.read; `client` is the requester. */
   read<T>(statement: PreparedStatement, use: (result: ResultRows) => T, client: string): Promise<T>;
+  disconnect(): void;
   close(): Promise<void>;
 };
 
@@ -115,8 +116,9 @@ const WAITING_PER_CLIENT_MAX = 10;
 // Beyond this, an immediate 503 is better than one after half a minute.
 const WAITING_MAX = 50;
 
-export function openSlowReader(database: Database): SlowReader {
+export function openSlowReader(database: Database, options: { readonly attempts?: number } = {}): SlowReader {
   const reader = openPipelinedReader(database, {
+    ...options,
     connections: CONNECTIONS,
     readsPerConnectionMax: 1,
     statementTimeoutMs: STATEMENT_MS_MAX,
@@ -132,6 +134,7 @@ export function openSlowReader(database: Database): SlowReader {
   });
   return {
     read: (statement, use, client) => queue.run(client, () => reader.read(statement, use)),
+    disconnect: reader.disconnect,
     close: reader.close,
   };
 }

@@ -29,6 +29,8 @@ export async function watchChanges(
   database: Database,
   options: {
     onChange: (tables: readonly string[] | null) => void;
+    /** Before the onChange of a new connection, which may be one to another server. */
+    onConnect?: () => void;
     onDisconnect: () => void;
     log: Log;
     signal: AbortSignal;
@@ -49,6 +51,7 @@ export async function watchChanges(
       });
       client.on("notification", ({ payload }) => onChange(payload ? payload.split(",") : null));
       await client.query(`listen "${channelOf(database.schema)}"`);
+      options.onConnect?.();
       onChange(null);
       await lost;
     } catch (err) {

@@ -7,7 +7,7 @@ import type { QueryRunner } from "./session.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 export type DatabaseConnection =
-  | { readonly url: Secret<string> }
+  | { readonly url: Secret<string>; readonly connectMsMax?: number }
   | { readonly host: string; readonly user: string; readonly database: string };
 
 // Long enough for a busy server on another continent.
@@ -31,7 +31,8 @@ export function createClientConfig(connection: DatabaseConnection, applicationNa
   if ("url" in connection) {
     const url = connection.url.reveal();
     if (!/^postgres(ql)?:\/\//.test(url)) throw new Fault("CONFIG_INVALID", URL_EXPECTED);
-    return { ...shared, connectionString: url };
+    const { connectMsMax = DATABASE_CONNECT_MS_MAX } = connection;
+    return { ...shared, connectionTimeoutMillis: connectMsMax, connectionString: url };
   }
   // Explicit port and TLS mode, because the driver would otherwise take them from PGPORT and PGSSLMODE.
   return { ...shared, ...connection, port: 5432, ssl: false };

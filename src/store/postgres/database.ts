@@ -62,6 +62,19 @@ const STATEMENT_MS_MAX = 30_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const database = createDatabase(options);
+  try {
+    await assertSupportedServer(database);
+    await ensureSchema(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+/** Without any statement: for a server that may be down now, and that cannot be written to. */
+export function createDatabase(options: DatabaseOptions): Database {
   const { schema, log, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options;
   assertSchemaName(schema);
   const servers = new ServerList(options.connection, applicationName, log);
@@ -69,7 +82,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const limits = { target, statementTimeoutMs };
   const setupSql = createSetupSql(schema, statementTimeoutMs);
   const pool = new ConnectionPool({ servers, setupSql, connectionsMax: options.poolMax, log });
-  const database: Database = {
+  return {
     schema,
     target,
     hasFailOver: servers.isList,
@@ -91,14 +104,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       }),
     close: () => pool.close(),
   };
-  try {
-    await assertSupportedServer(database);
-    await ensureSchema(database);
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
-  return database;
 }
 
 function assertSchemaName(schema: string): void {

@@ -181,7 +181,7 @@ function parseServers(connection: DatabaseConnection): {
     );
   }
   return {
-    servers: urls.map((url) => ({ url: new Secret(url) })),
+    servers: urls.map((url) => ({ ...connection, url: new Secret(url) })),
     mustAcceptWrites: role === null ? urls.length > 1 : role !== "any",
   };
 }

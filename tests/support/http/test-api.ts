@@ -10,6 +10,7 @@ import { createHttpServer, type HttpServerOptions } from "../../../src/http/serv
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
+import type { ReplicaOptions } from "../../../src/store/replicas/open-replicas.ts";
 import { silentLog } from "../quiet-log.ts";
 
 export type TestApi = {
@@ -35,6 +36,7 @@ const TEST_CHAIN = {
 const WEBHOOKS = { SEXTANT_WEBHOOK_KEY: `0x${"5e".repeat(32)}`, SEXTANT_WEBHOOK_DELIVERY: "false" };
 
 type TestApiOptions = Partial<HttpServerOptions> & {
+  readonly replicas?: ReplicaOptions;
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
   readonly eventStreams?: Partial<EventStreamLimits>;
   /** Tokens whose amounts the pages show with symbol and decimals. */
@@ -46,7 +48,14 @@ type TestApiOptions = Partial<HttpServerOptions> & {
 /** Anyone may write; signatures have their own tests. */
 export async function startTestApi(
   database: Database,
-  { blockWaits = {}, eventStreams = {}, tokens = {}, cacheBytesMax, ...options }: TestApiOptions = {},
+  {
+    blockWaits = {},
+    eventStreams = {},
+    tokens = {},
+    cacheBytesMax,
+    replicas,
+    ...options
+  }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
@@ -73,7 +82,7 @@ export async function startTestApi(
   const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
   const given = { database, log: silentLog, registry, blockWaits, eventStreams };
   const explorer = { chain: { ...TEST_CHAIN, tokens }, publicUrl: () => url };
-  const cached = cacheBytesMax === undefined ? {} : { cacheBytesMax };
+  const cached = { ...(cacheBytesMax !== undefined && { cacheBytesMax }), ...(replicas && { replicas }) };
   const api = serveApi(server, { ...given, ...cached, writes, webhooks, explorer });
   addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });

@@ -21,6 +21,19 @@ export function openTestConnection(connection: DatabaseConnection): Promise<Data
 export async function openEmptyIndex(): Promise<EmptyIndex> {
   const { connection, drop } = await createMigratedDatabase();
   const database = await openTestConnection(connection);
+  await fillEmptyIndex(database);
+  return {
+    database,
+    connection,
+    async drop() {
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+/** In a schema that is migrated. */
+export async function fillEmptyIndex(database: Database): Promise<void> {
   await database.transaction(async (session) => {
     await createRowTables(session, tables);
     const contracts = JSON.stringify({ PolicyModule: `0x${"11".repeat(20)}` });
@@ -32,12 +45,4 @@ export async function openEmptyIndex(): Promise<EmptyIndex> {
       "insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block) values (7, '\\x07', 1700000000, 0)",
     );
   });
-  return {
-    database,
-    connection,
-    async drop() {
-      await database.close();
-      await drop();
-    },
-  };
 }

@@ -1,0 +1,29 @@
+// The highest block that the indexing API has shown: later reads ask for it, so that no process of the service, and no
+// replica behind it, leads them back in time.
+import { SextantError } from "../errors.ts";
+
+const BLOCK = /^[0-9]{1,19}$/;
+
+export class SeenBlock {
+  #highest = 0n;
+
+  /** The block to ask for: the caller's own or the one that was seen; undefined before the first response. */
+  raise(minBlock: bigint | number | undefined): bigint | undefined {
+    const given = minBlock === undefined ? 0n : BigInt(minBlock);
+    if (minBlock === undefined && this.#highest === 0n) return undefined;
+    return given > this.#highest ? given : this.#highest;
+  }
+
+  observe(headers: Headers): void {
+    const block = headers.get("x-indexed-block") ?? "";
+    if (BLOCK.test(block) && BigInt(block) > this.#highest) this.#highest = BigInt(block);
+  }
+
+  /**
+   * The service does not come to the block, after all attempts: its chain is another one now, or it named a block that
+   * never was. The call fails; the next one begins from what the service has.
+   */
+  onFailure(error: unknown): void {
+    if (error instanceof SextantError && error.code === "BLOCK_NOT_INDEXED") this.#highest = 0n;
+  }
+}

@@ -1,0 +1,65 @@
+// The readers of one server: quick and slow reads, and pages of past events on connections of their own.
+import { createFairLimit } from "../lib/concurrency-limit.ts";
+import {
+  openPipelinedReader,
+  type PipelinedReader,
+  QUICK_READER_OPTIONS,
+} from "../store/fast/pipelined-reader.ts";
+import { openIndexReader, openSlowReader, type StatementReaders } from "../store/index/reader.ts";
+import type { Database } from "../store/postgres/database.ts";
+import type { SourceReaders } from "../store/replicas/read-source.ts";
+import { EVENT_STREAM_LIMITS, type EventStreamLimits } from "./events/streams.ts";
+
+type SourceReadersOptions = {
+  /** A read that meets a broken connection there is sent to another server instead. */
+  readonly isReplica?: boolean;
+  readonly eventStreams?: Partial<EventStreamLimits>;
+};
+
+// History is read page by page; more connections would only take CPU time from other reads.
+const HISTORY_CONNECTIONS = 2;
+const HISTORY_STATEMENT_MS_MAX = 5_000;
+// Pages in flight of one client beside its streams.
+const PAGES_PER_CLIENT_MAX = 20;
+const PAGES_MAX = 200;
+
+export function openSourceReaders(database: Database, options: SourceReadersOptions = {}): SourceReaders {
+  const attempts = options.isReplica === true ? { attempts: 1 } : {};
+  const quick = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, ...attempts });
+  const slow = openSlowReader(database, attempts);
+  const history = openPipelinedReader(database, {
+    ...attempts,
+    connections: HISTORY_CONNECTIONS,
+    readsPerConnectionMax: 1,
+    statementTimeoutMs: HISTORY_STATEMENT_MS_MAX,
+    purpose: "events",
+    // Limits a statement to one CPU.
+    setup: "SET max_parallel_workers_per_gather TO 0",
+  });
+  const all = [quick, slow, history];
+  return {
+    index: openIndexReader({ quick, slow }).read,
+    history: openIndexReader({ quick, slow: shareFairly(history, options.eventStreams) }).read,
+    disconnect: () => {
+      for (const reader of all) reader.disconnect();
+    },
+    close: async () => {
+      await Promise.all(all.map((reader) => reader.close()));
+    },
+  };
+}
+
+function shareFairly(
+  history: PipelinedReader,
+  eventStreams: Partial<EventStreamLimits> = {},
+): StatementReaders["slow"] {
+  const { streamsMax, streamsPerClientMax } = { ...EVENT_STREAM_LIMITS, ...eventStreams };
+  // A stream waits for one page at a time, so that all of them can wait.
+  const queue = createFairLimit({
+    runningMax: HISTORY_CONNECTIONS,
+    runningPerKeyMax: 1,
+    waitingMax: streamsMax + PAGES_MAX,
+    waitingPerKeyMax: streamsPerClientMax + PAGES_PER_CLIENT_MAX,
+  });
+  return { read: (statement, use, client) => queue.run(client, () => history.read(statement, use)) };
+}

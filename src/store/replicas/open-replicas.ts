@@ -1,0 +1,145 @@
+// Opens the replicas to read from: a router over them and the primary, and what keeps their state known.
+import { systemClock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { RunRead } from "../../schema/reads/read.ts";
+import type { Database } from "../postgres/database.ts";
+import { type IndexState, isOlder, ServedState } from "./index-state.ts";
+import { PrimaryWatch } from "./primary-watch.ts";
+import { type ReadObserver, ReadRouter } from "./read-router.ts";
+import { ReadSource, type SourceReaders } from "./read-source.ts";
+import { ReplicaMonitor } from "./replica-monitor.ts";
+import { sampleServer } from "./server-sample.ts";
+
+export type ReplicaOptions = {
+  readonly databases: readonly Database[];
+  /** A replica that has been missing something for longer leaves the rotation. */
+  readonly lagMsMax: number;
+};
+
+type RoutedReadsOptions = {
+  readonly database: Database;
+  readonly replicas: ReplicaOptions;
+  readonly openReaders: (database: Database, options: { readonly isReplica: boolean }) => SourceReaders;
+  /** A source that reads may use shows this state. */
+  readonly onState: (state: IndexState) => void;
+  /** The primary has lost commits: what was read before counts no longer. */
+  readonly onReset: () => void;
+  readonly observer: ReadObserver;
+  readonly log: Log;
+};
+
+export type RoutedReads = {
+  readonly primary: ReadSource;
+  readonly replicas: readonly ReadSource[];
+  readonly read: RunRead;
+  readonly pinHistory: ReadRouter["pinHistory"];
+  /** The state of the primary, once a replica shows it too or has had its time; null if nothing is indexed. */
+  readNewest(): Promise<IndexState | null>;
+  /** The rows of the index have changed. */
+  onIndexChanged(): void;
+  onRecordsWritten(): void;
+  /** Notifications of the primary arrive (again): it may be another server. */
+  onConnected(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const PRIMARY_SAMPLE_MS = 1_000;
+// How long a request that waits for a block waits for a replica to have it, before it reads the primary.
+const REPLICA_WAIT_MS_MAX = 250;
+
+export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
+  const { database, replicas, openReaders, observer, log } = options;
+  const shutdown = new AbortController();
+  const { signal } = shutdown;
+  const served = new ServedState();
+  const watch = new PrimaryWatch(database);
+  const waiting = new Set<() => void>();
+  const onState = (state: IndexState) => {
+    served.observe(state);
+    options.onState(state);
+    for (const wake of waiting) wake();
+  };
+  const createSource = (each: Database, isReplica: boolean) =>
+    new ReadSource(each.target.server, openReaders(each, { isReplica }));
+  const primary = createSource(database, false);
+  const sources = replicas.databases.map((each) => createSource(each, true));
+  const monitors = sources.map((source, at) => {
+    const replica = replicas.databases[at] as Database;
+    const { lagMsMax } = replicas;
+    return new ReplicaMonitor({ source, database: replica, watch, lagMsMax, onState, log, signal });
+  });
+  const router = new ReadRouter({
+    ...{ primary, replicas: sources, served, watch, onState, observer },
+    onReset: options.onReset,
+    clock: systemClock,
+  });
+  let lastState: IndexState | null = null;
+  const readPrimary = async (): Promise<IndexState | null> => {
+    const state = (await watch.sample())?.state ?? null;
+    if (state === null) return null;
+    // A branch that the primary has left is not served any more, wherever it can still be read.
+    if (lastState !== null && state.number <= lastState.number && state.hash !== lastState.hash)
+      onState(state);
+    lastState = state;
+    for (const monitor of monitors) monitor.expect(state.revision);
+    return state;
+  };
+  const loops =
+    sources.length === 0 ? [] : [...monitors.map((monitor) => monitor.run()), sampleRegularly(watch, signal)];
+  return {
+    primary,
+    replicas: sources,
+    read: router.read,
+    pinHistory: (atLeast) => router.pinHistory(atLeast),
+    async readNewest() {
+      if (sources.length === 0) return (await sampleServer(database)).state;
+      const state = await readPrimary();
+      if (state === null) return served.newest;
+      const hasReplica = () => sources.some(({ state: known }) => known && !isOlder(known, state));
+      if (sources.some(({ isInRotation }) => isInRotation)) await waitUntil(hasReplica, waiting);
+      return state;
+    },
+    onIndexChanged() {
+      if (sources.length > 0) void readPrimary();
+    },
+    onRecordsWritten() {
+      if (sources.length > 0) watch.onRecordsWritten();
+    },
+    async onConnected() {
+      if (sources.length === 0) return;
+      watch.onRecordsWritten();
+      const state = await readPrimary();
+      if (state === null || served.newest === null || !isOlder(state, served.newest)) return;
+      served.reset(state);
+      options.onReset();
+    },
+    async close() {
+      shutdown.abort();
+      await Promise.all(loops);
+      await Promise.all([primary, ...sources].map(({ readers }) => readers.close()));
+    },
+  };
+}
+
+async function sampleRegularly(watch: PrimaryWatch, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await watch.sample();
+    await systemClock.sleep(PRIMARY_SAMPLE_MS, signal).catch(() => undefined);
+  }
+}
+
+function waitUntil(isReached: () => boolean, waiting: Set<() => void>): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (isReached()) end();
+    };
+    const end = () => {
+      clearTimeout(timer);
+      waiting.delete(check);
+      resolve();
+    };
+    const timer = setTimeout(end, REPLICA_WAIT_MS_MAX);
+    waiting.add(check);
+    check();
+  });
+}

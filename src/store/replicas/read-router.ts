@@ -1,0 +1,193 @@
+// Routes reads of the index over replicas: each read goes to one that has what it needs, and at last to the primary.
+import type { Clock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { IndexHead, ReadStatement, ResultRows, RunRead } from "../../schema/reads/read.ts";
+import { chooseSource, type ReadNeeds } from "./choose-source.ts";
+import { type IndexState, isOlder, type ServedState } from "./index-state.ts";
+import type { PrimaryWatch } from "./primary-watch.ts";
+import type { ReadSource } from "./read-source.ts";
+
+export type ReadObserver = {
+  onRead(source: string): void;
+  /** A read is repeated elsewhere. */
+  onRetry(source: string): void;
+};
+
+type ReadRouterOptions = {
+  readonly primary: ReadSource;
+  readonly replicas: readonly ReadSource[];
+  readonly served: ServedState;
+  readonly watch: PrimaryWatch;
+  /** A read was served in this state. */
+  readonly onState: (state: IndexState) => void;
+  /** The primary has lost commits: what was read before counts no longer. */
+  readonly onReset: () => void;
+  readonly observer: ReadObserver;
+  readonly clock: Clock;
+};
+
+type Use<T> = (head: IndexHead, rows: ResultRows) => T;
+type Attempt<T> = { readonly value: T } | { readonly failure: unknown };
+
+// A replica may show a commit before the primary does, which waits for its own disk or for synchronous replicas. One
+// that stays behind for longer has lost commits in a fail-over, and is right.
+const PRIMARY_BEHIND_MS_MAX = 500;
+const PRIMARY_RETRY_MS = 5;
+
+export class ReadRouter {
+  readonly #options: ReadRouterOptions;
+  #turn = 0;
+
+  constructor(options: ReadRouterOptions) {
+    this.#options = options;
+  }
+
+  readonly read: RunRead = (statement, use) => {
+    const { primary, replicas, onState } = this.#options;
+    if (replicas.length > 0) return this.#route(statement, use);
+    // No promise more than the read itself: this path runs thousands of times a second.
+    return primary.readers.index(statement, (head, rows) => {
+      onState(head);
+      return use(head, rows);
+    });
+  };
+
+  async #route<T>(statement: ReadStatement, use: Use<T>): Promise<T> {
+    const { replicas, watch, served } = this.#options;
+    const { records = "any" } = statement;
+    const { recordsPosition } = watch;
+    const needs = {
+      floor: served.newest,
+      atLeast: statement.atLeast ?? null,
+      position: records === "any" ? null : recordsPosition,
+    };
+    const tried = new Set<ReadSource>();
+    // While the position is not known yet, only the primary surely has the records.
+    const mayUseReplica = records === "any" || (records === "replayed" && recordsPosition !== null);
+    for (let count = 0; mayUseReplica && count < replicas.length; count += 1) {
+      const source = chooseSource(replicas, needs, tried, this.#nextTurn());
+      if (source === null) break;
+      tried.add(source);
+      const attempt = await this.#attempt(source, source.readers.index, { statement, needs, use });
+      if ("value" in attempt) return attempt.value;
+      if (!isRepeatable(attempt.failure)) throw attempt.failure;
+      this.#giveUp(source, attempt.failure);
+    }
+    return await this.#readPrimary(statement, use, needs, tried);
+  }
+
+  /**
+   * For several statements that must see one server: a reader of one replica that has the block, or null. What it throws
+   * may be right elsewhere.
+   */
+  pinHistory(atLeast: bigint): RunRead | null {
+    const { replicas, served } = this.#options;
+    const needs = { floor: served.newest, atLeast, position: null };
+    const source = chooseSource(replicas, needs, new Set(), this.#nextTurn());
+    if (source === null) return null;
+    return async (statement, use) => {
+      const attempt = await this.#attempt(source, source.readers.history, { statement, needs, use });
+      if ("value" in attempt) return attempt.value;
+      if (isRepeatable(attempt.failure)) this.#giveUp(source, attempt.failure);
+      throw attempt.failure;
+    };
+  }
+
+  #nextTurn(): number {
+    this.#turn = (this.#turn + 1) % 1_000_000;
+    return this.#turn;
+  }
+
+  /** A failure of `use` itself is thrown: the read has succeeded. */
+  async #attempt<T>(
+    source: ReadSource,
+    run: RunRead,
+    read: { readonly statement: ReadStatement; readonly needs: ReadNeeds; readonly use: Use<T> },
+  ): Promise<Attempt<T>> {
+    const { statement, needs, use } = read;
+    const progress = { isUsed: false };
+    source.inFlight += 1;
+    try {
+      const value = await run(statement, (head, rows) => {
+        // The connection may lead to another server than the one that was sampled.
+        if (isOlder(head, needs.floor) || (needs.atLeast !== null && head.number < needs.atLeast)) {
+          source.correct(head);
+          throw new SourceBehind();
+        }
+        source.observe(head);
+        progress.isUsed = true;
+        this.#options.onState(head);
+        return use(head, rows);
+      });
+      this.#options.observer.onRead(source.name);
+      return { value };
+    } catch (failure) {
+      if (progress.isUsed) throw failure;
+      return { failure };
+    } finally {
+      source.inFlight -= 1;
+    }
+  }
+
+  #giveUp(source: ReadSource, failure: unknown): void {
+    this.#options.observer.onRetry(source.name);
+    if (failure instanceof Fault && failure.code === "DATABASE_UNREACHABLE") source.leave(failure.message);
+  }
+
+  async #readPrimary<T>(
+    statement: ReadStatement,
+    use: Use<T>,
+    needs: ReadNeeds,
+    tried: Set<ReadSource>,
+  ): Promise<T> {
+    const { primary, clock, replicas } = this.#options;
+    const untilMs = performance.now() + PRIMARY_BEHIND_MS_MAX;
+    for (let { floor } = needs; ; ) {
+      const read = { statement, use, needs: { floor, atLeast: null, position: null } };
+      const attempt = await this.#attempt(primary, primary.readers.index, read);
+      if ("value" in attempt) return attempt.value;
+      if (attempt.failure instanceof SourceBehind) {
+        if (performance.now() < untilMs) await clock.sleep(PRIMARY_RETRY_MS);
+        else floor = this.#stepBack(primary.state);
+        continue;
+      }
+      // Without the primary, a replica without the block can still say which one it has.
+      const isDown = attempt.failure instanceof Fault && attempt.failure.code === "DATABASE_UNREACHABLE";
+      const source =
+        isDown && (statement.records === undefined || needs.position !== null)
+          ? chooseSource(replicas, { ...needs, atLeast: null }, tried, this.#nextTurn())
+          : null;
+      if (source === null) throw attempt.failure;
+      tried.add(source);
+      const other = await this.#attempt(source, source.readers.index, read);
+      if ("value" in other) return other.value;
+      throw attempt.failure;
+    }
+  }
+
+  /** Null, so that the next attempt takes what it finds. */
+  #stepBack(state: IndexState | null): null {
+    const { served, onReset } = this.#options;
+    if (state && isOlder(state, served.newest)) {
+      served.reset(state);
+      onReset();
+    }
+    return null;
+  }
+}
+
+/** What was read is older than what was needed: the server is another one, or has stepped back. */
+class SourceBehind extends Error {
+  constructor() {
+    super("the server has an older state of the index than the read needs");
+  }
+}
+
+// Those that would take as long, or be as many, elsewhere. Anything else may be right on another server: a connection
+// that broke, a conflict with replay, a table that is not there yet.
+const FINAL_CODES: ReadonlySet<string> = new Set(["TIMED_OUT", "OVERLOADED"]);
+
+function isRepeatable(failure: unknown): boolean {
+  if (!(failure instanceof Fault) || !FINAL_CODES.has(failure.code)) return true;
+  return failure.cause instanceof Error && /conflict with recovery/.test(failure.cause.message);
+}
