@@ -6,7 +6,7 @@ import { buildUrl, type Call, type CallContext, createList, send, sendForDocumen
 import { SeenBlock } from "./http/seen-block.ts";
 import { createTransport, RESPONSE_BYTES_MAX } from "./http/transport.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
-import type { Operation, PaidOptions, ReadOptions } from "./operation.ts";
+import type { Operation, Paid, PaidOptions, ReadOptions } from "./operation.ts";
 import type { Payer } from "./payments/authorization.ts";
 import { createGuard, type GuardOptions } from "./payments/guard.ts";
 import { createPayments, type Payments } from "./payments/payments.ts";
@@ -58,6 +58,15 @@ export interface Sextant extends IndexedActions, OtherActions {
    */
   quote(...given: Parameters<OtherActions["getPortfolio"]>): Promise<Quote>;
   /**
+   * The same for any operation that is sold.
+   *
+   * @example
+   * ```ts
+   * const { price } = await sextant.quote("getExposure", { address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955" });
+   * ```
+   */
+  quote<Id extends SoldOperation>(operation: Id, ...given: Parameters<OtherActions[Id]>): Promise<Quote>;
+  /**
    * Events as they happen, in the order of the chain, through reorgs, lost connections and restarts of the service. It
    * ends when you stop reading, or by the signal. Store the cursor with what you make of each item; pass it as `from`.
    *
@@ -81,6 +90,11 @@ export interface Sextant extends IndexedActions, OtherActions {
   /** What was paid, what is open, and what is left to spend. */
   readonly payments: Payments;
 }
+
+/** The actions that pay. */
+type SoldOperation = {
+  [Id in keyof OtherActions]: ReturnType<OtherActions[Id]> extends Promise<Paid<unknown>> ? Id : never;
+}[keyof OtherActions];
 
 const ATTEMPTS_MAX = 4;
 
@@ -106,8 +120,12 @@ export function createSextant(options: SextantOptions): Sextant {
     payer: options.payer ?? null,
     now: () => Date.now(),
   };
-  const quote = (...given: readonly unknown[]): Promise<Quote> => {
-    const { call } = readCall("getPortfolio", OPERATIONS.getPortfolio, given, null);
+  const quote = async (...given: readonly unknown[]): Promise<Quote> => {
+    const [id, ...rest] = typeof given[0] === "string" ? given : ["getPortfolio", ...given];
+    const sold = (OPERATIONS as Readonly<Record<string, Operation>>)[String(id)];
+    if (sold?.kind !== "paid")
+      throw new SextantError("INPUT_INVALID", "quote takes an operation that is sold.");
+    const { call } = readCall(String(id), sold, rest, null);
     return quotePrice(purchases, buildUrl(calls, call), call.signal);
   };
   return {

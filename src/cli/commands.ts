@@ -36,6 +36,7 @@ const purchaseOptions = {
     valueName: "NAME",
     description: "a name of your own: within a day the same name and wallet are charged once",
   },
+  quote: { type: "boolean", description: "show price and payee, and pay nothing" },
 } as const;
 
 // Commands load lazily: --help must not parse database and chain code.
@@ -45,21 +46,16 @@ export const COMMANDS: readonly Command[] = [
     summary: "buy a snapshot of a wallet and show it",
     description:
       "Pays for a snapshot with x402, at most what the limits allow, and shows it. A purchase whose response was lost is\n" +
-      "finished by the same command without paying again. The payer is that of a local run, or the account of\n" +
+      "finished by the same command without paying again. WALLET is an address, or a name in ENS or Basenames. The payer is that of a local run, or the account of\n" +
       "SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE; SEXTANT_GUARD_PAYEES names who may be paid.",
-    options: {
-      ...purchaseOptions,
-      quote: { type: "boolean", description: "show price and payee, and pay nothing" },
-      url: portfolioUrl,
-      json,
-    },
+    options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
-      operands: "ADDRESS",
+      operands: "WALLET",
       operandsMax: 1,
       examples: [
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --max 0.02",
-        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --quote",
+        "wallet vitalik.eth --quote",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --detail summary",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --min-usd 1 --json > snapshot.json",
       ],
@@ -75,7 +71,7 @@ export const COMMANDS: readonly Command[] = [
       "and price.",
     options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
-      operands: "ADDRESS",
+      operands: "WALLET",
       operandsMax: 1,
       examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:100"],
       extend: async () =>
@@ -91,7 +87,7 @@ export const COMMANDS: readonly Command[] = [
       "risk, and the call that revokes it.",
     options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
-      operands: "ADDRESS",
+      operands: "WALLET",
       operandsMax: 1,
       examples: ["exposure 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base"],
       extend: async () => (await import("./api-operations.ts")).extendByOperation("getExposure", "address"),

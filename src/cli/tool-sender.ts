@@ -2,6 +2,7 @@
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
+import { locateWallet } from "@sextant/client/http/named-wallet";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { SeenBlock } from "@sextant/client/http/seen-block";
 import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
@@ -32,7 +33,9 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
     const operation = findOperation(request.operation);
     try {
       if (operation.kind === "paid") {
-        const url = `${urls.portfolio ?? ""}${request.url}`;
+        const given = `${urls.portfolio ?? ""}${request.url}`;
+        // By address from here on: a call by name and its repetition are one purchase.
+        const url = await locateWallet(calls, { method: request.method, url: given, signal });
         if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
         const purchase = await findPurchase(sextant, { url, payer }, now());
         return await buy(sextant, request, { purchase, signal });

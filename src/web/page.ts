@@ -53,10 +53,10 @@ ${script === null ? "" : `<script type="module">${script}</script>\n`}</body>
   return { html, contentSecurityPolicy: policy };
 }
 
-/** The field for a wallet address; `id` is also the key of the query. */
+/** The field for a wallet; `id` is also the key of the query. A name is redirected to its address, also without script. */
 export function renderAddressField(): string {
-  return `<label for="address">Wallet address</label>
-<input type="text" id="address" name="address" required pattern="\\s*0x[a-fA-F0-9]{40}\\s*" title="0x followed by 40 hex digits" placeholder="0x…" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
+  return `<label for="address">Wallet address or name</label>
+<input type="text" id="address" name="address" required maxlength="255" pattern="\\s*(0x[a-fA-F0-9]{40}|[^\\s.]+(\\.[^\\s.]+)+)\\s*" title="0x followed by 40 hex digits, or a name such as vitalik.eth" placeholder="0x… or name.eth" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Fault } from "../../src/lib/fault.ts";
 import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
@@ -53,6 +54,40 @@ async function visit(options: TestPortfolioWebOptions = {}, wallet: WalletOption
 function decodePayment(header: string | undefined) {
   return JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 }
+
+describe("a visitor who knows a name", () => {
+  const address = richSnapshot.address.toLowerCase();
+
+  it("sees its address before the wallet is asked, and pays for that", async () => {
+    const { page, paid, errors } = await visit();
+    await page.fill("#address", "Vitalik.eth");
+    await page.click("#pay");
+    await page.waitForSelector("#result-title");
+    expect(await page.inputValue("#address")).toBe(address);
+    expect(new URL(page.url()).searchParams.get("address")).toBe(address);
+    expect(paid.map(({ resource }) => resource.query.address)).toEqual([address]);
+    expect(errors).toEqual([]);
+  });
+
+  it("is led from the front page to the page by address", async () => {
+    const { page, url, errors } = await visit();
+    await page.goto(url);
+    await page.fill("#address", "vitalik.eth");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/portfolio\?/);
+    expect(new URL(page.url()).searchParams.get("address")).toBe(address);
+    expect(errors).toEqual([]);
+  });
+
+  it("reads why a name leads nowhere, and is asked for nothing", async () => {
+    const resolve = () => Promise.reject(new Fault("NOT_FOUND", "x.eth leads to no address."));
+    const { page, status, paid, testWallet } = await visit({ names: { resolve } });
+    await page.fill("#address", "x.eth");
+    await page.click("#pay");
+    await status.getByText("x.eth leads to no address.").waitFor();
+    expect([paid, testWallet?.calls]).toEqual([[], []]);
+  });
+});
 
 describe("a visitor with a wallet", () => {
   it("pays once and sees the snapshot", async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
@@ -43,6 +44,23 @@ type PayerOfRun = {
   transactions(): Promise<readonly string[]>;
 };
 
+/** The same route, with its example as the response for every wallet. */
+function sellExample(route: PaidRouteDeclaration): PaidRouteDeclaration {
+  return {
+    ...route,
+    createQuery(served) {
+      const { parameters, parse } = route.createQuery(served);
+      return {
+        parameters,
+        parse: (values) => {
+          const { query } = parse(values);
+          return { query, read: async () => ({ ...route.responseExample, address: query.address }) };
+        },
+      };
+    },
+  };
+}
+
 export async function openPaidRun(): Promise<PaidRun> {
   const paid = await openPaidStage("in process");
   const service = await paid.serve();
@@ -52,7 +70,7 @@ export async function openPaidRun(): Promise<PaidRun> {
     offer: service.offer,
     sale: service.sale,
     snapshots,
-    declarations: PAID_ROUTES,
+    declarations: PAID_ROUTES.map((route) => (route.path === "/portfolio" ? route : sellExample(route))),
   });
   const proxy = await startFaultyProxy(web.url);
   const folders: string[] = [];

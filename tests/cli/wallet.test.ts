@@ -125,7 +125,7 @@ describe("wallet", () => {
     const { code, out } = await payer.run(["diff", WALLET, ...blocks, "--json"]);
     expect([code, JSON.parse(out)]).toMatchObject([0, { address: WALLET.toLowerCase() }]);
     const shown = await payer.run(["diff", WALLET, ...blocks]);
-    expect(shown.out).toMatch(/address +0x/);
+    expect(shown.out).toMatch(/^Wallet +0x/);
     expect(await payer.transactions()).toHaveLength(2);
     expect((await payer.run(["diff"])).err).toMatch(/^sextant: Name the wallet: .* diff 0x/);
   });

@@ -6,6 +6,8 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Only for a request without a payment or a signature; the response says where it led. */
+  readonly followsRedirect?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -13,6 +15,8 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** Where it came from: the URL of the request, unless that followed a redirect. */
+  readonly url: string;
 };
 
 export type Transport = {
@@ -46,10 +50,10 @@ export function createTransport(options: TransportOptions): Transport {
       headers: { accept: "application/json", ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
       // A payment or a signed write must not reach a place that the caller did not name.
-      redirect: "manual",
+      redirect: request.followsRedirect === true ? "follow" : "manual",
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
     });
-    rejectRedirect(response, request.url);
+    if (request.followsRedirect !== true) rejectRedirect(response, request.url);
     return response;
   }
   return {
@@ -58,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const response = await begin(request, deadline);
         const text = await readText(response, responseBytesMax);
-        return { status: response.status, headers: response.headers, text };
+        return { status: response.status, headers: response.headers, text, url: response.url || request.url };
       } catch (cause) {
         throw toTransportError(cause, request, deadline);
       }
@@ -70,7 +74,12 @@ export function createTransport(options: TransportOptions): Transport {
         const response = await begin(request, late.signal);
         const { status, headers, body } = response;
         if (status !== 200) {
-          throw toResponseError({ status, headers, text: await readText(response, responseBytesMax) });
+          throw toResponseError({
+            status,
+            headers,
+            text: await readText(response, responseBytesMax),
+            url: request.url,
+          });
         }
         if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) return body;
         body?.cancel().catch(() => undefined);

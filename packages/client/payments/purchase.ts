@@ -1,6 +1,7 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
 import { type ErrorCode, SextantError } from "../errors.ts";
+import { locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
 import { type HttpResponse, parseJson, type Transport, toResponseError } from "../http/transport.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -39,7 +40,9 @@ const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set(["PROVIDER_FAILED", "FACILIT
 
 const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay again, name a new purchase.";
 
-export async function buy(context: PurchaseContext, request: PaidRequest): Promise<Paid<unknown>> {
+/** A wallet's name is replaced by its address first: the journal and the payment are for an address. */
+export async function buy(context: PurchaseContext, given: PaidRequest): Promise<Paid<unknown>> {
+  const request = { ...given, url: await locateWallet(context, given) };
   const digest = digestRequest(context, request);
   const known = (await context.journal.read()).findReusable(digest, context.now());
   if (known !== null) {

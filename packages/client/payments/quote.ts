@@ -1,5 +1,6 @@
 // What a request would cost: its terms as the service states them, and whether the guard would sign.
 import { SextantError } from "../errors.ts";
+import { locateWallet } from "../http/named-wallet.ts";
 import { sendRepeatedly } from "../http/repeat.ts";
 import { formatUnits } from "./amount.ts";
 import type { PurchaseContext } from "./purchase.ts";
@@ -7,6 +8,8 @@ import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
 
 /** Null instead of terms where the service asks for no payment. */
 export interface Quote {
+  /** What would be paid for; a wallet's name is replaced by its address. */
+  readonly url: string;
   /** In the token, as decimal text. */
   readonly price: string;
   /** Smallest units. */
@@ -20,19 +23,20 @@ export interface Quote {
 
 export async function quotePrice(
   context: PurchaseContext,
-  url: string,
+  given: string,
   signal?: AbortSignal | undefined,
 ): Promise<Quote> {
   const { transport, attemptsMax } = context;
+  const url = await locateWallet(context, { method: "GET", url: given, signal });
   const request = { method: "GET", url, signal };
   const response = await sendRepeatedly(transport, request, { attemptsMax, accepted: [200, 402] });
   if (response.status === 200) {
-    return { price: "0", amount: 0n, network: null, asset: null, payTo: null, problem: null };
+    return { url, price: "0", amount: 0n, network: null, asset: null, payTo: null, problem: null };
   }
   const offered = parsePaymentRequired(response.headers.get("payment-required"));
   const { terms, problem } = await judge(context, offered, url);
   const { network, asset, payTo, amount } = terms;
-  return { price: formatUnits(amount, context.guard.decimals), amount, network, asset, payTo, problem };
+  return { url, price: formatUnits(amount, context.guard.decimals), amount, network, asset, payTo, problem };
 }
 
 async function judge(

@@ -1,6 +1,12 @@
-// `sextant wallet`, `diff` and `exposure 0x…`: buy what is sold about a wallet, once and within the limits, and show it.
+// `sextant wallet`, `diff` and `exposure`: buy what is sold about a wallet, once and within the limits, and show it.
 
-import type { PaymentReceipt, PortfolioSnapshot } from "@sextant/client/sextant";
+import type {
+  Exposure,
+  PaidOptions,
+  PortfolioDiff,
+  PortfolioSnapshot,
+  PriceQuote,
+} from "@sextant/client/sextant";
 import { usdAmount } from "../../config/setting-kinds.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
@@ -8,21 +14,24 @@ import { isJsonObject } from "../../lib/json.ts";
 import { findOperation, readParameters } from "../api-operations.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, PROGRAM, type RunClientCommand, readStringOption } from "../command.ts";
+import { formatDiff } from "../display/diff.ts";
 import type { Display } from "../display/display.ts";
+import { formatExposure } from "../display/exposure.ts";
 import { toPlainJson } from "../display/plain-text.ts";
+import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
-import { formatReceipt, formatSnapshot } from "../display/snapshot.ts";
+import { formatSnapshot } from "../display/snapshot.ts";
 import { findPaidAction } from "../paid-action.ts";
 
 type PaidParameters = Readonly<Record<string, string>>;
-type SnapshotParameters = Parameters<OpenClient["sextant"]["getPortfolio"]>[0];
 
 /** What a command buys. */
 type Sold = {
   readonly command: string;
-  readonly operation: string;
+  readonly operation: "getPortfolio" | "getPortfolioDiff" | "getExposure";
   readonly noun: string;
-  format(data: unknown, receipt: PaymentReceipt | null, display: Display): string;
+  /** The tables of its full form; throws a TypeError for another form. */
+  format(data: unknown, display: Display): readonly string[];
 };
 
 const PURCHASE_LENGTH_MAX = 200;
@@ -31,21 +40,21 @@ export const walletCommand = createPaidCommand({
   command: "wallet",
   operation: "getPortfolio",
   noun: "snapshot",
-  format: formatKnownSnapshot,
+  format: (data, display) => formatSnapshot(data as PortfolioSnapshot, display),
 });
 
 export const diffCommand = createPaidCommand({
   command: "diff",
   operation: "getPortfolioDiff",
   noun: "difference",
-  format: formatPaidRecord,
+  format: (data, display) => formatDiff(data as PortfolioDiff, display),
 });
 
 export const exposureCommand = createPaidCommand({
   command: "exposure",
   operation: "getExposure",
   noun: "exposure",
-  format: formatPaidRecord,
+  format: (data, display) => formatExposure(data as Exposure, display),
 });
 
 function createPaidCommand(sold: Sold): RunClientCommand {
@@ -59,7 +68,7 @@ function createPaidCommand(sold: Sold): RunClientCommand {
     });
     try {
       return await (isQuote
-        ? showQuote(client, parameters as SnapshotParameters, context)
+        ? showQuote(client, sold, parameters, context)
         : buy(client, sold, parameters, context));
     } finally {
       await client.close();
@@ -82,33 +91,31 @@ async function buy(
     await print(`${toPlainJson(data)}\n`);
     display.report(formatReceipt(receipt));
   } else {
-    await print(sold.format(data, receipt, display));
+    await print(`${formatPaid(sold, data, display).join("\n")}\n\n${formatReceipt(receipt)}\n`);
   }
   return 0;
 }
 
 /** What was paid for is shown in any case: another form by its fields, also one that this version does not know. */
-function formatKnownSnapshot(data: unknown, receipt: PaymentReceipt | null, display: Display): string {
+function formatPaid(sold: Sold, data: unknown, display: Display): readonly string[] {
   try {
-    return formatSnapshot(data as PortfolioSnapshot, receipt, display);
+    return sold.format(data, display);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return formatPaidRecord(data, receipt, display);
+    return isJsonObject(data) ? formatRecord(data, display) : [toPlainJson(data, 2)];
   }
-}
-
-function formatPaidRecord(data: unknown, receipt: PaymentReceipt | null, display: Display): string {
-  const lines = isJsonObject(data) ? formatRecord(data, display) : [toPlainJson(data, 2)];
-  return `${lines.join("\n")}\n\n${formatReceipt(receipt)}\n`;
 }
 
 async function showQuote(
   { sextant }: OpenClient,
-  parameters: SnapshotParameters,
+  { operation }: Sold,
+  parameters: PaidParameters,
   { options, display, print, stop }: ClientContext,
 ): Promise<number> {
   const done = display.progress("Asking for the price");
-  const quote = await sextant.quote(parameters, { signal: stop }).finally(done);
+  // Checked by the service: the command line has only text.
+  const ask: (id: string, given: PaidParameters, request: PaidOptions) => Promise<PriceQuote> = sextant.quote;
+  const quote = await ask(operation, parameters, { signal: stop }).finally(done);
   const text = options.json === true ? toPlainJson(quote) : formatRecord({ ...quote }, display).join("\n");
   await print(`${text}\n`);
   return 0;
@@ -120,9 +127,12 @@ function readPaidParameters(
   options: ClientContext["options"],
 ): PaidParameters {
   if (address === undefined) {
-    throw new Fault("USAGE_INVALID", `Name the wallet: ${PROGRAM} ${command} 0x….`);
+    throw new Fault(
+      "USAGE_INVALID",
+      `Name the wallet: ${PROGRAM} ${command} 0x… or a name such as vitalik.eth.`,
+    );
   }
-  const wallet = parseAddress(address, "The wallet");
+  const wallet = address.includes(".") ? address : parseAddress(address, "The wallet");
   // Lower case: calls that are written differently are the same purchase.
   return readParameters(findOperation(operation), { ...options, address: wallet });
 }

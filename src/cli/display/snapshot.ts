@@ -1,62 +1,41 @@
-// A snapshot for people: sums first, then tables, then what to know and the receipt.
-import type { PaymentReceipt, PortfolioSnapshot } from "@sextant/client/sextant";
-import { formatAmount } from "../../lib/decimal.ts";
+// A snapshot for people: sums first, then tables, then what to know.
+import type { PortfolioSnapshot } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
-import { shortenText, toPlainText } from "./plain-text.ts";
+import { formatLabel, formatUsd, formatWarnings } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection, type TableColumn } from "./table.ts";
-
-// The guard pays with tokens of six decimals only.
-const TOKEN_DECIMALS = 6;
-const WARNING_LENGTH_MAX = 400;
 
 const text = (title: string): TableColumn => ({ title });
 const amount = (title: string): TableColumn => ({ title, align: "right" });
 const money = (title: string): TableColumn => ({ title, align: "right", isWhole: true });
 
-export function formatSnapshot(
-  snapshot: PortfolioSnapshot,
-  receipt: PaymentReceipt | null,
-  display: Display,
-): string {
-  const { summary } = snapshot;
-  const warnings = summary.warnings.map((each) => `  ${shortenText(toPlainText(each), WARNING_LENGTH_MAX)}`);
+export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): readonly string[] {
   return [
     ...formatTotals(snapshot, display),
     ...formatChains(snapshot, display),
     ...formatTokens(snapshot, display),
     ...formatPositions(snapshot, display),
     ...formatActivity(snapshot, display),
-    ...(warnings.length === 0 ? [] : ["", display.style("bold", "What to know"), ...warnings]),
-    "",
-    formatReceipt(receipt),
-    "",
-  ].join("\n");
-}
-
-export function formatReceipt(receipt: PaymentReceipt | null): string {
-  if (receipt === null) return "Nothing was paid.";
-  const { transaction, network, payer } = receipt;
-  const paid = `Paid $${formatAmount(receipt.amount, TOKEN_DECIMALS)} by ${payer} on ${network}`;
-  return transaction === null ? `${paid}.` : `${paid} in transaction ${transaction}`;
+    ...formatWarnings(snapshot.summary.warnings, display),
+  ];
 }
 
 function formatTotals(
   { address, timestamp, provider, summary }: PortfolioSnapshot,
   display: Display,
 ): string[] {
-  const label = (name: string) => display.style("dim", name.padEnd(10));
-  const worth = display.style("bold", usd(summary.totalValueUsd));
+  const label = (name: string) => formatLabel(name, display);
+  const worth = display.style("bold", formatUsd(summary.totalValueUsd));
   return [
     `${label("Wallet")}  ${formatValue(address)}`,
-    `${label("Worth")}  ${worth}   stablecoins ${usd(summary.stablecoinValueUsd)}`,
+    `${label("Worth")}  ${worth}   stablecoins ${formatUsd(summary.stablecoinValueUsd)}`,
     `${label("Taken")}  ${formatValue(timestamp)} by ${formatValue(provider)}`,
   ];
 }
 
 function formatChains({ summary }: PortfolioSnapshot, display: Display): string[] {
   const rows = summary.chains.map(({ chain, tokenCount, pricedTokenCount, totalValueUsd }) => [
-    ...[chain, String(tokenCount), String(pricedTokenCount), usd(totalValueUsd)],
+    ...[chain, String(tokenCount), String(pricedTokenCount), formatUsd(totalValueUsd)],
   ]);
   return formatSection(
     "Chains",
@@ -79,8 +58,8 @@ function formatTokens({ tokens }: PortfolioSnapshot, display: Display): string[]
     token.symbol ?? token.contract ?? "?",
     token.chain,
     token.balance ?? `${token.rawBalance} units`,
-    usd(token.priceUsd),
-    usd(token.valueUsd),
+    formatUsd(token.priceUsd),
+    formatUsd(token.valueUsd),
     token.spam ? "spam" : "",
   ]);
   return formatSection("Tokens", columns, rows, display);
@@ -93,7 +72,7 @@ function formatPositions({ positions }: PortfolioSnapshot, display: Display): st
     position.chain,
     position.kind,
     position.assets.map(({ balance, symbol }) => `${balance ?? "?"} ${symbol ?? "?"}`).join(", "),
-    usd(position.valueUsd),
+    formatUsd(position.valueUsd),
   ]);
   return formatSection("Positions", columns, rows, display);
 }
@@ -106,9 +85,4 @@ function formatActivity({ recentActivity }: PortfolioSnapshot, display: Display)
     hash ?? "?",
   ]);
   return formatSection("Activity", columns, rows, display);
-}
-
-function usd(value: string | null): string {
-  if (value === null) return "–";
-  return toPlainText(value.startsWith("-") ? `-$${value.slice(1)}` : `$${value}`);
 }

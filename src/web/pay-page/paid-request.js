@@ -33,6 +33,27 @@ export function readStoredResult(url) {
 }
 
 /**
+ * The address that the name in a request leads to; null for a request without a name. Nothing is paid by it.
+ * @param {string} url
+ * @returns {Promise<string | null>}
+ */
+export async function findNamedAddress(url) {
+  const given = new URL(url, location.href);
+  if (!given.searchParams.get("address")?.includes(".")) return null;
+  const response = await fetch(url, { headers: { accept: "application/json" }, cache: "no-store" });
+  if (!response.redirected) throw await createRejection(response);
+  const target = new URL(response.url);
+  const address = target.searchParams.get("address") ?? "";
+  given.searchParams.set("address", address);
+  // The address may change and nothing else.
+  const [led, expected] = [target, given].map(
+    (each) => each.origin + each.pathname + JSON.stringify([...each.searchParams]),
+  );
+  if (led !== expected) throw new Error("The service redirects to another request.");
+  return address;
+}
+
+/**
  * @param {string} url
  * @param {Terms} shownTerms The terms that the page showed.
  * @param {Payer} payer

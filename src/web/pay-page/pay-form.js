@@ -1,7 +1,7 @@
 // Runs a pay page: the form becomes a request, the wallet pays for it, and the page's view renders the result.
 import { buildNode, findById } from "./dom.js";
 import { createElement } from "./elements.js";
-import { isPaymentPending, readStoredResult, requestPaidResult } from "./paid-request.js";
+import { findNamedAddress, isPaymentPending, readStoredResult, requestPaidResult } from "./paid-request.js";
 import { renderPlaceholder, showDone, showProblem, showProgress } from "./progress.js";
 import { createViewContext, renderReceipt, renderTitle } from "./result-view.js";
 import { findWallet, requestAccount, signTypedData, switchChain } from "./wallet.js";
@@ -69,9 +69,10 @@ function createPayer() {
 
 /** @param {ResultView<any>} view */
 async function run(view) {
-  const url = readFormUrl();
-  history.replaceState(null, "", url);
   setRunning(true);
+  const url = await findUrl();
+  if (url === null) return setRunning(false);
+  history.replaceState(null, "", url);
   // What was bought for the same request stays until the new one is there.
   if (shownUrl !== url) result.replaceChildren(buildNode(renderPlaceholder()));
   try {
@@ -84,6 +85,19 @@ async function run(view) {
   } finally {
     setRunning(false);
     labelButton(url);
+  }
+}
+
+/** The request by address: the form shows what a name leads to before the wallet is asked. Null where it leads nowhere. */
+async function findUrl() {
+  try {
+    const address = await findNamedAddress(readFormUrl());
+    if (address !== null) /** @type {HTMLInputElement} */ (findById("address")).value = address;
+    return readFormUrl();
+  } catch (error) {
+    clearResult();
+    showProblem(error, false);
+    return null;
   }
 }
 

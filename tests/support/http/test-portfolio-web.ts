@@ -1,6 +1,7 @@
 // The portfolio service's outside over a gate and a snapshot that tests decide, listening on a port the system chose.
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
+import type { Hex } from "../../../src/lib/hex.ts";
 import type { Sale } from "../../../src/payments/paywall/gate.ts";
 import {
   encodeX402Header,
@@ -18,6 +19,7 @@ import {
 import type { PaidRouteDeclaration, RouteServices } from "../../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
+import type { NameResolver } from "../../../src/portfolio/names/name-resolver.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
@@ -61,6 +63,8 @@ export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
   readonly storedSnapshots?: StoredSnapshots;
+  /** Leads every name to the wallet of the example unless given. */
+  readonly names?: NameResolver;
   /** The routes on offer, at the same price; the snapshot alone unless given. */
   readonly declarations?: readonly PaidRouteDeclaration[];
   /** A real paywall instead of the one that accepts every payment. */
@@ -78,6 +82,8 @@ export async function startTestPortfolioWeb(
 ): Promise<TestPortfolioWeb> {
   const { offer = TEST_OFFER, devBypass = false, onPayment = () => null } = options;
   const snapshots = options.snapshots ?? ({ read: async () => exampleSnapshot } as unknown as SnapshotReader);
+  const { names = { resolve: async (name: string) => ({ name, address: exampleSnapshot.address as Hex }) } } =
+    options;
   const server = createHttpServer({
     log: silentLog,
     bodyBytesMax: 1_024,
@@ -98,7 +104,7 @@ export async function startTestPortfolioWeb(
     createPaidEndpoint({
       sold: sold[index] as SoldRoute,
       served: SLUGS,
-      services: { snapshots, storedSnapshots: options.storedSnapshots ?? null } as RouteServices,
+      services: { snapshots, names, storedSnapshots: options.storedSnapshots ?? null } as RouteServices,
       free: devBypass,
       page: () => renderPayPage({ ...pageInput, route }),
     }),

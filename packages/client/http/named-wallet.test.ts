@@ -1,0 +1,55 @@
+// Names of wallets in the client: the redirect may change the address and nothing else, and nothing is signed before.
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
+import { SextantError } from "../errors.ts";
+import { locateWallet } from "./named-wallet.ts";
+import { createTransport } from "./transport.ts";
+
+const ADDRESS = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
+
+/** Redirects the name where the test wants it, and sells everything else. */
+async function locate(query: string, target: (origin: string) => string) {
+  let origin = "";
+  const requests: string[] = [];
+  const server = await startLoopbackServer((incoming, outgoing) => {
+    requests.push(incoming.url ?? "");
+    if (!incoming.url?.includes("alice.eth")) return outgoing.writeHead(402).end("{}");
+    outgoing.writeHead(307, { location: target(origin) }).end("{}");
+  });
+  onTestFinished(server.stop);
+  origin = server.url;
+  const context = { transport: createTransport({}), attemptsMax: 1 };
+  const located = await locateWallet(context, { method: "GET", url: `${origin}/portfolio?${query}` }).catch(
+    (error: unknown) => error,
+  );
+  return { located, requests, origin };
+}
+
+describe("a request by name", () => {
+  it("becomes the same request by address", async () => {
+    const query = "address=alice.eth&chains=base%2Cethereum";
+    const { located, origin } = await locate(
+      query,
+      () => `/portfolio?address=${ADDRESS}&chains=base,ethereum`,
+    );
+    expect(located).toBe(`${origin}/portfolio?address=${ADDRESS}&chains=base%2Cethereum`);
+  });
+
+  it.each([
+    ["another path", () => `/exposure?address=${ADDRESS}`],
+    ["another query", () => `/portfolio?address=${ADDRESS}&detail=full`],
+    ["no address", () => "/portfolio?address=bob"],
+    [
+      "another place",
+      (origin: string) => `${origin.replace("127.0.0.1", "localhost")}/portfolio?address=${ADDRESS}`,
+    ],
+  ])("is rejected where it leads to %s", async (_, target) => {
+    const { located } = await locate("address=alice.eth", target);
+    expect(located).toBeInstanceOf(SextantError);
+  });
+
+  it("that has an address is not sent at all", async () => {
+    const { located, requests, origin } = await locate(`address=${ADDRESS}`, () => "/");
+    expect([located, requests]).toEqual([`${origin}/portfolio?address=${ADDRESS}`, []]);
+  });
+});

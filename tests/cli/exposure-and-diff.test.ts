@@ -1,0 +1,89 @@
+// `sextant exposure` and `sextant diff`: tables of what was bought, prices without buying, and wallets by name.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
+import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
+import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { openPaidRun } from "./paid-run.ts";
+
+const WALLET = exampleSnapshot.address;
+let stage: Awaited<ReturnType<typeof openPaidRun>>;
+beforeAll(async () => {
+  stage = await openPaidRun();
+});
+afterAll(() => stage?.close());
+
+const FROM = ["--from", "base:30000000,ethereum:22000000"];
+
+describe("exposure", () => {
+  it("shows each permission with spender, token, allowance, value at risk and reasons", async () => {
+    const payer = await stage.openPayer();
+    const { code, out } = await payer.run(["exposure", WALLET]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^At risk {5}\$1250\.25 {3}1 permissions, 1 unlimited, 1 of unknown spenders$/m);
+    expect(out).toMatch(/^ {2}spender +token +chain +allowance +at risk +reasons +kind$/m);
+    expect(out).toMatch(
+      /^ {2}0x0+bad00 +USDC +base +unlimited +\$1250\.25 +unlimited, unknown spender +erc20-allowance$/m,
+    );
+    expect(out).toMatch(/\nWhat to know\n {2}Base: permissions are /);
+    expect(out).toMatch(/\n\nPaid \$0\.01 by 0x\w{40} on eip155:31337 in transaction 0x\w{64}\n$/);
+    expect(await payer.transactions()).toHaveLength(1);
+  });
+
+  it("fits a terminal, and is JSON on request", async () => {
+    const payer = await stage.openPayer();
+    const narrow = await payer.run(["exposure", WALLET], { columns: 60, environment: { NO_COLOR: "1" } });
+    const tables = narrow.out.slice(0, narrow.out.indexOf("What to know")).split("\n");
+    for (const line of tables) expect(line.length).toBeLessThanOrEqual(72);
+    const { out } = await payer.run(["exposure", WALLET, "--json", "--purchase", "json"]);
+    expect(JSON.parse(out)).toEqual({ ...exposureRoute.responseExample, address: WALLET });
+  });
+});
+
+describe("diff", () => {
+  it("shows each change split into quantity and price", async () => {
+    const payer = await stage.openPayer();
+    const { code, out } = await payer.run(["diff", WALLET, ...FROM]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Change {6}\$3300$/m);
+    expect(out).toMatch(/^ {2}chain +before +after +change +by quantity +by price +other$/m);
+    expect(out).toMatch(/^ {2}base +\$6000 +\$9300 +\$3300 +\$3000 +\$300 +\$0$/m);
+    expect(out).toMatch(/^ {2}token +chain +change +by quantity +by price$/m);
+    expect(out).toMatch(/\n\nPaid \$0\.01 by /);
+  });
+
+  it("is JSON on request", async () => {
+    const payer = await stage.openPayer();
+    const { out } = await payer.run(["diff", WALLET, ...FROM, "--json"]);
+    expect(JSON.parse(out)).toEqual({ ...diffRoute.responseExample, address: WALLET });
+  });
+});
+
+describe.each([
+  ["wallet", []],
+  ["diff", FROM],
+  ["exposure", []],
+] as const)("%s", (command, options) => {
+  it("shows the price and the payee, and pays nothing, with --quote", async () => {
+    const payer = await stage.openPayer();
+    const { code, out } = await payer.run([command, WALLET, ...options, "--quote", "--json"]);
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      expect.objectContaining({ price: "0.01", problem: null, url: expect.stringContaining(WALLET) }),
+    ]);
+    expect(await payer.transactions()).toEqual([]);
+  });
+
+  it("takes a name, and repeats a purchase whose response was lost without paying again", async () => {
+    const payer = await stage.openPayer();
+    stage.proxy.plan = () => "lose-response";
+    expect((await payer.run([command, "vitalik.eth", ...options])).code).toBe(5);
+    stage.proxy.plan = () => "none";
+    // By name or by address: what was signed is for the address.
+    const again = await payer.run([command, WALLET, ...options]);
+    expect([again.code, again.out.split("\n")[0]]).toEqual([
+      0,
+      expect.stringContaining(WALLET.toLowerCase()),
+    ]);
+    expect(await payer.transactions()).toHaveLength(1);
+  }, 60_000);
+});
