@@ -1,4 +1,4 @@
-// `npm run bench [-- <names> --database <kind> --events N --seed N --scale N --full --quick --profile <folder>]`: runs the benchmarks, prints and keeps their tables.
+// `npm run bench [-- <names> --database <kind> --events N --seed N --scale N --full --quick --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { apiBench } from "./api.ts";
@@ -48,6 +48,8 @@ const { values: given, positionals } = parseArgs({
     full: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     profile: { type: "string" },
+    part: { type: "string" },
+    folder: { type: "string" },
     database: { type: "string", default: DATABASE_KINDS[0] },
   },
 });
@@ -83,7 +85,12 @@ const options = {
   scale,
   full: values.full,
   profileFolder: values.profile ?? null,
+  part: values.part ?? null,
+  folder: values.folder ?? null,
 };
+const parted = chosen.flatMap(({ parts = [] }) => parts);
+if (options.part !== null && !parted.includes(options.part))
+  throw new Error(`--part must be one of: ${parted.join(", ")}`);
 const circumstances = readRunEnvironment();
 const results: NamedBenchReport[] = [];
 let parts = readResults();

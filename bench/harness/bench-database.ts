@@ -1,5 +1,5 @@
 // A database for one benchmark: our embedded server as in production, or Debian's with its defaults.
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
@@ -45,7 +45,7 @@ async function startEmbedded(): Promise<BenchServer> {
   try {
     // The server runs as another account when we are root, and must be able to pass.
     await chmod(folder, 0o711);
-    const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log: benchLog });
+    const server = await openServer(folder);
     return {
       connection: server.connection,
       folder,
@@ -58,6 +58,19 @@ async function startEmbedded(): Promise<BenchServer> {
     await remove();
     throw error;
   }
+}
+
+/** Our embedded server on a folder that stays, for what takes longer than a session. */
+export async function startKeptServer(folder: string): Promise<BenchServer> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o711);
+  const { connection, stop } = await openServer(folder);
+  return { connection, folder, stop };
+}
+
+async function openServer(folder: string): Promise<Pick<BenchServer, "connection" | "stop">> {
+  const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log: benchLog });
+  return { connection: server.connection, stop: () => server.stop() };
 }
 
 async function startStock({ tls }: { readonly tls: boolean }) {

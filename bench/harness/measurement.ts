@@ -48,12 +48,18 @@ export type BenchOptions = {
   readonly full: boolean;
   /** Where CPU profiles go; null for none. */
   readonly profileFolder: string | null;
+  /** One part of a benchmark that has several; null for all. */
+  readonly part: string | null;
+  /** A database that stays, so that a run goes on where another was cut; null for one that is thrown away. */
+  readonly folder: string | null;
 };
 
 export type Bench = {
   readonly name: string;
   /** Whether it can be measured on other databases than the embedded one. */
   readonly anyDatabase?: boolean;
+  /** What `--part` may name. */
+  readonly parts?: readonly string[];
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
 

@@ -18,7 +18,7 @@ export type HistoryOptions = {
 type HistoryTransaction = HistoryStep & { readonly hash: Hex };
 
 /** A block with events. The numbers in between belong to blocks without any. */
-type HistoryBlock = {
+export type HistoryBlock = {
   readonly number: number;
   readonly transactions: readonly HistoryTransaction[];
 };

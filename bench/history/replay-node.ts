@@ -65,6 +65,7 @@ function methodsOf(history: ServedHistory): Readonly<Record<string, (params: rea
   const orNull = (parts: Parts | null): Parts => parts ?? ["null"];
   const numberOf = (block: unknown): number => {
     if (block === "earliest") return 0;
+    if (block === "finalized" || block === "safe") return history.readFinalized();
     return typeof block === "string" && block.startsWith("0x") ? Number(block) : history.head;
   };
   const blockOf = (hash: string): number => {

@@ -2,7 +2,13 @@
 import type { Hex } from "../../src/lib/hex.ts";
 import { createBloomBuilder, EMPTY_BLOOM } from "./bloom.ts";
 import { logPositionOf } from "./derived-values.ts";
-import { generateHistory, type HistoryChain, type HistoryOptions, historyChain } from "./history.ts";
+import {
+  generateHistory,
+  type HistoryBlock,
+  type HistoryChain,
+  type HistoryOptions,
+  historyChain,
+} from "./history.ts";
 import { createSegments, type Segments } from "./segments.ts";
 
 export type ServedHistory = {
@@ -10,6 +16,8 @@ export type ServedHistory = {
   readonly events: number;
   readonly head: number;
   readonly bytes: number;
+  /** The newest final block, for a node that is asked for it. */
+  readFinalized(): number;
   /** Parts of a JSON object; null for a block that is not there. */
   block(number: number): Buffer[] | null;
   /** Parts of a JSON list without its brackets: the logs of the deployment's contracts, or those of anybody else. */
@@ -28,22 +36,30 @@ const HEADER_REST = [
 
 const quantity = (value: number): string => `"0x${value.toString(16)}"`;
 
-type WrittenHistory = Record<"blocks" | "ownLogs" | "otherLogs" | "transactions", Segments> & {
+/** The blocks from `start` up to, but not including, `end`, as text. */
+export type HistoryPart = Record<"blocks" | "ownLogs" | "otherLogs" | "transactions", Segments> & {
   /** By block since the first one: which piece of `transactions` is the block's first. */
   readonly firstTransactions: readonly number[];
   readonly events: number;
-  /** The number after the last block's. */
+  readonly start: number;
   readonly end: number;
 };
 
-/** Writes every block of a history as text; calls `progress` after each that has events. */
-function writeHistory(
+type PartOptions = {
+  readonly start: number;
+  /** Ends with the first whole block that reaches so many events. */
+  readonly eventsMax: number;
+  /** Called after each block that has events. */
+  readonly progress: (events: number) => void;
+};
+
+/** Writes the next blocks of a history as text; null at its end. */
+export function writeHistoryPart(
   chain: HistoryChain,
-  options: HistoryOptions,
-  progress: (events: number) => void,
-): WrittenHistory {
-  const { startBlock, contracts } = chain.deployment;
-  const own = new Set<string>(Object.values(contracts));
+  history: Iterator<HistoryBlock, void, void>,
+  { start, eventsMax, progress }: PartOptions,
+): HistoryPart | null {
+  const own = new Set<string>(Object.values(chain.deployment.contracts));
   const bloomOf = createBloomBuilder();
   const [blocks, ownLogs, otherLogs, transactions] = [
     createSegments(),
@@ -53,7 +69,7 @@ function writeHistory(
   ];
   const firstTransactions: number[] = [];
   let events = 0;
-  let number = startBlock;
+  let number = start;
 
   const addBlock = (bloom: Hex, hashes: readonly Hex[], logs: { own: string[]; others: string[] }): void => {
     blocks.append(blockText(chain, number, bloom, hashes));
@@ -63,7 +79,10 @@ function writeHistory(
     number += 1;
   };
 
-  for (const block of generateHistory(options)) {
+  while (events < eventsMax) {
+    const next = history.next();
+    if (next.done) break;
+    const block = next.value;
     while (number < block.number) {
       firstTransactions.push(transactions.count);
       addBlock(EMPTY_BLOOM, [], { own: [], others: [] });
@@ -88,40 +107,53 @@ function writeHistory(
     );
     progress(events);
   }
+  if (events === 0) return null;
   firstTransactions.push(transactions.count);
-  return { blocks, ownLogs, otherLogs, transactions, firstTransactions, events, end: number };
+  return { blocks, ownLogs, otherLogs, transactions, firstTransactions, events, start, end: number };
 }
 
 /** Calls `progress` now and then while it is made. */
 export function serveHistory(options: HistoryOptions, progress: (events: number) => void): ServedHistory {
   const chain = historyChain(options.seed);
   const { startBlock } = chain.deployment;
-  const { end, events, firstTransactions, ...written } = writeHistory(chain, options, progress);
-  const { blocks, ownLogs, otherLogs, transactions } = written;
-  const at = (block: number) => Math.max(0, block - startBlock);
+  const eventsMax = Number.POSITIVE_INFINITY;
+  const part = writeHistoryPart(chain, generateHistory(options), { start: startBlock, eventsMax, progress });
+  if (part === null) throw new Error("the history has no events");
+  const head = part.end - 1;
+  const { blocks, ownLogs, otherLogs, transactions, events } = part;
+  const bytes = blocks.bytes + ownLogs.bytes + otherLogs.bytes + transactions.bytes;
+  return { chain, events, head, bytes, readFinalized: () => head, ...serveParts(chain, () => [part]) };
+}
+
+/** What a node reads of parts that follow one another. */
+export function serveParts(
+  chain: HistoryChain,
+  partsOf: () => readonly HistoryPart[],
+): Pick<ServedHistory, "block" | "logs" | "transaction"> {
+  const partAt = (block: number) => partsOf().find(({ start, end }) => block >= start && block < end);
   return {
-    chain,
-    events,
-    head: end - 1,
-    bytes: blocks.bytes + ownLogs.bytes + otherLogs.bytes + transactions.bytes,
     block(wanted) {
-      if (wanted >= end || wanted < 0) return null;
-      if (wanted >= startBlock) return blocks.run(at(wanted), at(wanted) + 1);
+      const part = partAt(wanted);
+      if (part) return part.blocks.run(wanted - part.start, wanted - part.start + 1);
+      if (wanted >= chain.deployment.startBlock || wanted < 0) return null;
       return [Buffer.from(blockText(chain, wanted, EMPTY_BLOOM, []))];
     },
     logs(emitters, fromBlock, toBlock) {
-      const [first, ...rest] = (emitters === "contracts" ? ownLogs : otherLogs).run(
-        at(fromBlock),
-        at(Math.min(toBlock, end - 1) + 1),
+      const [first, ...rest] = partsOf().flatMap(({ start, end, ownLogs, otherLogs }) =>
+        (emitters === "contracts" ? ownLogs : otherLogs).run(
+          Math.max(0, fromBlock - start),
+          Math.max(0, Math.min(toBlock + 1, end) - start),
+        ),
       );
       return first ? [first.subarray(1), ...rest] : [];
     },
     transaction(hash) {
       const { block, index } = logPositionOf(hash);
-      const first = firstTransactions[block - startBlock];
-      if (first === undefined || first + index >= (firstTransactions[block - startBlock + 1] ?? 0))
-        return null;
-      return transactions.run(first + index, first + index + 1);
+      const part = partAt(block);
+      const first = part?.firstTransactions[block - part.start];
+      if (!part || first === undefined) return null;
+      if (first + index >= (part.firstTransactions[block - part.start + 1] ?? 0)) return null;
+      return part.transactions.run(first + index, first + index + 1);
     },
   };
 }

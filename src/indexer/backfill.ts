@@ -104,7 +104,8 @@ class BackfillPipeline {
       const next = await (collected.length === 0
         ? this.#upcoming
         : Promise.race([idle, this.#upcoming.catch(resolveNull)]));
-      if (next === null) break;
+      // What would exceed the limit stays for the next batch.
+      if (next === null || (logs > 0 && logs + next.batch.logs.length > LOGS_PER_WRITE_MAX)) break;
       collected.push(next);
       logs += next.batch.logs.length;
       this.#upcoming = this.#prepareNext();

@@ -303,6 +303,44 @@ describe("a read of an earlier block", () => {
   });
 });
 
+// A counter of a busy solver has a version for almost every block.
+describe("a read of an earlier block of rows that change often", () => {
+  const VERSIONS = 3_000;
+  const CHANGING = [
+    { table: "solver_activity", key: "solver", path: "/solvers" },
+    { table: "attester_activity", key: "attester", path: "/attestors" },
+  ];
+
+  beforeAll(async () => {
+    for (const { table, key } of CHANGING) {
+      const columns = Object.keys(tables.find(({ name }) => name === table)?.columns ?? {}).join(", ");
+      await opened.database.query(
+        `insert into ${table} (${columns}, valid_from, valid_to)
+           select ${columns}, 10 + n, 11 + n from ${table}, generate_series(1, ${VERSIONS}) n
+           where valid_to is null and ${key} = '${ADDRESS}'`,
+      );
+      await opened.database.query(`analyze ${table}`);
+    }
+  });
+  afterAll(async () => {
+    for (const { table } of CHANGING)
+      await opened.database.query(`delete from ${table} where valid_from > 10`);
+  });
+
+  it.each(CHANGING)("visits one version of each: $path", async ({ table, path }) => {
+    const { rows } = await opened.database.query<{ count: string }>(
+      `select count(*) from ${table} where valid_from > 10`,
+    );
+    expect(Number(rows[0]?.count)).toBe(VERSIONS);
+    for (const read of indexReads.filter((each) => each.path === path || each.path === `${path}/:id`)) {
+      const plan = read.plan({ ...input, values: { limit: 100, id: "1" }, asOf: BigInt(VERSIONS) });
+      const cost = await measureStatementCost(opened.database, plan.sql);
+      expect(cost.removed).toBeLessThan(REMOVED_MAX);
+      expect(cost.pages).toBeLessThan(PAGES_MAX);
+    }
+  });
+});
+
 describe("rows for events", () => {
   beforeAll(async () => {
     await opened.database.query(

@@ -1,5 +1,6 @@
 // The benchmarks' history is a possible one, and the replay node responds like a node.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveGrowingHistory } from "../../bench/history/growing-history.ts";
 import { generateHistory } from "../../bench/history/history.ts";
 import { actionMixOf, BUSY_MIX } from "../../bench/history/mix.ts";
 import { type ReplayNode, startReplayNode } from "../../bench/history/replay-node.ts";
@@ -106,5 +107,39 @@ describe("the node that replays it", () => {
     const { rows } = await index.database.query<{ count: string }>("select count(*) from logs");
     expect(Number(rows[0]?.count)).toBe(served.events);
     await index.close();
+  });
+});
+
+describe("a history that grows as it is read", () => {
+  const grow = (fromBlock: number) =>
+    serveGrowingHistory({
+      ...options,
+      eventsMax: EVENTS,
+      fromBlock,
+      eventsPerPart: 400,
+      progress: () => undefined,
+    });
+
+  it("is the same history, in parts that are forgotten behind the reader", async () => {
+    const growing = grow(0);
+    const growingNode = await startReplayNode(growing);
+    const index = await startTestIndex({ urls: [growingNode.url], deployment: served.chain.deployment });
+    await index.waitUntilIndexed({ number: served.head, hash: served.chain.hashOf(served.head) });
+    const { rows } = await index.database.query<{ count: string }>("select count(*) from logs");
+    expect(Number(rows[0]?.count)).toBe(served.events);
+    expect(growing.head).toBe(served.head);
+    expect(growing.block(served.chain.deployment.startBlock)).toBeNull();
+    const text = (history: ServedHistory) =>
+      Buffer.concat(history.logs("contracts", served.head - 20, served.head)).toString();
+    expect(text(growing)).toBe(text(served));
+    await index.close();
+    await growingNode.close();
+  });
+
+  it("goes on from where a reader was cut", () => {
+    const middle = Math.floor((served.chain.deployment.startBlock + served.head) / 2);
+    const resumed = grow(middle);
+    expect(resumed.block(middle)).toEqual(served.block(middle));
+    expect(resumed.head).toBeGreaterThan(middle);
   });
 });

@@ -23,6 +23,7 @@ export type RecordShape = {
   readonly name: string;
   /** The rows valid at a block, as a `from` item and its conditions. */
   readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
+  /** At most one row each: `on` compares every key column of the table. */
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
   /** With include=requirements: fields in addition to those above, or in their place, and the rows they need. */
@@ -134,16 +135,24 @@ function selectParts(shape: RecordShape, { asOf, provenance, requirements }: Rec
   const selected = Object.entries(fields).map(
     ([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`,
   );
-  const joins = [...shape.joins, ...(extension?.joins ?? [])].map(
-    ({ table, alias, on }) =>
-      sql` left join ${rawSql(table.name)} ${rawSql(alias)} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`,
-  );
+  const joins = [...shape.joins, ...(extension?.joins ?? [])].map((join) => joinAt(join, asOf));
   const blocks = provenance ? [sql` left join blocks p on p.number = t.block_number`] : [];
   return {
     fields: joinSql(selected, ", "),
     joins: joinSql([...joins, ...blocks], ""),
     source: shape.source(asOf),
   };
+}
+
+/**
+ * At an earlier block the last version that began by then is found by the key, whose index also has `valid_from`. A plain
+ * join would visit all earlier versions: a counter of a busy row has one for almost every block.
+ */
+function joinAt({ table, alias, on }: RecordShape["joins"][number], asOf: AsOf): SqlText {
+  const joined = sql`${rawSql(table.name)} ${rawSql(alias)}`;
+  if (asOf === null) return sql` left join ${joined} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`;
+  const last = sql`select ${rawSql(alias)}.* from ${joined} where ${rawSql(on)} and ${rawSql(alias)}.valid_from <= ${asOf.toString()} order by ${rawSql(alias)}.valid_from desc limit 1`;
+  return sql` left join lateral (${last}) ${rawSql(alias)} on ${isValidAt(alias, asOf)}`;
 }
 
 /**
