@@ -3,7 +3,18 @@ import { allowanceScannerRuntimeBytecode as scannerCode } from "@sextant/contrac
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
-import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
+import {
+  createWalletClient,
+  defineChain,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  http,
+  numberToHex,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
 import { describe, expect, it } from "vitest";
 import {
   rejectStateOverrides,
@@ -268,6 +279,36 @@ describe("the response", () => {
       },
     });
     expect(summary.valueAtRiskUsd).toBe("10");
+  });
+
+  it("shows no delegate any more once the account has signed the authorization that revokes it", async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const address = account.address.toLowerCase() as Hex;
+    const client = createWalletClient({
+      account: privateKeyToAccount(chain.accounts.owner.privateKey),
+      chain: defineChain({ ...foundry, id: chain.chainId }),
+      transport: http(chain.rpcUrl),
+    });
+    /** Another account sends it, so that the wallet needs no ether. */
+    const authorize = async (delegate: Hex) => {
+      const nonce = Number(await chain.request("eth_getTransactionCount", [address, "latest"]));
+      const signed = await account.signAuthorization({
+        contractAddress: delegate,
+        chainId: chain.chainId,
+        nonce,
+      });
+      await client.sendTransaction({ to: address, authorizationList: [signed], gas: 200_000n });
+    };
+    const delegate = numberedAddress(0xde1e6a7f);
+    await authorize(delegate);
+    const before = await read(stage.port(scanNode, tokens), address);
+    expect(before.permissions.map(({ kind, spender }) => [kind, spender])).toEqual([["delegate", delegate]]);
+    const revoke = before.permissions[0]?.revoke;
+    if (revoke?.type !== "authorization") throw new Error("a delegate is revoked by an authorization");
+    expect(revoke.authorization.chainId).toBe(chain.chainId);
+    await authorize(revoke.authorization.address);
+    expect((await read(stage.port(scanNode, tokens), address)).permissions).toEqual([]);
+    expect(await chain.request("eth_getCode", [address, "latest"])).toBe("0x");
   });
 
   it("takes one call of the scanner for a thousand pairs, and lists only what matters most of thousands", async () => {
