@@ -1,5 +1,5 @@
 // Exported files: the same bytes from every installation, only added to, and never trusted when half written.
-import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { rowDeclaration } from "../../src/protocol/domains.ts";
@@ -186,6 +186,24 @@ describe("the command", () => {
     expect((await run(["--parquet", folder, "--verify"])).out).toContain(
       `logs/${name} has ${bytes.length + 1} bytes`,
     );
+  });
+
+  it("says that the disk is full, lists nothing that is not whole, and goes on later", async () => {
+    const folder = await createTestFolder();
+    const first = await exportInto(folder, live.database, { step: STEP, to: STEP - 1 });
+    const listed = await readFile(join(folder, "manifest.json"), "utf8");
+    // Writes to this device fail as on a full disk.
+    await symlink("/dev/full", join(folder, "manifest.json.partial"));
+    const full = await run(["--parquet", folder]);
+    expect(full).toMatchObject({ code: 74, out: "" });
+    expect(full.err).toContain("The result could not be written: ENOSPC");
+    expect(await readFile(join(folder, "manifest.json"), "utf8")).toBe(listed);
+    await rm(join(folder, "manifest.json.partial"));
+    expect((await run(["--parquet", folder])).code).toBe(0);
+    const whole = await exportInto(await createTestFolder(), live.database, { step: STEP });
+    const manifest = await exportInto(folder, live.database);
+    expect(manifest).toEqual(whole);
+    expect(manifest.files.slice(0, first.files.length)).toEqual(first.files);
   });
 
   it.each([
