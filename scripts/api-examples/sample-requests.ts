@@ -26,6 +26,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
     await api.read(path);
   await api.read("/head");
   await api.read("/integrity");
+  await api.read("/deployments");
   const agent = await api.read("/agents/{agentId}", { agentId: "1" });
   await api.read("/agents", {}, `?owner=${agent.owner}&limit=2`);
   const openIntent = await findUnsettledIntent(api);

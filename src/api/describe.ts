@@ -41,6 +41,8 @@ function describeInfo(): ApiInfo {
 export function describeApi(
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
+  /** The path below which the API is served; empty at the root. */
+  base = "",
 ): {
   readonly info: ApiInfo;
   readonly routes: readonly RouteDescription[];
@@ -66,6 +68,6 @@ export function describeApi(
     client: { option: "api" },
   } as const;
   const examples = { ...recordedExamples, responses: recordedResponses };
-  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples, samples });
+  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples, samples, base });
   return { info, routes, document };
 }

@@ -8,7 +8,7 @@ import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
-import type { HttpServer } from "../http/server.ts";
+import type { HttpApp } from "../http/server.ts";
 import type { Readiness } from "../http/status-routes.ts";
 import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
@@ -26,6 +26,8 @@ import type { Database } from "../store/postgres/database.ts";
 import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/open-replicas.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
 import { siteFiles } from "../web/site-files.ts";
+import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
+import type { ServedDeployment } from "./deployments/state.ts";
 import { describeApi } from "./describe.ts";
 import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
@@ -42,6 +44,10 @@ type ServeApiOptions = {
   /** Servers to read the index from; without them the primary serves everything. */
   readonly replicas?: ReplicaOptions;
   readonly log: Log;
+  /** The path below which this deployment is served; absent at the root. */
+  readonly base?: string;
+  /** What this server serves, this deployment included; absent in a list of none. */
+  readonly deployments?: readonly ServedDeployment[];
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
   /** Without it there are no webhooks. */
@@ -61,7 +67,7 @@ type ServeApiOptions = {
 };
 
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
-const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 type ServedApi = {
   /** Where reads of the index go, beside the primary. */
@@ -71,8 +77,8 @@ type ServedApi = {
 };
 
 /** Adds the routes. */
-export function serveApi(server: HttpServer, options: ServeApiOptions): ServedApi {
-  const { database, log } = options;
+export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
+  const { database, log, base = "", deployments = [] } = options;
   const shutdown = new AbortController();
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
@@ -112,6 +118,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): ServedAp
   const endpoints: readonly Endpoint[] = [
     createPreflightEndpoint({ run: read }),
     createIntegrityEndpoint({ run: read }),
+    createDeploymentsEndpoint(deployments),
     events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];
@@ -124,9 +131,10 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): ServedAp
     waiters.close();
     events.endStreams();
   });
-  const routes = addDocuments(server, reads, [...endpoints, mcp]);
+  const routes = addDocuments(server, reads, [...endpoints, mcp], options.base);
   const explorer =
-    options.explorer && serveExplorer(server.app, { ...options.explorer, routes, sendFor, cache, log });
+    options.explorer &&
+    serveExplorer(server.app, { ...options.explorer, base, deployments, routes, sendFor, cache, log });
   pageRoutes = explorer?.cachedRoutes ?? [];
   return {
     describeReplicas: () => routed.replicas.map((replica) => replica.describe()),
@@ -145,7 +153,7 @@ export function serveApi(server: HttpServer, options: ServeApiOptions): ServedAp
 
 /** Reads that let the cache and what waits know which state they met. */
 function openIndexReads(
-  server: HttpServer,
+  server: HttpApp,
   options: ServeApiOptions,
   cache: ResponseCache,
 ): { readonly routed: RoutedReads; readonly waiters: BlockWaiters } {
@@ -194,13 +202,14 @@ function startExpiryLoop(
 
 /** Returns the routes of the API as they are described. */
 function addDocuments(
-  server: HttpServer,
+  server: HttpApp,
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
+  base = "",
 ): readonly RouteDescription[] {
-  const { info, routes, document } = describeApi(reads, endpoints);
+  const { info, routes, document } = describeApi(reads, endpoints, base);
   addStaticDocument(server.app, "/llms.txt", () => ({
-    content: renderApiLlmsText(info, routes),
+    content: renderApiLlmsText(info, routes, base),
     contentType: "text/plain",
   }));
   for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);

@@ -7,6 +7,7 @@ import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
+import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 
@@ -113,6 +114,13 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
       "Use it before relying on a result for money: how far the index is, what is final, reorgs and audits.",
     routes: "GET /integrity",
   },
+  {
+    name: "list_deployments",
+    title: "List the deployments of this server",
+    purpose:
+      "Use it to find the protocol on another chain: each deployment has the same tools at /mcp below its path.",
+    routes: "GET /deployments",
+  },
 ];
 
 export const API_INSTRUCTIONS =
@@ -138,6 +146,7 @@ export function describeApiTools(): readonly Tool[] {
   return createTools(indexReads, [
     createPreflightEndpoint({ run: unserved }),
     createIntegrityEndpoint({ run: unserved }),
+    createDeploymentsEndpoint([]),
     ...createDocumentEndpoints({ store: { run: unserved, write: unserved }, publicBaseUrl: unserved }),
   ]);
 }

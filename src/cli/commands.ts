@@ -8,6 +8,13 @@ const network: CommandOption = {
   description: "a shipped deployment, such as base-sepolia, or a deployment file",
 };
 
+const deployment: CommandOption = {
+  type: "string",
+  valueName: "NAME",
+  description: "one of NETWORK and DEPLOYMENTS, or a further name or deployment file",
+};
+const deployments: CommandOption = { ...deployment, repeatable: true };
+
 const json: CommandOption = { type: "boolean", description: "print the JSON of the API" };
 const wide: CommandOption = { type: "boolean", description: "show all columns and whole values" };
 const apiUrl: CommandOption = {
@@ -270,6 +277,7 @@ export const COMMANDS: readonly Command[] = [
       "`sextant api` or `sextant indexer` with the same data folder joins it.",
     options: {
       network,
+      deployment: deployments,
       rpc: {
         type: "string",
         valueName: "URL",
@@ -292,7 +300,7 @@ export const COMMANDS: readonly Command[] = [
       "Indexes the deployment in NETWORK from the nodes in RPC_URL into the database and follows the chain. Run as many\n" +
       "as you like: one writes, the others stand by and take over within seconds. Serves /health, /ready and /metrics\n" +
       "on INDEXER_PORT.",
-    options: { network },
+    options: { network, deployment: deployments },
     load: async () => (await import("./commands/indexer.ts")).indexerCommand,
   },
   {
@@ -301,7 +309,7 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Serves the indexing API on API_PORT. It is stateless: run as many as you like on one PostgreSQL. Reads NETWORK\n" +
       "and RPC_URL like the indexer; WRITE_AUTH selects open or signed writes, PUBLIC_BASE_URL is the URL for clients.",
-    options: { network },
+    options: { network, deployment: deployments },
     load: async () => (await import("./commands/api.ts")).apiCommand,
   },
   {
@@ -358,6 +366,19 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/facilitator.ts")).facilitatorCommand,
   },
   {
+    name: "deployments",
+    summary: "list the deployments of the database, or drop one",
+    description:
+      "Lists the deployments of NETWORK and DEPLOYMENTS, and every other index beside them in the database, with how far\n" +
+      "each is. With --drop it deletes the schema of one, which no indexer may be writing; others are not touched.",
+    options: {
+      network,
+      drop: { type: "string", valueName: "NAME", description: "the deployment to delete; shows what it has" },
+      yes: { type: "boolean", description: "delete it" },
+    },
+    load: async () => (await import("./commands/deployments.ts")).deploymentsCommand,
+  },
+  {
     name: "rebuild",
     summary: "rebuild the rows from the stored logs, without a node",
     description:
@@ -365,6 +386,7 @@ export const COMMANDS: readonly Command[] = [
       "indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA, and RPC_URL with --reread.",
     options: {
       network,
+      deployment,
       reread: {
         type: "string",
         valueName: "N[-M]",
@@ -381,6 +403,7 @@ export const COMMANDS: readonly Command[] = [
       "DATABASE_URL, into an empty schema of another PostgreSQL in one transaction, compares both, and rebuilds the rows\n" +
       "from the logs. Stop the services first. The old database stays unchanged.",
     options: {
+      deployment,
       to: {
         type: "string",
         valueName: "URL",
@@ -433,6 +456,7 @@ export const COMMANDS: readonly Command[] = [
       "recent needs an archive node in RPC_URL. Reads NETWORK, RPC_URL, DATABASE_URL and DATABASE_SCHEMA.",
     options: {
       network,
+      deployment,
       block: {
         type: "string",
         valueName: "N",

@@ -93,6 +93,12 @@ export const indexerSettings = {
     "base-sepolia",
     "Deployment to index: a name in deployments/ or the path of a deployment file.",
   ),
+  deployments: setting(
+    "DEPLOYMENTS",
+    commaSeparated(matchingText(/^[^\s,]+$/, "a name in deployments/ or the path of a deployment file")),
+    [],
+    "Further deployments, separated by commas, each with a schema, an indexing loop and an API of its own.",
+  ),
   rpcUrls: setting(
     "RPC_URL",
     commaSeparated(secret(url("http", "https", "ws", "wss"))),
@@ -118,6 +124,12 @@ export const indexerSettings = {
     "Seconds between two self-audits, in which the indexer compares samples of history and rows with the chain; 0 disables them.",
   ),
 };
+
+/** The nodes of a further deployment, which any chain may have. */
+export function nodesOfChain(chainId: number) {
+  const kind = commaSeparated(secret(url("http", "https", "ws", "wss")));
+  return setting(`RPC_URL_${chainId}`, kind, [], `Nodes of the deployments on chain ${chainId}.`);
+}
 
 export const apiSettings = {
   apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),

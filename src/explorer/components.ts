@@ -107,7 +107,7 @@ export type RecordKind = keyof typeof RECORD_PAGES;
 
 /** The page of a record as of the same block; null where the explorer has none. */
 export function recordPath(
-  page: Pick<PageContext, "site" | "block">,
+  page: Pick<PageContext, "site" | "block" | "base">,
   kind: RecordKind,
   id: string,
 ): string | null {

@@ -38,7 +38,12 @@ export type PageRequest = {
   readonly query: Readonly<Record<string, string>>;
   /** The block to show; null is the latest. */
   readonly block: string | null;
+  /** The path below which this deployment is served, such as `/d/base-sepolia`; empty at the root. */
+  readonly base: string;
 };
+
+/** What every link needs: it stays at the block and within the deployment. */
+export type Place = Pick<PageRequest, "block" | "base">;
 
 export type PageContext = PageRequest & {
   /** The path of this page, as it was requested, without the query. */
@@ -59,6 +64,14 @@ export type Site = {
   readonly routes: readonly RouteDescription[];
   /** The navigation, in order. */
   readonly nav: readonly NavSection[];
+  /** All deployments of this server, this one included. */
+  readonly deployments: readonly ServedDeployment[];
+};
+
+export type ServedDeployment = {
+  readonly name: string;
+  /** Where it is served; empty at the root. */
+  readonly base: string;
 };
 
 /** Pages that belong together: a menu of the navigation. */
@@ -81,7 +94,7 @@ export function requireParam({ params }: PageRequest, name: string): string {
 
 /** A link to another page as of the same block. Empty and absent values of the query are left out. */
 export function linkTo(
-  { block }: Pick<PageRequest, "block">,
+  { block, base }: Place,
   path: string,
   query: Readonly<Record<string, string | null | undefined>> = {},
 ): string {
@@ -90,7 +103,12 @@ export function linkTo(
     (pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "",
   );
   const text = new URLSearchParams(given).toString();
-  return `${EXPLORER_PATH}${path}${text && `?${text}`}`;
+  return `${pagePath({ base }, path)}${text && `?${text}`}`;
+}
+
+/** The path of a page, for forms. */
+export function pagePath({ base }: Pick<Place, "base">, path: string): string {
+  return `${base}${EXPLORER_PATH}${path}`;
 }
 
 /** This page with some keys of the query changed; null removes one. */

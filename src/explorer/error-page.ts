@@ -1,6 +1,6 @@
 // Errors as pages: what happened, and what to do now.
 import { type Fault, publicMessage } from "../lib/fault.ts";
-import { linkTo, type PageRequest, type Site } from "./context.ts";
+import { linkTo, type Place, type Site } from "./context.ts";
 import { type Html, html } from "./html.ts";
 import { renderDocument } from "./layout.ts";
 
@@ -11,11 +11,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "Not available at the moment",
 };
 
-export function renderErrorPage(
-  fault: Fault,
-  site: Site,
-  request: Pick<PageRequest, "block"> & { readonly path: string },
-): Html {
+export function renderErrorPage(fault: Fault, site: Site, request: Place & { readonly path: string }): Html {
   const title = TITLES[fault.status] ?? "Something went wrong";
   const body = html`<main id="main" class="error">
 <header class="title"><p class="kicker">${fault.status}</p><h1>${title}</h1><p class="lead">${publicMessage(fault)}</p></header>
@@ -36,10 +32,10 @@ function transactionAdvice({ chain }: Site, path: string): readonly Html[] {
 function adviceFor(
   fault: Fault,
   site: Site,
-  { block, path }: Pick<PageRequest, "block"> & { readonly path: string },
+  { block, base, path }: Place & { readonly path: string },
 ): readonly Html[] {
-  const live = html`See <a href="${linkTo({ block: null }, path)}">this page at the latest block</a>.`;
-  const first = html`Begin at the <a href="${linkTo({ block }, "")}">first page</a>, or search by id, address or hash.`;
+  const live = html`See <a href="${linkTo({ block: null, base }, path)}">this page at the latest block</a>.`;
+  const first = html`Begin at the <a href="${linkTo({ block, base }, "")}">first page</a>, or search by id, address or hash.`;
   if (fault.status === 404) {
     const later = block === null ? [] : [html`It may not exist yet at block ${block}. ${live}`];
     return [...later, ...transactionAdvice(site, path), first];

@@ -3,11 +3,12 @@ import { FAVICON_PATH } from "../web/icon.ts";
 import { time } from "./components.ts";
 import {
   type Changes,
-  EXPLORER_PATH,
   linkHere,
   linkTo,
   type PageContext,
   type PageRequest,
+  type Place,
+  pagePath,
   type Site,
 } from "./context.ts";
 import { formatNumber } from "./format.ts";
@@ -44,7 +45,7 @@ ${footer(page)}`;
 type DocumentParts = {
   readonly title: string;
   readonly site: Site;
-  readonly request: Pick<PageRequest, "block"> & {
+  readonly request: Place & {
     readonly path?: string;
     readonly query?: PageRequest["query"];
   };
@@ -71,7 +72,7 @@ ${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"
 <header class="top"><div class="wide">
 <a class="brand" href="${linkTo(request, "")}"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a>
 ${request.path !== "" && searchForm(request)}
-${navigation(site.nav, request)}
+${navigation(site, request)}
 </div></header>
 ${body}
 </body>
@@ -79,9 +80,9 @@ ${body}
 `;
 }
 
-function searchForm({ block, path, query }: DocumentParts["request"]): Html {
+function searchForm({ base, block, path, query }: DocumentParts["request"]): Html {
   const value = path === "/search" ? (query?.q ?? "") : "";
-  return html`<form class="search" role="search" method="get" action="${EXPLORER_PATH}/search"><label class="hidden" for="q">Search by id, address or hash</label><input type="search" id="q" name="q" value="${value}" placeholder="Id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
+  return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address or hash</label><input type="search" id="q" name="q" value="${value}" placeholder="Id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
 }
 
 /** The block slider: a form with a number without JavaScript, a slider beside it with it. */
@@ -94,7 +95,7 @@ function blockBar(page: PageContext, { previous, next }: Changes): Html {
       : html`<a class="step" href="${linkHere(page, { block: to, ...NO_PAGING })}" title="${label}: block ${to}">${arrow}<span class="hidden">${label}: block ${to}</span></a>`;
   return html`<div class="blocks${block === null ? "" : " past"}" role="region" aria-label="Block to show"><div class="wide">
 ${block !== null && pastBanner(page)}
-<form method="get" action="${EXPLORER_PATH}${page.path}" data-slider>
+<form method="get" action="${pagePath(page, page.path)}" data-slider>
 ${hidden.map(([key, value]) => html`<input type="hidden" name="${key}" value="${value}">`)}
 <label for="block">Block</label>
 ${step(previous, "Previous change", "‹")}
@@ -112,12 +113,12 @@ function pastBanner(page: PageContext): Html {
   return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(head.block_timestamp)} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}" class="live">back to live</a></p>`;
 }
 
-function footer({ head, site }: PageContext): Html {
+function footer({ head, site, base }: PageContext): Html {
   const behind = BigInt(head.indexed_block) - BigInt(head.finalized_block);
   return html`<footer class="foot"><div class="wide"><dl class="state">
 <div><dt>Network</dt><dd>${site.chain.network} <span class="soft">(${site.chain.chainId})</span></dd></div>
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
 <div><dt>Block time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
-</dl><p class="soft">Every page is a view of the <a href="/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by strangers.</p></div></footer>`;
+</dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by strangers.</p></div></footer>`;
 }

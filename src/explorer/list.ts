@@ -2,7 +2,7 @@
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type ApiCall, type ApiRecord, findRoute } from "./api-call.ts";
 import { card } from "./components.ts";
-import { EXPLORER_PATH, linkHere, linkTo, type PageContext, type PageRequest } from "./context.ts";
+import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type Html, type HtmlValue, html } from "./html.ts";
 import { sourceLinks } from "./source.ts";
@@ -173,7 +173,7 @@ export function filterForm(list: List, page: PageContext): Html {
   });
   const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
   const isFiltered = filtersOf(route).some(({ name }) => page.query[name] !== undefined);
-  return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" role="search" aria-label="Filters">${fields}${blockField}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
+  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${fields}${blockField}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
 }
 
 type FilterInput = {

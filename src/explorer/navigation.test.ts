@@ -18,7 +18,8 @@ const sections = createNavigation([
   { label: "Trust", pages: [page("/attestations/:id")] },
   { label: "Chain", pages: [page("/events", "Events")] },
 ]);
-const show = (path: string, block: string | null = null) => renderHtml(navigation(sections, { path, block }));
+const show = (path: string, block: string | null = null) =>
+  renderHtml(navigation({ nav: sections, deployments: [] }, { path, block, base: "" }));
 const here = (text: string) => [...text.matchAll(/<summary class="here">(\w+)/g)].map(([, label]) => label);
 
 describe("the navigation", () => {
@@ -41,5 +42,19 @@ describe("the navigation", () => {
 
   it("keeps the block", () => {
     expect(show("", "7")).toContain('href="/explorer/events?block=7"');
+  });
+
+  it("leads to the other deployments of the server, and stays within its own", () => {
+    const deployments = [
+      { name: "first", base: "" },
+      { name: "second", base: "/d/second" },
+    ];
+    const place = { path: "/events", block: "7", base: "/d/second" };
+    const text = renderHtml(navigation({ nav: sections, deployments }, place));
+    expect(text).toContain('<a href="/explorer">first</a>');
+    expect(text).toContain('<a href="/d/second/explorer" aria-current="true">second</a>');
+    expect(text).toContain('href="/d/second/explorer/intents?block=7"');
+    expect(text).toContain('href="/d/second/docs"');
+    expect(show("/events")).not.toContain("Deployments");
   });
 });

@@ -1,5 +1,5 @@
 // The navigation of every page: a menu for each section, which opens and closes without JavaScript.
-import { linkTo, type NavSection, type PageRequest } from "./context.ts";
+import { linkTo, type NavSection, type Place, pagePath, type Site } from "./context.ts";
 import { type Html, html } from "./html.ts";
 import type { Section } from "./page.ts";
 
@@ -15,18 +15,27 @@ export function createNavigation(sections: readonly Section[]): readonly NavSect
 
 const rootOf = (path: string) => path.split("/")[1] ?? "";
 
-type Place = Pick<PageRequest, "block"> & { readonly path?: string };
+type Here = Place & { readonly path?: string };
 
 /** One name for all menus: opening one closes the others, by the browser itself. */
-export function navigation(sections: readonly NavSection[], place: Place): Html {
-  const menus = sections.map(({ label, links, roots }) => {
+export function navigation({ nav, deployments }: Pick<Site, "nav" | "deployments">, place: Here): Html {
+  const menus = nav.map(({ label, links, roots }) => {
     const isHere = roots.has(rootOf(place.path ?? ""));
     return html`<li><details class="menu" name="menu"><summary${isHere && html` class="here"`}>${label}${isHere && html`<span class="hidden"> (this section)</span>`}</summary><ul>${links.map((link) => html`<li>${menuLink(link, place)}</li>`)}</ul></details></li>`;
   });
-  return html`<nav class="menus" aria-label="Main"><ul>${menus}<li><a class="alone" href="/docs">API</a></li></ul></nav>`;
+  return html`<nav class="menus" aria-label="Main"><ul>${menus}${deployments.length > 1 && deploymentMenu(deployments, place)}<li><a class="alone" href="${place.base}/docs">API</a></li></ul></nav>`;
 }
 
-function menuLink({ path, label }: NavSection["links"][number], place: Place): Html {
+/** To the first page of another deployment: its records and blocks are others. */
+function deploymentMenu(deployments: Site["deployments"], place: Here): Html {
+  const links = deployments.map(
+    ({ name, base }) =>
+      html`<li><a href="${pagePath({ base }, "")}"${base === place.base && html` aria-current="true"`}>${name}</a></li>`,
+  );
+  return html`<li><details class="menu" name="menu"><summary>Deployments</summary><ul>${links}</ul></details></li>`;
+}
+
+function menuLink({ path, label }: NavSection["links"][number], place: Here): Html {
   const isHere = place.path === path;
   const isAround = place.path?.startsWith(`${path}/`) === true;
   // A record is not its list, but belongs to it.

@@ -8,11 +8,12 @@ const page = {
   params: {},
   query: { status: "open", cursor: "abc" },
   block: "12",
+  base: "",
 } as unknown as PageContext;
 
 it("a link keeps the block, and leaves out what is empty", () => {
   expect(linkTo(page, "/intents/1")).toBe("/explorer/intents/1?block=12");
-  expect(linkTo({ block: null }, "")).toBe("/explorer");
+  expect(linkTo({ block: null, base: "" }, "")).toBe("/explorer");
   expect(linkTo(page, "/search", { q: "a&b=c", x: "", y: null })).toBe(
     "/explorer/search?q=a%26b%3Dc&block=12",
   );

@@ -28,11 +28,15 @@ import { pages, sections } from "./pages.ts";
 
 export type ExplorerOptions = {
   readonly chain: ExplorerChain;
-  /** Origin under which clients reach the API. */
+  /** The URL under which clients reach the API. */
   readonly publicUrl: () => string;
 };
 
 type ExplorerDependencies = ExplorerOptions & {
+  /** The path below which this deployment is served; empty at the root. */
+  readonly base: string;
+  /** All deployments of this server. */
+  readonly deployments: Site["deployments"];
   /** Every route of the API: what pages may request, and how it is described. */
   readonly routes: readonly RouteDescription[];
   readonly sendFor: ClientSender;
@@ -56,7 +60,7 @@ export function serveExplorer(app: FastifyInstance, dependencies: ExplorerDepend
     repeatLimit: createLogThrottle(systemClock),
   };
   addAssetRoutes(app, assets);
-  addFrontRoute(app);
+  addFrontRoute(app, serving.base);
   for (const page of pages) addPageRoute(app, page, serving);
   const lists = pages.flatMap((page) => page.lists ?? []);
   for (const list of lists) addCsvRoute(app, list, serving);
@@ -76,7 +80,10 @@ export function serveExplorer(app: FastifyInstance, dependencies: ExplorerDepend
   };
 }
 
-function createSite({ chain, publicUrl, routes }: ExplorerDependencies, assetPath: Site["assetPath"]): Site {
+function createSite(
+  { chain, publicUrl, routes, deployments }: ExplorerDependencies,
+  assetPath: Site["assetPath"],
+): Site {
   return {
     chain,
     publicUrl,
@@ -84,19 +91,20 @@ function createSite({ chain, publicUrl, routes }: ExplorerDependencies, assetPat
     assetPath,
     pagePaths: new Set(pages.map(({ path }) => path)),
     nav: createNavigation(sections),
+    deployments,
   };
 }
 
 /** `/` leads people to the explorer and programs to the description of the API. */
-function addFrontRoute(app: FastifyInstance): void {
+function addFrontRoute(app: FastifyInstance, base: string): void {
   app.get("/", (request, reply) => {
-    const location = prefersHtml(request.headers.accept) ? EXPLORER_PATH : "/openapi.json";
     const body = {
-      explorer: EXPLORER_PATH,
-      openapi: "/openapi.json",
-      reference: "/docs",
-      texts: "/llms.txt",
+      explorer: base + EXPLORER_PATH,
+      openapi: `${base}/openapi.json`,
+      reference: `${base}/docs`,
+      texts: `${base}/llms.txt`,
     };
+    const location = prefersHtml(request.headers.accept) ? body.explorer : body.openapi;
     reply.sendSerialized(
       serializeResponse({
         route: "/",
@@ -145,7 +153,7 @@ async function respond(
 ): Promise<void> {
   const { request, reply, serving } = exchange;
   try {
-    const read = readRequest(request, keys);
+    const read = readRequest(request, keys, serving.base);
     const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
     const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
     const keep = (variant: string, make: () => Promise<SerializedResponse>) =>
@@ -163,7 +171,7 @@ async function respond(
   }
 }
 
-function readRequest(request: FastifyRequest, keys: readonly string[]): PageRequest {
+function readRequest(request: FastifyRequest, keys: readonly string[], base: string): PageRequest {
   const all = readQuery(request.url);
   const query = keys.flatMap((key) => {
     const value = all.get(key);
@@ -175,6 +183,7 @@ function readRequest(request: FastifyRequest, keys: readonly string[]): PageRequ
     params: request.params as Readonly<Record<string, string>>,
     query: Object.fromEntries(query),
     block: block === undefined ? null : parseUint(block, "block", BLOCK_MAX).toString(),
+    base,
   };
 }
 
@@ -320,7 +329,9 @@ async function createCsv(
     headers: {
       "content-type": "text/csv; charset=utf-8; header=present",
       "content-disposition": `attachment; filename="${name}.csv"`,
-      ...(rest === null ? {} : { link: `<${formatUrl(rest)}>; rel="next"; type="application/json"` }),
+      ...(rest === null
+        ? {}
+        : { link: `<${read.base}${formatUrl(rest)}>; rel="next"; type="application/json"` }),
       "cache-control": "no-cache",
       vary: "accept-encoding",
     },
@@ -345,7 +356,11 @@ function sendError(error: unknown, { request, reply, serving }: Exchange): void 
     );
   }
   const given = /[?&]block=([0-9]{1,20})(?:&|$)/.exec(request.url)?.[1] ?? null;
-  const markup = renderErrorPage(fault, serving.site, { block: given, path: pathOf(request) });
+  const markup = renderErrorPage(fault, serving.site, {
+    block: given,
+    base: serving.base,
+    path: pathOf(request),
+  });
   reply.sendSerialized(
     serializePage(request.routeOptions.url ?? EXPLORER_PATH, markup, {
       status: fault.status,

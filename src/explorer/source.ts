@@ -14,7 +14,7 @@ export function sourceLinks(
   call: ApiCall,
   options: SourceOptions = { csv: null, isList: false },
 ): Html {
-  const url = formatUrl(call);
+  const url = `${page.base}${formatUrl(call)}`;
   const method = methodOf(call);
   const curl = formatCurl(page.site.publicUrl(), call);
   const code = formatClientCode(

@@ -1,20 +1,20 @@
 // The operational routes of every process: liveness, readiness and metrics.
 import type { FastifyInstance } from "fastify";
-import type { Registry } from "prom-client";
 import { Fault } from "../lib/fault.ts";
 import { sendErrorResponse } from "./error-responses.ts";
+import type { MetricsSource } from "./merged-metrics.ts";
 import { withRequestTimeout } from "./request-timeout.ts";
 
 export type Readiness =
   | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }
   | { readonly ready: false; readonly reason: string };
 
-export function addStatusRoutes(app: FastifyInstance, registry: Registry): void {
+export function addStatusRoutes(app: FastifyInstance, registry: MetricsSource): void {
   app.get("/health", async () => ({ status: "ok" }));
   addMetricsRoute(app, registry);
 }
 
-export function addMetricsRoute(app: FastifyInstance, registry: Registry): void {
+export function addMetricsRoute(app: FastifyInstance, registry: MetricsSource): void {
   app.get("/metrics", async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );

@@ -106,8 +106,8 @@ function fail(source: string, problem: string): never {
 
 const SHIPPED = fileURLToPath(new URL("../../deployments/", import.meta.url));
 
-/** Reads the deployment that NETWORK names: a shipped one, or a file of the operator. */
-export async function readDeployment(network: string): Promise<Deployment> {
+/** Reads the deployment that a variable names: a shipped one, or a file of the operator. */
+export async function readDeployment(network: string, variable = "NETWORK"): Promise<Deployment> {
   const isPath = network.includes("/") || network.endsWith(".json");
   const file = isPath ? network : `${SHIPPED}${network}.json`;
   let text: string;
@@ -115,7 +115,7 @@ export async function readDeployment(network: string): Promise<Deployment> {
     text = await readFile(file, "utf8");
   } catch (cause) {
     const known = (await readdir(SHIPPED)).map((name) => name.replace(/\.json$/, "")).join(", ");
-    const message = `NETWORK must be one of ${known}, or the path of a deployment file; "${network}" cannot be read.`;
+    const message = `${variable} must be one of ${known}, or the path of a deployment file; "${network}" cannot be read.`;
     throw new Fault("CONFIG_INVALID", message, { cause });
   }
   try {

@@ -16,10 +16,41 @@ export type ConfiguredDatabase = { readonly database: Database; close(): Promise
 // Enough for the readers of one process; PostgreSQL's default of 100 leaves room for several processes.
 const POOL_MAX = 10;
 
+// Less would let a statement that takes long delay what the lock and the status need.
+const POOL_MIN = 3;
+
+/**
+ * The same for several schemas: one session reads one schema, so that each has a pool of its own, and all of them
+ * together about as many connections as one.
+ */
+export async function openConfiguredDatabases(
+  config: Config<typeof databaseSettings>,
+  schemas: readonly string[],
+  log: Log,
+  purpose: string,
+): Promise<{ readonly databases: readonly Database[]; close(): Promise<void> }> {
+  const opened: ConfiguredDatabase[] = [];
+  const close = async () => {
+    // The first may run the embedded server, which the others have joined.
+    for (const each of opened.splice(0).reverse()) await each.close();
+  };
+  const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / schemas.length));
+  try {
+    for (const databaseSchema of schemas) {
+      opened.push(await openConfiguredDatabase({ ...config, databaseSchema }, log, purpose, poolMax));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { databases: opened.map(({ database }) => database), close };
+}
+
 export async function openConfiguredDatabase(
   config: Config<typeof databaseSettings>,
   log: Log,
   purpose: string,
+  poolMax = POOL_MAX,
 ): Promise<ConfiguredDatabase> {
   const { databaseUrl } = config;
   const embedded = databaseUrl ? null : await openEmbeddedPostgres(config.dataFolder, log);
@@ -30,7 +61,7 @@ export async function openConfiguredDatabase(
     const database = await openDatabase({
       connection,
       schema: config.databaseSchema,
-      poolMax: POOL_MAX,
+      poolMax,
       log,
       applicationName: `sextant ${purpose}`,
     });

@@ -169,10 +169,12 @@ export type DocumentLink = { readonly path: string; readonly title: string; read
 
 export type LinkGroup = { readonly title: string; readonly links: readonly DocumentLink[] };
 
-/** The index of an API without paid routes. Links are relative: this API does not know its public address. */
+/** The index of an API without paid routes. Links have no origin: this API does not know its public address. */
 export function renderApiLlmsText(
   { title, description }: { readonly title: string; readonly description: string },
   routes: readonly DescribedRoute[],
+  /** The path below which the API is served; empty at the root. */
+  base: string,
 ): string {
   const tags = [...new Set(routes.map(({ tag }) => tag))];
   // The page of the API has an anchor per operation; a path with parameters is no link.
@@ -183,7 +185,7 @@ export function renderApiLlmsText(
       .filter((route) => route.tag === tag)
       .map(
         ({ method, path, operationId, summary }) =>
-          `- [${method} ${path}](/docs#${operationId}): ${summary}.`,
+          `- [${method} ${path}](${base}/docs#${operationId}): ${summary}.`,
       ),
     "",
   ]);
@@ -194,8 +196,8 @@ export function renderApiLlmsText(
     "",
     "## Documentation",
     "",
-    "- [OpenAPI](/openapi.json): Every route with its parameters and responses.",
-    "- [API page](/docs): The same as a page, with a form to try it.",
+    `- [OpenAPI](${base}/openapi.json): Every route with its parameters and responses.`,
+    `- [API page](${base}/docs): The same as a page, with a form to try it.`,
     "",
     ...sections,
   ].join("\n");

@@ -23,7 +23,7 @@ const FIRST_CAST = 1_000;
 
 export async function openIndexerStage(
   seed: number,
-  options: Pick<LocalChainOptions, "finalityDepth" | "reorgDepthMax"> = {},
+  options: Partial<Pick<LocalChainOptions, "chainId" | "finalityDepth" | "reorgDepthMax">> = {},
 ): Promise<IndexerStage> {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, ...options });
   const { request } = chain;

@@ -34,7 +34,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       ...["find_intents", "get_intent", "list_bids", "get_account_policies"],
       ...["list_spending_windows", "preflight"],
       ...["explain_transaction", "get_reputation", "get_document", "analytics"],
-      ...["get_commerce_record", "get_activity", "get_integrity"],
+      ...["get_commerce_record", "get_activity", "get_integrity", "list_deployments"],
     ]);
     const [find] = tools;
     expect(Object.keys(find?.inputSchema.properties ?? {})).toEqual(

@@ -143,6 +143,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       ["get_commerce_record", { kind: "receipt", id: "1" }],
       ["get_activity", { kind: "totals" }],
       ["get_integrity", {}],
+      ["list_deployments", {}],
     ];
     for (const [name, args] of calls) {
       const [direct, local] = [await overHttp.call(name, args), await client.call(name, args)];

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Dispute, EventPage, Explanation, Exposure, ExposureOverview, ExposureSelection, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioDiffOverview, PortfolioDiffSelection, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Deployments, Dispute, EventPage, Explanation, Exposure, ExposureOverview, ExposureSelection, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioDiffOverview, PortfolioDiffSelection, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -723,6 +723,16 @@ export interface OtherActions {
    * ```
    */
   getIntegrity(options?: ReadOptions): Promise<Integrity>;
+
+  /**
+   * The deployments that this server serves. Each deployment of the protocol with its chain, the path of its API, and how far its index is. The default one is first. Never cached. (GET /deployments)
+   *
+   * @example
+   * ```ts
+   * const record = await sextant.getDeployments();
+   * ```
+   */
+  getDeployments(options?: RequestOptions): Promise<Deployments>;
 
   /**
    * Events as they happen, with undo after a reorg. Every event of the protocol, explained, ordered by block and log index. With Accept: text/event-stream a stream that stays open: messages are events, undo, progress and rejected, and their ids are cursors. Otherwise a page, as JSON or, with Accept: application/x-ndjson, as lines. (GET /events)

@@ -379,6 +379,38 @@ export type CrossCheckDifference = {
   theirs: string | null;
 };
 
+export type Deployment = {
+  name: string;
+  /** Where the whole API of this deployment is, to append to the URL of the server. */
+  path: string;
+  /** Whether it is at the root of the server as well. */
+  is_default: boolean;
+  chain_id: string;
+  /** Of chain, start block and contracts, as in cursors of events; null before anything is indexed. */
+  fingerprint: string | null;
+  indexed: {
+    block_number: string;
+    block_hash: string;
+    block_timestamp: string;
+  } | null;
+  finalized_block: string | null;
+  /** The newest block that a node has shown to the indexer. */
+  chain_block: string | null;
+  /** Null while no indexer reports: the chain may be anywhere by then. */
+  lag: {
+    blocks: string | null;
+    seconds: string | null;
+  };
+  phase: string | null;
+  ready: boolean;
+  /** Why it is not ready. */
+  reason: string | null;
+};
+
+export type Deployments = {
+  deployments: Deployment[];
+};
+
 export type DiffBlock = {
   /** The chain's slug. */
   chain: string;

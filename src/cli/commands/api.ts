@@ -1,11 +1,12 @@
-// `sextant api`: serves the indexing API. Any number of processes can share one database.
+// `sextant api`: serves the indexing API of each deployment. Any number of processes can share one database.
 import { Registry } from "prom-client";
-import { readIndexReadiness, serveApi } from "../../api/serve.ts";
+import type { ServedDeployment } from "../../api/deployments/state.ts";
+import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
-import { readConfig } from "../../config/read-config.ts";
+import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
   databaseSettings,
@@ -17,14 +18,18 @@ import {
   webhookSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { createHttpServer } from "../../http/server.ts";
+import { mergeMetrics } from "../../http/merged-metrics.ts";
+import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
+import { assertDefined } from "../../lib/assert-defined.ts";
+import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
-import { openConfiguredDatabase, openConfiguredReplicas } from "../../store/open-database.ts";
+import { openConfiguredDatabases, openConfiguredReplicas } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { RunCommand } from "../command.ts";
+import { chooseServedDeployments, type InstalledDeployment } from "../installation.ts";
 
 /** Of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
@@ -42,47 +47,44 @@ const settings = {
   rpcUrls: indexerSettings.rpcUrls,
 };
 
-export const apiCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
+type ApiConfig = Config<typeof settings>;
+
+export const apiCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
-  const deployment = await readDeployment(config.network);
+  const chosen = await chooseServedDeployments({ environment, options });
   // Report a forbidden write mode before anything starts.
-  resolveWriteMode(config, deployment.chainId);
-  const { database, close } = await openConfiguredDatabase(config, log, "api");
-  const replicas = openConfiguredReplicas(config, log, "api");
-  const registry = new Registry();
-  const server = createHttpServer({
-    ...config,
-    log,
-    registry,
-    checkReadiness: async () => withReplicas(await readIndexReadiness(database), api.describeReplicas()),
+  for (const { deployment } of chosen) resolveWriteMode(config, deployment.chainId);
+  const schemas = chosen.map(({ databaseSchema }) => databaseSchema);
+  const { databases, close } = await openConfiguredDatabases(config, schemas, log, "api");
+  const apis: ReturnType<typeof serveApi>[] = [];
+  const installed = chosen.map((each, index): ServedInstallation => {
+    const database = assertDefined(databases[index], "the database of a deployment");
+    const checkReadiness = async () =>
+      withReplicas(await readIndexReadiness(database), apis[index]?.describeReplicas() ?? []);
+    const { chainId } = each.deployment;
+    const own = chosen.length === 1 ? log : log.child({ deployment: each.name });
+    const replicas = openConfiguredReplicas({ ...config, databaseSchema: each.databaseSchema }, own, "api");
+    return { ...each, chainId, database, replicas, checkReadiness, log: own, registry: new Registry() };
   });
-  let url = "";
-  const onCall = createRpcMetrics(registry);
-  const writes = { deployment, config, urls: config.rpcUrls, onCall, listenUrl: () => url };
-  const isIndexReady = async () => (await readIndexReadiness(database)).ready;
-  const { eventStreamsMax: streamsMax, eventStreamsPerClientMax: streamsPerClientMax } = config;
-  const eventStreams = { streamsMax, streamsPerClientMax };
-  const webhooks = { config, chainId: deployment.chainId };
-  const publicUrl = () => config.publicBaseUrl ?? url;
-  const native = findChainById(deployment.chainId)?.native ?? UNNAMED_COIN;
-  const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...deployment }, publicUrl };
-  const common = { database, replicas, log, registry, explorer };
-  const api = serveApi(server, { ...common, writes, webhooks, isIndexReady, eventStreams });
+  const [first] = installed;
+  const { checkReadiness, registry } = assertDefined(first, "the default deployment");
+  const server = createHttpServer({ ...config, log, registry, checkReadiness });
+  const listened = { url: "" };
+  for (const each of installed) apis.push(serveOne(server, each, { config, installed, listened }));
   try {
-    await assertSameDeployment(database, deployment);
-    await storeWebhooksFile(openRecordStore(database), {
-      path: config.webhooksFile,
-      chainId: deployment.chainId,
-    });
-    addStatusRoutes(server.app, registry);
-    url = await server.listen({ host: config.host, port: config.apiPort, portVariable: "API_PORT" });
+    for (const { database, deployment } of installed) await assertSameDeployment(database, deployment);
+    await storeOperatorWebhooks(config, assertDefined(first, "the default deployment"));
+    addStatusRoutes(server.app, mergeMetrics(installed.map((each) => each.registry)));
+    const { host, apiPort: port } = config;
+    listened.url = await server.listen({ host, port, portVariable: "API_PORT" });
+    const { url } = listened;
     log.info({ component: "cli", event: "api_listening", url }, "Indexing API is listening");
     onListening?.(url);
     await waitForAbort(stop);
   } finally {
     await closeWithDeadline([server.close]);
-    await api.close();
-    await replicas.close();
+    for (const api of apis) await api.close();
+    for (const { replicas } of installed) await replicas.close();
     await close();
   }
   return 0;
@@ -93,4 +95,55 @@ function withReplicas(readiness: Readiness, replicas: readonly unknown[]): Readi
   return readiness.ready && replicas.length > 0
     ? { ...readiness, details: { ...readiness.details, replicas } }
     : readiness;
+}
+
+type ServedInstallation = InstalledDeployment &
+  ServedDeployment & {
+    readonly log: Log;
+    readonly registry: Registry;
+    readonly database: Database;
+    readonly replicas: ReturnType<typeof openConfiguredReplicas>;
+  };
+
+type Surroundings = {
+  readonly config: ApiConfig;
+  readonly installed: readonly ServedInstallation[];
+  /** The URL is known once the server listens. */
+  readonly listened: { readonly url: string };
+};
+
+/** The default deployment at the root, and every one below its path. */
+function serveOne(
+  server: HttpServer,
+  each: ServedInstallation,
+  { config, installed, listened }: Surroundings,
+): ReturnType<typeof serveApi> {
+  const { name, base, deployment, database, replicas, rpcUrls, log, registry, checkReadiness } = each;
+  if (installed.length > 1) registry.setDefaultLabels({ deployment: name });
+  const app = server.mount(name, base === "" ? undefined : { log, registry, checkReadiness });
+  const listenUrl = () => listened.url + base;
+  const publicBaseUrl = config.publicBaseUrl === null ? null : config.publicBaseUrl + base;
+  const { chainId } = deployment;
+  const onCall = createRpcMetrics(registry);
+  const writes = { deployment, config: { ...config, publicBaseUrl }, urls: rpcUrls, onCall, listenUrl };
+  const isIndexReady = async () => (await checkReadiness()).ready;
+  const eventStreams = {
+    // Together below the limit of connections, so that ordinary requests always find one.
+    streamsMax: Math.floor(config.eventStreamsMax / installed.length),
+    streamsPerClientMax: config.eventStreamsPerClientMax,
+  };
+  const native = findChainById(chainId)?.native ?? UNNAMED_COIN;
+  const chain = { explorerUrl: null, tokens: {}, native, ...deployment };
+  const explorer = { chain, publicUrl: () => publicBaseUrl ?? listenUrl() };
+  const cacheBytesMax = Math.floor(CACHE_BYTES_MAX / installed.length);
+  const common = { database, replicas, log, registry, base, deployments: installed, explorer, cacheBytesMax };
+  return serveApi(app, { ...common, writes, webhooks: { config, chainId }, isIndexReady, eventStreams });
+}
+
+/** The operator's file names webhooks of the default deployment. */
+async function storeOperatorWebhooks(
+  { webhooksFile: path }: ApiConfig,
+  { database, chainId }: ServedInstallation,
+): Promise<void> {
+  await storeWebhooksFile(openRecordStore(database), { path, chainId });
 }

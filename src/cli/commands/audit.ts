@@ -12,11 +12,13 @@ import { insertAudit } from "../../store/index/integrity.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { type RunCommand, readIntegerOption } from "../command.ts";
+import { environmentOfChosen } from "../installation.ts";
 
 export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const block = readIntegerOption(options, "block", 0);
   const sample = readIntegerOption(options, "sample", 1);
-  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  const chosen = await environmentOfChosen({ environment, options });
+  const config = readConfig(chosen, { ...databaseSettings, ...indexerSettings });
   if (config.rpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
   }

@@ -1,68 +1,112 @@
-// `sextant indexer`: follows the chain and writes the rows. Further processes stand by until the first one is gone.
+// `sextant indexer`: follows each deployment's chain and writes its rows. Further processes stand by until the first one is gone.
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
-import { createHttpServer } from "../../http/server.ts";
-import { addStatusRoutes } from "../../http/status-routes.ts";
+import { mergeMetrics } from "../../http/merged-metrics.ts";
+import { createHttpServer, type HttpServer } from "../../http/server.ts";
+import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { startReporting } from "../../indexer/report.ts";
 import { runIndexer } from "../../indexer/run.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
-import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { assertSameDeployment } from "../../store/index/prepare.ts";
+import { openConfiguredDatabases } from "../../store/open-database.ts";
+import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
+import { assertNodes, chooseDeployments, type InstalledDeployment } from "../installation.ts";
 
-export const indexerCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
-  const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
+const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
+
+/** One deployment in this process. */
+type IndexedDeployment = InstalledDeployment & {
+  readonly database: Database;
+  readonly status: IndexerStatus;
+  readonly log: Log;
+};
+
+export const indexerCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
-  if (config.rpcUrls.length === 0) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org.",
-    );
-  }
-  const deployment = await readDeployment(config.network);
-  const status = createIndexerStatus(log, systemClock);
-  const { database, close } = await openConfiguredDatabase(config, log, "indexer");
-  const server = createStatusServer(config, status, log);
-  const reportTimer = startReporting(database, status, log);
+  const chosen = await chooseDeployments({ environment, options });
+  assertNodes(chosen);
+  const schemas = chosen.map(({ databaseSchema }) => databaseSchema);
+  const { databases, close } = await openConfiguredDatabases(config, schemas, log, "indexer");
+  const indexed = chosen.map((each, index): IndexedDeployment => {
+    const own = chosen.length === 1 ? log : log.child({ deployment: each.name });
+    const database = assertDefined(databases[index], "the database of a deployment");
+    return { ...each, database, log: own, status: createIndexerStatus(own, systemClock) };
+  });
+  const server = createStatusServer(config, indexed, log);
+  const reportTimers = indexed.map(({ database, status, log }) => startReporting(database, status, log));
   try {
+    // Two deployments that name one schema are a mistake in the configuration, not a failure to wait for.
+    for (const { database, deployment } of indexed) await assertSameDeployment(database, deployment);
     const url = await server.listen({
       host: config.host,
       port: config.indexerPort,
       portVariable: "INDEXER_PORT",
     });
-    const { network, chainId } = deployment;
-    log.info({ component: "cli", event: "indexer_listening", url, network, chainId }, "Indexer is listening");
+    for (const { log, deployment } of indexed) {
+      const { network, chainId } = deployment;
+      log.info(
+        { component: "cli", event: "indexer_listening", url, network, chainId },
+        "Indexer is listening",
+      );
+    }
     onListening?.(url);
-    const { logRangeMax, comparedPercent, auditSeconds, rpcUrls: urls } = config;
-    await runIndexer({
-      database,
-      deployment,
-      urls,
-      logRangeMax,
-      comparedPercent,
-      auditMs: auditSeconds * 1_000,
-      log,
-      stop,
-      report: status,
-      onCall: status.onCall,
-    });
+    await Promise.all(indexed.map((each) => runOne(each, config, { stop, isAlone: indexed.length === 1 })));
   } finally {
-    clearInterval(reportTimer);
+    for (const timer of reportTimers) clearInterval(timer);
     await server.close();
     await close();
   }
   return 0;
 };
 
+// As long as the pause between two looks for a node that is down.
+const RETRY_MS = 10_000;
+
+/** Runs until `stop`. A failure of one that is alone ends the process; beside others it is tried again, and reported. */
+async function runOne(
+  { database, deployment, rpcUrls: urls, status, log }: IndexedDeployment,
+  { logRangeMax, comparedPercent, auditSeconds }: Config<typeof indexerSettings>,
+  { stop, isAlone }: { readonly stop: AbortSignal; readonly isAlone: boolean },
+): Promise<void> {
+  const auditMs = auditSeconds * 1_000;
+  const limits = { logRangeMax, comparedPercent, auditMs };
+  while (!stop.aborted) {
+    try {
+      const { onCall } = status;
+      await runIndexer({ database, deployment, urls, ...limits, log, stop, report: status, onCall });
+    } catch (error) {
+      if (isAlone) throw error;
+      status.onFailure(error, RETRY_MS);
+      await systemClock.sleep(RETRY_MS, stop).catch(() => undefined);
+    }
+  }
+}
+
+/** `/ready` and `/metrics` of all, and `/d/:name/ready` of each. */
 function createStatusServer(
   config: Config<typeof requestSettings>,
-  status: IndexerStatus,
+  indexed: readonly IndexedDeployment[],
   log: Log,
-): ReturnType<typeof createHttpServer> {
-  const server = createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
-  addStatusRoutes(server.app, status.registry);
+): HttpServer {
+  const server = createHttpServer({ ...config, log, checkReadiness: async () => readinessOfAll(indexed) });
+  for (const { name, status } of indexed) {
+    if (indexed.length > 1) status.registry.setDefaultLabels({ deployment: name });
+    server.mount(name, { log, checkReadiness: async () => status.readiness() });
+  }
+  addStatusRoutes(server.app, mergeMetrics(indexed.map(({ status }) => status.registry)));
   return server;
+}
+
+function readinessOfAll(indexed: readonly IndexedDeployment[]): Readiness {
+  const all = indexed.map(({ name, status }) => ({ name, readiness: status.readiness() }));
+  const [first] = all;
+  if (first && all.length === 1) return first.readiness;
+  const reasons = all.flatMap(({ name, readiness }) =>
+    readiness.ready ? [] : [`${name}: ${readiness.reason}`],
+  );
+  return reasons.length === 0 ? { ready: true } : { ready: false, reason: reasons.join(" ") };
 }

@@ -13,12 +13,13 @@ import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import { type RunCommand, readStringOption } from "../command.ts";
+import { environmentOfChosen } from "../installation.ts";
 
 // One connection for the copy, one for queries about it.
 const POOL_MAX = 2;
 
 export const moveCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
-  const config = readConfig(environment, databaseSettings);
+  const config = readConfig(await environmentOfChosen({ environment, options }), databaseSettings);
   const to = readStringOption(options, "to");
   if (to === undefined) {
     throw new Fault(

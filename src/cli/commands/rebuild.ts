@@ -20,6 +20,7 @@ import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
 import { type RunCommand, readStringOption } from "../command.ts";
+import { environmentOfChosen } from "../installation.ts";
 
 // An indexer shuts down within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
@@ -27,7 +28,8 @@ const LOCK_MS_MAX = 15_000;
 export const rebuildCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const reread = readStringOption(options, "reread");
   const range = reread === undefined ? null : parseRereadRange(reread);
-  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  const chosen = await environmentOfChosen({ environment, options });
+  const config = readConfig(chosen, { ...databaseSettings, ...indexerSettings });
   if (range && config.rpcUrls.length === 0) {
     throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
   }

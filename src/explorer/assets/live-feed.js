@@ -14,6 +14,9 @@ const READS_MAX = 4;
 // As in foreign-text.ts.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
 
+// The API is beside the explorer, also where both are below a path.
+const base = location.pathname.replace(/\/explorer(?:\/.*)?$/, "");
+
 /** @type {EventSource | null} */
 let source = null;
 
@@ -126,7 +129,7 @@ async function addTokens(text, event) {
   if (id === null || reads >= READS_MAX) return;
   reads += 1;
   try {
-    const response = await fetch(`/intents/${encodeURIComponent(id)}`);
+    const response = await fetch(`${base}/intents/${encodeURIComponent(id)}`);
     if (response.ok) text.textContent = toText(event, await response.json());
   } catch {
     // The sentence stays as it is, in the smallest unit.
@@ -190,7 +193,7 @@ function onProgress(message) {
 
 function open() {
   if (source !== null || list === null) return;
-  source = new EventSource(`/events${cursor && `?from=${encodeURIComponent(cursor)}`}`);
+  source = new EventSource(`${base}/events${cursor && `?from=${encodeURIComponent(cursor)}`}`);
   source.addEventListener("open", () => setState("Live", "good"));
   source.addEventListener("error", () => setState("Connecting", "warn"));
   source.addEventListener("message", onEvent);

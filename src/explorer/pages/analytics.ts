@@ -12,7 +12,7 @@ import {
   totals,
   unavailable,
 } from "../components.ts";
-import { EXPLORER_PATH, type PageContext, type PageRequest } from "../context.ts";
+import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { shorten } from "../format.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
@@ -195,7 +195,7 @@ function tokenForm(commerce: Commerce, chosen: string, page: PageContext): Html 
   const all = known.includes(chosen) ? known : [chosen, ...known];
   const nameOf = (of: string) => findToken(page, of)?.symbol ?? shorten(of);
   const kept = Object.entries({ interval: page.query.interval, block: page.block ?? undefined });
-  return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" aria-label="Token"><div class="field"><label for="token">Token</label><select id="token" name="token">${all.map((of) => html`<option value="${of}"${of === chosen && html` selected`}>${nameOf(of)}</option>`)}</select></div>${kept.map(([key, value]) => value !== undefined && html`<input type="hidden" name="${key}" value="${value}">`)}<div class="field actions"><button>Show</button></div></form>`;
+  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" aria-label="Token"><div class="field"><label for="token">Token</label><select id="token" name="token">${all.map((of) => html`<option value="${of}"${of === chosen && html` selected`}>${nameOf(of)}</option>`)}</select></div>${kept.map(([key, value]) => value !== undefined && html`<input type="hidden" name="${key}" value="${value}">`)}<div class="field actions"><button>Show</button></div></form>`;
 }
 
 function summaryOf({ summary }: Commerce): Html {

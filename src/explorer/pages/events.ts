@@ -4,12 +4,12 @@ import { type ApiCall, findRoute } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import {
-  EXPLORER_PATH,
   type Head,
   linkHere,
   linkTo,
   type PageContext,
   type PageRequest,
+  pagePath,
   requireParam,
 } from "../context.ts";
 import {
@@ -122,7 +122,7 @@ function eventFilters(page: PageContext): Html {
     known.includes(name),
   );
   const isFiltered = known.some((name) => page.query[name] !== undefined);
-  return html`<form class="filters" method="get" action="${EXPLORER_PATH}${page.path}" role="search" aria-label="Filters">${parameters.map((each) => filterField(each, page))}${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
+  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${parameters.map((each) => filterField(each, page))}${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
 }
 
 function pageLinks({ events, next, isNewestFirst }: EventsData, page: PageContext): Html | null {

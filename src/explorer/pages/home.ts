@@ -2,7 +2,7 @@
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
-import { EXPLORER_PATH, type PageContext } from "../context.ts";
+import { type PageContext, pagePath } from "../context.ts";
 import { type EventsData, eventFeed, eventSource, eventsUpTo, readNewestEvents } from "../events.ts";
 import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
@@ -143,7 +143,7 @@ function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof
     list: { ...list, columns: list.columns.filter(({ label }) => !hidden.includes(label)) },
     records: records.slice(0, ROWS_SHOWN),
   });
-  const main = html`<form class="hero-search" role="search" method="get" action="${EXPLORER_PATH}/search"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
+  const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
 <div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts, ["Service", "Paid by", "Delivery"]), page, { more: { path: "/receipts", label: "All receipts" } })}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page, { more: { path: "/disputes", label: "All disputes" } })}</div>
 <div>${renderFeed(data, page)}</div></div>`;

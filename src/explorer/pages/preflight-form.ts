@@ -1,5 +1,5 @@
 // The form for a planned transaction of an account: plain GET, with the sentence of the API at the field it is about.
-import { EXPLORER_PATH, type PageContext } from "../context.ts";
+import { type PageContext, pagePath } from "../context.ts";
 import { type Html, html } from "../html.ts";
 
 /** What a visitor has entered, and what the API says against it. */
@@ -58,7 +58,7 @@ const FIELDS: readonly Field[] = [
 export const PREFLIGHT_KEYS: readonly string[] = FIELDS.map(({ name }) => name);
 
 export function preflightForm(page: PageContext, state: FormState): Html {
-  const action = `${EXPLORER_PATH}/accounts/${encodeURIComponent(state.account)}/preflight`;
+  const action = pagePath(page, `/accounts/${encodeURIComponent(state.account)}/preflight`);
   const lists = { target: state.targets ?? [], session_key: state.sessionKeys ?? [] };
   const about = fieldOf(state.problem ?? null);
   return html`<form class="entry" method="get" action="${action}" aria-label="Planned transaction">

@@ -53,6 +53,8 @@ type DocumentParts = {
   /** What each tag of the routes is about. */
   readonly tags: Readonly<Record<string, string>>;
   readonly examples?: ApiExamples;
+  /** The path below which the service is; empty or absent at the root. */
+  readonly base?: string;
   /** How programs reach the service; operations then show their request as code. */
   readonly samples?: SampleService;
 };
@@ -80,7 +82,7 @@ export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
     openapi: "3.1.0",
     info: { ...info, license: { name: "MIT", identifier: "MIT" } },
     // Relative, so that no request header can inject another host.
-    servers: [{ url: "/" }],
+    servers: [{ url: parts.base || "/" }],
     tags,
     paths,
     components: {

@@ -21,7 +21,7 @@ import type { BlockWaiters } from "../block-waiters.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
-import type { HttpServer } from "../server.ts";
+import type { HttpApp } from "../server.ts";
 import { MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "./min-block.ts";
 import { readParameters, readQuery } from "./parameters.ts";
 
@@ -32,7 +32,7 @@ type ReadRouteOptions = {
 };
 
 export function addReadRoutes(
-  server: HttpServer,
+  server: HttpApp,
   reads: readonly Read[],
   { cache, run, waiters }: ReadRouteOptions,
 ): void {

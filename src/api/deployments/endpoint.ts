@@ -1,0 +1,100 @@
+// GET /deployments: what this server serves, with where each index is.
+
+import { mountPath } from "../../http/mounts.ts";
+import type { JsonSchema } from "../../schema/column.ts";
+import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, nullable } from "../../schema/parameter.ts";
+import { type DeploymentState, readDeploymentState, type ServedDeployment } from "./state.ts";
+
+const text: JsonSchema = { type: "string" };
+const uint: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
+
+const DEPLOYMENT: JsonSchema = {
+  title: "Deployment",
+  ...closedObject({
+    name: text,
+    path: {
+      ...text,
+      description: "Where the whole API of this deployment is, to append to the URL of the server.",
+    },
+    is_default: { type: "boolean", description: "Whether it is at the root of the server as well." },
+    chain_id: uint,
+    fingerprint: {
+      ...nullable(text),
+      description:
+        "Of chain, start block and contracts, as in cursors of events; null before anything is indexed.",
+    },
+    indexed: nullable(closedObject({ block_number: uint, block_hash: text, block_timestamp: uint })),
+    finalized_block: nullable(uint),
+    chain_block: { ...nullable(uint), description: "The newest block that a node has shown to the indexer." },
+    lag: {
+      ...closedObject({ blocks: nullable(uint), seconds: nullable(uint) }),
+      description: "Null while no indexer reports: the chain may be anywhere by then.",
+    },
+    phase: nullable(text),
+    ready: { type: "boolean" },
+    reason: { ...nullable(text), description: "Why it is not ready." },
+  }),
+};
+
+const RESPONSE: JsonSchema = {
+  title: "Deployments",
+  ...closedObject({ deployments: { type: "array", items: DEPLOYMENT } }),
+};
+
+// Indexers report once a second. However many ask, each database is read that often.
+const STATE_MS_MAX = 1_000;
+
+export function createDeploymentsEndpoint(served: readonly ServedDeployment[]): Endpoint {
+  let kept: { readonly sinceMs: number; readonly states: Promise<readonly DeploymentState[]> } | null = null;
+  const readStates = () => {
+    const nowMs = performance.now();
+    if (kept === null || nowMs - kept.sinceMs > STATE_MS_MAX) {
+      kept = { sinceMs: nowMs, states: Promise.all(served.map(readDeploymentState)) };
+    }
+    return kept.states;
+  };
+  return {
+    method: "GET",
+    path: "/deployments",
+    operationId: "getDeployments",
+    summary: "The deployments that this server serves",
+    description:
+      "Each deployment of the protocol with its chain, the path of its API, and how far its index is. The default one is first. Never cached.",
+    tag: "Index",
+    parameters: [],
+    body: null,
+    responses: { 200: RESPONSE },
+    handle: async () => {
+      const states = await readStates();
+      const deployments = served.map((each, index) => describe(each, states[index] as DeploymentState));
+      return { status: 200, body: { deployments }, headers: { "cache-control": "no-store" } };
+    },
+  };
+}
+
+function describe(
+  { name, base, chainId }: ServedDeployment,
+  { fingerprint, checkpoint, phase, chainBlock, lag, readiness }: DeploymentState,
+): Readonly<Record<string, unknown>> {
+  const decimal = (value: number | undefined | null) =>
+    value === undefined || value === null ? null : String(value);
+  return {
+    name,
+    path: mountPath(name),
+    is_default: base === "",
+    chain_id: String(chainId),
+    fingerprint,
+    indexed: checkpoint && {
+      block_number: String(checkpoint.block.number),
+      block_hash: checkpoint.block.hash,
+      block_timestamp: String(checkpoint.block.timestamp),
+    },
+    finalized_block: decimal(checkpoint?.finalized),
+    chain_block: decimal(chainBlock),
+    lag: { blocks: decimal(lag?.blocks), seconds: decimal(lag?.seconds) },
+    phase,
+    ready: readiness.ready,
+    reason: readiness.ready ? null : readiness.reason,
+  };
+}

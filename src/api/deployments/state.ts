@@ -1,0 +1,71 @@
+// Where a deployment of this installation is: its index, the chain as its indexer last saw it, and whether it is ready.
+import type { Readiness } from "../../http/status-routes.ts";
+import type { IndexerReport } from "../../indexer/status.ts";
+import {
+  type Checkpoint,
+  REPORT_AGE_SECONDS_MAX,
+  readCheckpoint,
+  readIndexerStatus,
+} from "../../store/index/checkpoint.ts";
+import { readDeploymentIdentity } from "../../store/index/prepare.ts";
+import type { Database } from "../../store/postgres/database.ts";
+
+/** A deployment that this process serves. */
+export type ServedDeployment = {
+  readonly name: string;
+  /** The path below which it is served; empty at the root. */
+  readonly base: string;
+  readonly chainId: number;
+  readonly database: Database;
+  readonly checkReadiness: () => Promise<Readiness>;
+};
+
+export type DeploymentState = {
+  /** Null while no indexer has claimed the schema. */
+  readonly fingerprint: string | null;
+  readonly checkpoint: Checkpoint | null;
+  readonly phase: IndexerReport["phase"] | null;
+  /** The newest block of the chain that a node has shown. */
+  readonly chainBlock: number | null;
+  /** Null while no indexer reports: the chain may be anywhere by then. */
+  readonly lag: { readonly blocks: number; readonly seconds: number } | null;
+  readonly readiness: Readiness;
+};
+
+const UNREADABLE = { fingerprint: null, checkpoint: null, phase: null, chainBlock: null, lag: null };
+
+/** Never rejects: one index that cannot be read must not hide the others. */
+export async function readDeploymentState({
+  database,
+  checkReadiness,
+}: Pick<ServedDeployment, "database" | "checkReadiness">): Promise<DeploymentState> {
+  try {
+    const identity = await readDeploymentIdentity(database);
+    const checkpoint = await readCheckpoint(database);
+    const stored = await readIndexerStatus(database);
+    const report = (stored?.report ?? null) as Partial<IndexerReport> | null;
+    const head = report?.head ?? null;
+    const isReporting = stored !== null && stored.ageSeconds <= REPORT_AGE_SECONDS_MAX;
+    return {
+      fingerprint: identity?.fingerprint ?? null,
+      checkpoint,
+      phase: report?.phase ?? null,
+      chainBlock: head?.number ?? null,
+      lag: isReporting && head && checkpoint ? lagBetween(head, checkpoint.block) : null,
+      readiness: await checkReadiness(),
+    };
+  } catch {
+    // The reason is in what readiness says, and in the log of the store.
+    return { ...UNREADABLE, readiness: await checkReadiness() };
+  }
+}
+
+type Position = { readonly number: number; readonly timestamp: number };
+
+/** The report is up to a second older than the rows. */
+function lagBetween(head: Position, indexed: Position): DeploymentState["lag"] {
+  return {
+    blocks: Math.max(0, head.number - indexed.number),
+    seconds: Math.max(0, head.timestamp - indexed.timestamp),
+  };
+}

@@ -1,0 +1,150 @@
+// The deployments of an installation: that of NETWORK and further ones, each with its name, path, schema and nodes.
+import { type Config, type Environment, readConfig } from "../config/read-config.ts";
+import { databaseSettings, indexerSettings, nodesOfChain } from "../config/settings.ts";
+import { mountPath } from "../http/mounts.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Secret } from "../lib/secret.ts";
+import { type Deployment, readDeployment } from "../protocol/deployment.ts";
+import { type CommandContext, readRepeatedOption, readStringOption } from "./command.ts";
+
+export type InstalledDeployment = {
+  /** In paths, logs and metrics. */
+  readonly name: string;
+  /** Name or file by which the configuration knows it. */
+  readonly source: string;
+  /** The path of its API; empty for the default one. */
+  readonly base: string;
+  readonly deployment: Deployment;
+  readonly databaseSchema: string;
+  readonly rpcUrls: readonly Secret<string>[];
+};
+
+type Given = Pick<CommandContext, "environment" | "options">;
+
+const settings = {
+  network: indexerSettings.network,
+  deployments: indexerSettings.deployments,
+  rpcUrls: indexerSettings.rpcUrls,
+  databaseSchema: databaseSettings.databaseSchema,
+};
+
+// As for DATABASE_SCHEMA: room for suffixes below PostgreSQL's 63 bytes.
+const SCHEMA_LENGTH_MAX = 48;
+
+/** All deployments that the configuration and --deployment name, the default one first. */
+async function readInstallation({ environment, options }: Given): Promise<readonly InstalledDeployment[]> {
+  const config = readConfig(environment, settings);
+  const first = await readDefault(config);
+  const installed = [first];
+  const add = async (source: string, variable: string) => {
+    const deployment = await readDeployment(source, variable);
+    const name = toName(deployment);
+    const rpcUrls = readNodes(environment, deployment.chainId, first);
+    const databaseSchema = toSchema(config.databaseSchema, name);
+    installed.push({ name, source, base: mountPath(name), deployment, databaseSchema, rpcUrls });
+  };
+  for (const source of config.deployments) await add(source, "DEPLOYMENTS");
+  for (const source of readChosen(options)) {
+    if (!installed.some((each) => isNamed(each, source))) await add(source, "--deployment");
+  }
+  assertUnique(installed);
+  return installed;
+}
+
+async function readDefault(config: Config<typeof settings>): Promise<InstalledDeployment> {
+  const { network: source, databaseSchema, rpcUrls } = config;
+  const deployment = await readDeployment(source);
+  return { name: toName(deployment), source, base: "", deployment, databaseSchema, rpcUrls };
+}
+
+const readChosen = (options: CommandContext["options"]) => {
+  const one = readStringOption(options, "deployment");
+  return one === undefined ? readRepeatedOption(options, "deployment") : [one];
+};
+
+const isNamed = ({ name, source }: InstalledDeployment, given: string) => name === given || source === given;
+
+/** Those that --deployment chooses; without it, all. */
+export async function chooseDeployments(given: Given): Promise<readonly InstalledDeployment[]> {
+  const installed = await readInstallation(given);
+  const chosen = readChosen(given.options);
+  if (chosen.length === 0) return installed;
+  return installed.filter((each) => chosen.some((name) => isNamed(each, name)));
+}
+
+/** As `chooseDeployments`, with the default one in any case: the root of a server is its place. */
+export async function chooseServedDeployments(given: Given): Promise<readonly InstalledDeployment[]> {
+  const [first, ...others] = await readInstallation(given);
+  const chosen = await chooseDeployments(given);
+  const isChosen = ({ name }: InstalledDeployment) => chosen.some((each) => each.name === name);
+  return [...(first ? [first] : []), ...others.filter(isChosen)];
+}
+
+/** For commands on one deployment: the environment in which the chosen one is that of NETWORK. */
+export async function environmentOfChosen(given: Given): Promise<Environment> {
+  if (readChosen(given.options).length === 0) return given.environment;
+  const [chosen] = await chooseDeployments(given);
+  if (chosen === undefined) return given.environment;
+  const { source, databaseSchema, rpcUrls } = chosen;
+  const { RPC_URL: _default, ...rest } = given.environment;
+  return {
+    ...rest,
+    NETWORK: source,
+    DATABASE_SCHEMA: databaseSchema,
+    ...(rpcUrls.length === 0 ? {} : { RPC_URL: rpcUrls.map((url) => url.reveal()).join(",") }),
+  };
+}
+
+/** A deployment without nodes cannot be indexed. */
+export function assertNodes(deployments: readonly InstalledDeployment[]): void {
+  for (const { name, base, rpcUrls, deployment } of deployments) {
+    if (rpcUrls.length > 0) continue;
+    throw new Fault(
+      "CONFIG_INVALID",
+      base === ""
+        ? "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org."
+        : `RPC_URL_${deployment.chainId} must name at least one node of the chain of ${name}.`,
+    );
+  }
+}
+
+/** Deployments on one chain share its nodes. */
+function readNodes(
+  environment: Environment,
+  chainId: number,
+  first: InstalledDeployment,
+): readonly Secret<string>[] {
+  const { nodes } = readConfig(environment, { nodes: nodesOfChain(chainId) });
+  return nodes.length === 0 && chainId === first.deployment.chainId ? first.rpcUrls : nodes;
+}
+
+function toName({ network }: Deployment): string {
+  const name = network
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  return name === "" ? "default" : name;
+}
+
+/** Names have no underscore, so that two names never share a schema. */
+export function toSchema(schema: string, name: string): string {
+  const own = `${schema}_${name.replaceAll("-", "_")}`;
+  if (own.length <= SCHEMA_LENGTH_MAX) return own;
+  throw new Fault(
+    "CONFIG_INVALID",
+    `The schema of the deployment ${name} would be ${own}, which is longer than ${SCHEMA_LENGTH_MAX} characters; give it a shorter network in its file, or shorten DATABASE_SCHEMA.`,
+  );
+}
+
+function assertUnique(installed: readonly InstalledDeployment[]): void {
+  const names = new Set<string>();
+  for (const { name, source } of installed) {
+    if (names.has(name)) {
+      throw new Fault(
+        "CONFIG_INVALID",
+        `Two deployments have the name ${name}; change network in the file of ${source}, or list it once.`,
+      );
+    }
+    names.add(name);
+  }
+}

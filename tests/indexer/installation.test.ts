@@ -1,0 +1,199 @@
+// Several deployments in one installation: indexed and served at once, apart from each other, and dropped one by one.
+
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSextant } from "../../packages/client/sextant.ts";
+import { deploymentsCommand } from "../../src/cli/commands/deployments.ts";
+import { assertDefined } from "../../src/lib/assert-defined.ts";
+import { type InstallationStage, openInstallationStage, type RunningService } from "./installation-stage.ts";
+
+type Listed = {
+  readonly name: string;
+  readonly path: string;
+  readonly is_default: boolean;
+  readonly chain_id: string;
+  readonly fingerprint: string | null;
+  readonly indexed: { readonly block_number: string; readonly block_hash: string } | null;
+  readonly lag: { readonly blocks: string | null };
+  readonly ready: boolean;
+};
+
+const NAMES = ["local", "second", "third-one"] as const;
+const SCHEMAS = ["sextant", "sextant_second", "sextant_third_one"];
+const ONLY = { deployment: ["local", "second"] };
+
+let stage: InstallationStage;
+let first: RunningService;
+let api: RunningService;
+
+beforeAll(async () => {
+  stage = await openInstallationStage();
+  first = await stage.start("indexer");
+  api = await stage.start("api");
+  await waitFor(isIndexed);
+}, 120_000);
+
+afterAll(() => stage.close());
+
+const get = async (url: string): Promise<{ readonly status: number; readonly text: string }> => {
+  const response = await fetch(url);
+  return { status: response.status, text: await response.text() };
+};
+
+const list = async (): Promise<readonly Listed[]> =>
+  (JSON.parse((await get(`${api.url}/deployments`)).text) as { deployments: readonly Listed[] }).deployments;
+
+async function isIndexed(): Promise<boolean> {
+  const listed = await list();
+  for (const name of NAMES) {
+    const head = await stage.stages.get(name)?.head();
+    const found = listed.find((each) => each.name === name);
+    if (found?.indexed?.block_hash !== head?.hash || !found?.ready) return false;
+  }
+  return true;
+}
+
+async function standsBy({ url }: RunningService, name: string): Promise<boolean> {
+  return (await get(`${url}/d/${name}/ready`)).text.includes("stands by");
+}
+
+async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+describe("several deployments in one process and one database", () => {
+  it("are indexed at once, also beside one whose node is down", async () => {
+    const listed = await list();
+    expect(listed.map(({ name, path, is_default }) => [name, path, is_default])).toEqual([
+      ["local", "/d/local", true],
+      ["second", "/d/second", false],
+      ["third-one", "/d/third-one", false],
+      ["broken", "/d/broken", false],
+    ]);
+    expect(listed.map(({ chain_id }) => chain_id)).toEqual(["31337", "31338", "31339", "31340"]);
+    expect(listed.map(({ ready }) => ready)).toEqual([true, true, true, false]);
+    expect(new Set(listed.map(({ fingerprint }) => fingerprint)).size).toBe(4);
+    expect(listed.at(-1)).toMatchObject({ fingerprint: null, indexed: null, lag: { blocks: null } });
+  });
+
+  it("have readiness and metrics each", async () => {
+    expect((await get(`${first.url}/d/second/ready`)).status).toBe(200);
+    const broken = await get(`${first.url}/d/broken/ready`);
+    expect(broken.status).toBe(503);
+    const all = await get(`${first.url}/ready`);
+    expect(all.status).toBe(503);
+    expect(all.text).toContain("broken: ");
+    const { text } = await get(`${first.url}/metrics`);
+    for (const name of NAMES) {
+      expect(text).toMatch(new RegExp(`sextant_indexer_indexed_block\\{deployment="${name}"\\} [1-9]`));
+    }
+    // The default one decides for the process that serves.
+    expect((await get(`${api.url}/ready`)).status).toBe(200);
+    expect((await get(`${api.url}/d/broken/ready`)).status).toBe(503);
+    expect((await get(`${api.url}/metrics`)).text).toMatch(
+      /sextant_http_requests_total\{.*deployment="local"/,
+    );
+  });
+
+  it("respond like an installation of their own", async () => {
+    const paths = [
+      "/intents",
+      "/merchants",
+      "/agents?limit=3",
+      "/totals",
+      "/head",
+      "/events?limit=5",
+      "/integrity",
+    ];
+    for (const [name, schema] of [
+      ["second", "sextant_second"],
+      ["third-one", "sextant_third_one"],
+    ] as const) {
+      const { DEPLOYMENTS: _others, ...rest } = stage.environment;
+      const single = await stage.start(
+        "api",
+        {},
+        { ...rest, NETWORK: stage.fileOf(name), DATABASE_SCHEMA: schema },
+      );
+      for (const path of paths) {
+        const [own, mounted] = [await get(single.url + path), await get(`${api.url}/d/${name}${path}`)];
+        // Times of reports differ by a second.
+        const plain = ({ status, text }: typeof own) => [
+          status,
+          text.replace(/"(seen|reported)_at":"[^"]*"/g, ""),
+        ];
+        expect([path, plain(mounted)]).toEqual([path, plain(own)]);
+      }
+      await single.stop();
+    }
+    const [local, second] = [await get(`${api.url}/head`), await get(`${api.url}/d/second/head`)];
+    expect(second.text).not.toBe(local.text);
+    expect((await get(`${api.url}/d/local/head`)).text).toBe(local.text);
+    expect((await get(`${api.url}/d/unknown/head`)).text).toContain("local, second, third-one, broken");
+  });
+
+  it("have links that stay within each", async () => {
+    const base = `${api.url}/d/second`;
+    const page = (await get(`${base}/explorer`)).text;
+    const links = [...page.matchAll(/(?:href|action)="(\/[^"]*)"/g)].map(([, link = ""]) => link);
+    const outside = links.filter((link) => !link.startsWith("/d/second/"));
+    expect(outside.filter((link) => !/\/assets\/|icon/.test(link)).sort()).toEqual([
+      "/d/broken/explorer",
+      "/d/third-one/explorer",
+      "/explorer",
+    ]);
+    const document = JSON.parse((await get(`${base}/openapi.json`)).text) as { servers: unknown };
+    expect(document.servers).toEqual([{ url: "/d/second" }]);
+    expect((await get(`${base}/llms.txt`)).text).toContain("(/d/second/docs#");
+    const response = await fetch(`${base}/`, { redirect: "manual" });
+    expect(response.headers.get("location")).toBe("/d/second/openapi.json");
+  });
+
+  it("take writes that were signed for them, and for no other", async () => {
+    const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+    const { contracts, chainId } = assertDefined(stage.stages.get("second"), "the second").deployment;
+    const audience = `${api.url}/d/second`;
+    const writer = { account, chainId, intentBook: contracts.IntentBook, audience };
+    const schema = { name: "of the second", json_schema: { type: "object" } };
+    const own = createSextant({ api: audience, writer });
+    await expect(own.publishAttestationSchema(schema)).resolves.toMatchObject({ name: schema.name });
+    const other = createSextant({ api: `${api.url}/d/third-one`, writer });
+    await expect(other.publishAttestationSchema(schema)).rejects.toMatchObject({ code: "WRITE_FORBIDDEN" });
+  });
+
+  it("share the connections of a process", async () => {
+    expect(await stage.connections()).toBeLessThan(4 * 16);
+  });
+
+  it("are spread over processes, each waiting for its own lock; one is dropped and the others stay", async () => {
+    const before = await Promise.all(SCHEMAS.slice(0, 2).map((schema) => stage.digest(schema)));
+    const busy = stage.run(deploymentsCommand, { drop: "third-one", yes: true });
+    await expect(busy).rejects.toMatchObject({ code: "DATABASE_BUSY" });
+    const second = await stage.start("indexer", ONLY);
+    await waitFor(() => standsBy(second, "second"));
+    await first.stop();
+    await waitFor(async () => (await get(`${second.url}/ready`)).status === 200);
+    const all = await stage.start("indexer");
+    await waitFor(async () => (await get(`${all.url}/d/third-one/ready`)).status === 200);
+    expect([await standsBy(all, "local"), await standsBy(all, "second")]).toEqual([true, true]);
+    await all.stop();
+
+    const asked = await stage.run(deploymentsCommand, { drop: "third-one" });
+    expect(asked).toEqual({
+      code: 1,
+      out: expect.stringMatching(/sextant_third_one has [1-9].* events[\s\S]*Nothing/),
+    });
+    const dropped = await stage.run(deploymentsCommand, { drop: "third-one", yes: true });
+    expect(dropped).toEqual({ code: 0, out: expect.stringContaining("Dropped the deployment third-one") });
+    expect(await Promise.all(SCHEMAS.slice(0, 2).map((schema) => stage.digest(schema)))).toEqual(before);
+    await stage.stages.get("second")?.runSteps(1);
+    const head = await stage.stages.get("second")?.head();
+    await waitFor(async () => (await list())[1]?.indexed?.block_hash === head?.hash);
+    const listed = await stage.run(deploymentsCommand);
+    expect(listed.out).toMatch(/second +schema sextant_second .*block/);
+    expect(listed.out).toMatch(/third-one +schema sextant_third_one .*nothing indexed/);
+    await expect(stage.run(deploymentsCommand, { drop: "local", yes: true })).rejects.toMatchObject({
+      code: "USAGE_INVALID",
+    });
+  }, 60_000);
+});
