@@ -30,7 +30,7 @@ interface IAllowanceScanner {
     /// @notice A result whose first word is not zero.
     /// @param index Position of the pair in the list that was asked for.
     /// @param value First word: an allowance, or 1 for an operator.
-    /// @param extra Second word, such as an expiry; 0 when there is none.
+    /// @param extra Second word, such as an expiry; 0 for a permission without one.
     struct Finding {
         uint256 index;
         uint256 value;
