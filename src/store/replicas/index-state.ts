@@ -22,7 +22,8 @@ export class ServedState {
     if (!isOlder(state, this.#newest)) this.#newest = state;
   }
 
-  reset(state: IndexState): void {
+  /** Null where the primary has not been read yet. */
+  reset(state: IndexState | null): void {
     this.#newest = state;
   }
 }

@@ -55,8 +55,9 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
   const watch = new PrimaryWatch(database);
   const waiting = new Set<() => void>();
   const onState = (state: IndexState) => {
+    // A replica that is behind says nothing about how far the index is.
+    if (!isOlder(state, served.newest)) options.onState(state);
     served.observe(state);
-    options.onState(state);
     for (const wake of waiting) wake();
   };
   const createSource = (each: Database, isReplica: boolean) =>
@@ -106,7 +107,12 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       if (sources.length > 0) watch.onRecordsWritten();
     },
     async onConnected() {
-      if (sources.length === 0) return;
+      if (sources.length === 0) {
+        // Whatever it shows next is the truth.
+        served.reset(null);
+        options.onReset();
+        return;
+      }
       watch.onRecordsWritten();
       const state = await readPrimary();
       if (state === null || served.newest === null || !isOlder(state, served.newest)) return;
