@@ -73,11 +73,14 @@ const chosen = BENCHES.filter(
   ({ name, anyDatabase }) =>
     (positionals.length === 0 || positionals.includes(name)) && (anyDatabase || database === "embedded"),
 );
+const partName = (name: string, part: string) => `${name}, ${part}`;
 const resultName = ({ name }: Bench, kind: DatabaseKind) =>
   kind === "embedded" ? name : `${name} (${kind})`;
-const retained = BENCHES.flatMap((bench) =>
-  (bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
-);
+const retained = BENCHES.flatMap((bench) => [
+  ...(bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
+  // A part that ran by itself stands beside the newest run of the whole.
+  ...(bench.parts ?? []).map((part) => partName(bench.name, part)),
+]);
 const options = {
   database,
   events: values.events === undefined ? null : whole("events", values.events),
@@ -95,7 +98,7 @@ const circumstances = readRunEnvironment();
 const results: NamedBenchReport[] = [];
 let parts = readResults();
 for (const bench of chosen) {
-  const name = resultName(bench, database);
+  const name = options.part === null ? resultName(bench, database) : partName(bench.name, options.part);
   logProgress(`${name} begins`);
   const result = { bench: name, ...(await bench.run(options)) };
   results.push(result);

@@ -60,10 +60,11 @@ export function serveGrowingHistory({
   const finalized = () => Math.max(chain.deployment.startBlock - 1, next - 1 - UNFINALIZED_BLOCKS);
 
   skipTo(fromBlock - BLOCKS_BEHIND);
-  for (let before = -1; next <= fromBlock + 1 && next > before; ) {
+  let before: number;
+  do {
     before = next;
     grow();
-  }
+  } while (next <= fromBlock && next > before);
   const served = serveParts(chain, () => parts);
   return {
     ...served,
