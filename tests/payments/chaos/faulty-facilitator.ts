@@ -57,8 +57,8 @@ function createFaultPlan(options: FaultyFacilitatorOptions) {
   let late = 0;
 
   function nextFault(path: string): FacilitatorFault | null {
-    // Each kind once, whatever chance says.
-    const sure = path === "/settle" ? KINDS[settles] : undefined;
+    // Each kind once, whatever chance says; none where no faults are wanted.
+    const sure = path === "/settle" && settles < options.faultySettles ? KINDS[settles] : undefined;
     if (path === "/settle") options.onSettle(settles++);
     const fault = sure ?? (settles < options.faultySettles ? byChance() : null);
     if (fault === null || path !== "/settle") return fault;

@@ -110,7 +110,8 @@ async function buyer(
   return bought;
 }
 
-async function settleDown({ paid, facilitatorProxy: way, database }: ChaosStage): Promise<void> {
+/** Waits until no payment is open: expired, or final on chain. */
+export async function settleDown({ paid, facilitatorProxy: way, database }: ChaosStage): Promise<void> {
   await until(
     "no lease is live",
     database,
