@@ -39,6 +39,11 @@ const SCALE_MAX = 10;
 // Enough to see that everything still runs; the figures mean nothing and are not stored.
 const QUICK = { events: "20000", scale: "0.01" };
 
+const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--profile FOLDER]
+
+Runs benchmarks, prints their tables and stores them in bench/RESULTS.md.
+Names: ${BENCHES.map(({ name }) => name).join(", ")}; all of them without a name.`;
+
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -51,8 +56,13 @@ const { values: given, positionals } = parseArgs({
     part: { type: "string" },
     folder: { type: "string" },
     database: { type: "string", default: DATABASE_KINDS[0] },
+    help: { type: "boolean", default: false },
   },
 });
+if (given.help) {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
 const values = given.quick ? { ...QUICK, ...given } : given;
 const whole = (name: "events" | "seed", text: string): number => {
   const value = Number(text);

@@ -40,6 +40,20 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
     routes: "GET /accounts/:address/policies",
   },
   {
+    name: "get_account",
+    title: "Get a policy account",
+    purpose:
+      "Use it to learn whether an account is frozen, who guards it, and how much it has of everything.",
+    routes: "GET /accounts/:address",
+  },
+  {
+    name: "list_session_keys",
+    title: "List the session keys of an account",
+    purpose: "Use it to learn which keys may act for an account, and until when.",
+    routes: "GET /accounts/:address/session-keys",
+    defaults: { limit: "20" },
+  },
+  {
     name: "list_spending_windows",
     title: "List what an account has spent of its limits",
     purpose: "Use it before spending for an account: what is left of each limit, and when it resets.",

@@ -32,7 +32,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     const tools = await client.tools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...["find_intents", "get_intent", "list_bids", "get_account_policies"],
-      ...["list_spending_windows", "preflight"],
+      ...["get_account", "list_session_keys", "list_spending_windows", "preflight"],
       ...["explain_transaction", "get_reputation", "get_document", "analytics"],
       ...["get_commerce_record", "get_activity", "get_integrity", "list_deployments"],
     ]);
@@ -89,6 +89,8 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     const [{ receipt_id: id, token } = { receipt_id: "", token: "" }] = receipts;
     const { account: address = "" } = await stage.first("select account from spend_windows limit 1");
     const calls: readonly [string, Readonly<Record<string, string>>, string][] = [
+      ["get_account", { address }, `/accounts/${address}`],
+      ["list_session_keys", { address }, `/accounts/${address}/session-keys?limit=20`],
       ["list_spending_windows", { address }, `/accounts/${address}/windows?limit=20`],
       ["get_commerce_record", { kind: "receipt", id }, `/receipts/${id}`],
       ["get_commerce_record", { kind: "dispute", id: "1" }, "/disputes/1"],

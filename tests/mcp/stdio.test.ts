@@ -139,6 +139,8 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       ["get_reputation", { kind: "solver", id: "1" }],
       ["get_document", { kind: "catalog", hash: `0x${"ab".repeat(32)}` }],
       ["analytics", {}],
+      ["get_account", { address: account }],
+      ["list_session_keys", { address: account }],
       ["list_spending_windows", { address: account }],
       ["get_commerce_record", { kind: "receipt", id: "1" }],
       ["get_activity", { kind: "totals" }],

@@ -80,7 +80,7 @@ function termsOf({ quote: { body: quote }, facilitatorId }: QuoteData, page: Pag
     ["Token", token(page, quote.token)],
     [
       "Protocol fee, in the amount",
-      html`${amount(page, quote.protocol_fee_amount, quote.token)} <span class="soft">${number(quote.protocol_fee_bps)} basis points</span>`,
+      html`${amount(page, quote.protocol_fee_amount, quote.token)}<span class="soft">, ${number(quote.protocol_fee_bps)} basis points</span>`,
     ],
     ["Merchant", recordLink(page, "merchant", quote.merchant_id)],
     ["Service", recordLink(page, "service", quote.service_numeric_id)],

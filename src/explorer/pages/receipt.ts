@@ -93,7 +93,7 @@ function paymentFacts({ receipt: { body: receipt } }: ReceiptData, page: PageCon
     ["Token", token(page, receipt.token)],
     [
       "Protocol fee, in the amount",
-      html`${amount(page, receipt.protocol_fee_amount, receipt.token)} <span class="soft">${number(receipt.protocol_fee_bps)} basis points</span>`,
+      html`${amount(page, receipt.protocol_fee_amount, receipt.token)}<span class="soft">, ${number(receipt.protocol_fee_bps)} basis points</span>`,
     ],
     ["Without the fee", amount(page, rest.toString(), receipt.token)],
     ["Paid by", railName(receipt.payment_rail)],
