@@ -28,7 +28,7 @@ function pageWith(pagePaths: readonly string[], explorerUrl: string | null = nul
     native: { symbol: "POL", decimals: 18 },
     tokens: { [TOKEN]: { symbol: "USDC", decimals: 6 } },
   };
-  return { block: "9", site: { chain, pagePaths: new Set(pagePaths) } } as unknown as PageContext;
+  return { block: "9", base: "", site: { chain, pagePaths: new Set(pagePaths) } } as unknown as PageContext;
 }
 
 const page = pageWith([]);

@@ -13,6 +13,7 @@ const FROM = 1_767_225_600;
 const route = { method: "GET", path: "/analytics/volumes", operationId: "getVolumes" } as RouteDescription;
 const page = {
   block: null,
+  base: "",
   path: "/merchants/1",
   query: {},
   head: { block_number: "9", finalized_block: "5" },
