@@ -27,7 +27,7 @@ describe(".env.example", () => {
     const config = readConfig(parseEnv(text) as Record<string, string>, allSettings);
     const fallbacks = readConfig({}, allSettings);
     // Variables without a default have an example value.
-    const { databaseUrl, deployments, rpcUrls, publicBaseUrl, writeAuth } = config;
+    const { databaseUrl, databaseReadUrls, deployments, rpcUrls, publicBaseUrl, writeAuth } = config;
     const { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion } = config;
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
@@ -54,6 +54,7 @@ describe(".env.example", () => {
       ...nodes,
       ...portfolio,
       databaseUrl,
+      databaseReadUrls,
       deployments,
       rpcUrls,
       publicBaseUrl,
