@@ -7,7 +7,7 @@ import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import type { ReplayNodeReady, ReplayNodeTask } from "../history/replay-node-child.ts";
 
-export type GrowthTask = {
+type GrowthTask = {
   readonly seed: number;
   /** Of the whole history, whose mix of actions depends on it. */
   readonly events: number;

@@ -11,7 +11,7 @@ import {
   MEMORY_BYTES_MAX,
   type Measurement,
 } from "../harness/measurement.ts";
-import type { GrowthStage, MeasuredIndex } from "./index-growth.ts";
+import type { GrowthStage, MeasuredIndex } from "./growth-stage.ts";
 
 type Figures = (index: MeasuredIndex) => string;
 

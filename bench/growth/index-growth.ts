@@ -7,36 +7,12 @@ import type { BenchReport } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import { decadeBounds } from "./decades.ts";
-import { type GrowthReport, growIndex } from "./grow-index.ts";
+import { growIndex } from "./grow-index.ts";
+import type { GrowthStage, MeasuredIndex } from "./growth-stage.ts";
 import { reportIndexGrowth } from "./index-growth-report.ts";
-import { type MeasuredRead, measureReads } from "./measure-reads.ts";
-import {
-  measureRollback,
-  measureTableBytes,
-  measureVacuum,
-  type TableBytes,
-  type VacuumedTable,
-} from "./measure-tables.ts";
+import { measureReads } from "./measure-reads.ts";
+import { measureRollback, measureTableBytes, measureVacuum } from "./measure-tables.ts";
 import type { RebuildReport, RebuildTask } from "./rebuild-child.ts";
-
-/** An index at one size. */
-export type MeasuredIndex = {
-  readonly events: number;
-  readonly tables: readonly TableBytes[];
-  readonly vacuumed: readonly VacuumedTable[];
-  readonly rollback: { readonly blocks: number; readonly ms: number } | null;
-  readonly reads: readonly MeasuredRead[];
-  /** Null where it was left out. */
-  readonly rebuild: RebuildReport | null;
-  /** Processes that wanted a processor while it was measured. */
-  readonly load: number;
-};
-
-export type GrowthStage = {
-  readonly until: number;
-  readonly filled: GrowthReport;
-  readonly measured: MeasuredIndex | null;
-};
 
 type IndexGrowthTask = {
   readonly seed: number;
@@ -74,7 +50,7 @@ export async function measureIndexGrowth(
   return reportIndexGrowth(stages);
 }
 
-export async function measureIndex(
+async function measureIndex(
   start: StartChild,
   place: BenchDatabaseTarget,
   seed: number,

@@ -19,7 +19,7 @@ import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
-import type { Read } from "../schema/reads/read.ts";
+import type { Read, RunRead } from "../schema/reads/read.ts";
 import { REPORT_AGE_SECONDS_MAX, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -115,10 +115,8 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       webhooks: webhooks?.service ?? null,
     });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
-  const endpoints: readonly Endpoint[] = [
-    createPreflightEndpoint({ run: read }),
-    createIntegrityEndpoint({ run: read }),
-    createDeploymentsEndpoint(deployments),
+  const endpoints = [
+    ...createIndexEndpoints(read, deployments),
     events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];
@@ -149,6 +147,18 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       writeService?.close();
     },
   };
+}
+
+/** What reads the index, but is no list and no record of it. */
+function createIndexEndpoints(
+  run: RunRead,
+  deployments: NonNullable<ServeApiOptions["deployments"]>,
+): readonly Endpoint[] {
+  return [
+    createPreflightEndpoint({ run }),
+    createIntegrityEndpoint({ run }),
+    createDeploymentsEndpoint(deployments),
+  ];
 }
 
 /** Reads that let the cache and what waits know which state they met. */

@@ -68,7 +68,7 @@ export type Site = {
   readonly deployments: readonly ServedDeployment[];
 };
 
-export type ServedDeployment = {
+type ServedDeployment = {
   readonly name: string;
   /** Where it is served; empty at the root. */
   readonly base: string;

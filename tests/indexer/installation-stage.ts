@@ -33,6 +33,9 @@ const CHAINS = { local: 31_337, second: 31_338, "third-one": 31_339 } as const;
 const STEPS = 6;
 const COMMANDS = { api: apiCommand, indexer: indexerCommand };
 
+const COUNT_CONNECTIONS =
+  "select count(*) from pg_stat_activity where datname = current_database() and application_name like 'sextant %'";
+
 export async function openInstallationStage(): Promise<InstallationStage> {
   const place = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "sextant-installation-"));
@@ -90,9 +93,7 @@ export async function openInstallationStage(): Promise<InstallationStage> {
         return digestTables(session, tables, 0);
       }),
     async connections() {
-      const { rows } = await inspect.query<{ count: string }>(
-        "select count(*) from pg_stat_activity where datname = current_database() and application_name like 'sextant %'",
-      );
+      const { rows } = await inspect.query<{ count: string }>(COUNT_CONNECTIONS);
       return Number(rows[0]?.count);
     },
     async close() {

@@ -1,5 +1,4 @@
-// The highest block that the indexing API has shown: later reads ask for it, so that no process of the service, and no
-// replica behind it, leads them back in time.
+// The highest block that the indexing API has shown: later reads ask for it, so that none goes back in time.
 import { SextantError } from "../errors.ts";
 
 const BLOCK = /^[0-9]{1,19}$/;

@@ -66,7 +66,7 @@ const claimOf = (database: Database, account: Account, options: { readonly turnM
   });
 
 describe("a key", () => {
-  it("is used by one process at a time, and the second is told what to change", async () => {
+  it("is used by one process at a time, and the second gets an error that says what to change", async () => {
     const first = await openProcess("attestor");
     await expect(openProcess("attestor")).rejects.toMatchObject({
       code: "CONFIG_INVALID",

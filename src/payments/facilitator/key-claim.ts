@@ -138,20 +138,23 @@ class HeldKey implements KeyClaim {
   async #reclaim(fault: Fault): Promise<void> {
     const { network, address, log } = this.#options;
     this.#lock = null;
-    const about = { component: "payments", address, network };
+    const about = { address, network };
     log.warn(
-      { ...about, event: "facilitator_key_lost", err: fault },
+      { component: "payments", event: "facilitator_key_lost", ...about, err: fault },
       "The claim of the facilitator's key was lost",
     );
     while (!this.#closing.signal.aborted && !this.#options.signal?.aborted) {
       try {
         await this.#acquire(Number.POSITIVE_INFINITY);
-        log.info({ ...about, event: "facilitator_key_claimed" }, "The facilitator's key is claimed again");
+        log.info(
+          { component: "payments", event: "facilitator_key_claimed", ...about },
+          "The facilitator's key is claimed again",
+        );
         return;
       } catch (err) {
         if (this.#closing.signal.aborted || this.#options.signal?.aborted) return;
         log.warn(
-          { ...about, event: "facilitator_key_unclaimed", err },
+          { component: "payments", event: "facilitator_key_unclaimed", ...about, err },
           "The facilitator's key cannot be claimed",
         );
         await this.#clock.sleep(RECLAIM_PAUSE_MS, this.#closing.signal).catch(() => undefined);

@@ -77,8 +77,8 @@ it("reports a standby that is missing instead of waiting for it in every commit"
 
 it("works for a user who may not see the standbys", async () => {
   await setStandbyNames("*", true, 1);
-  await primary.query("CREATE ROLE seller LOGIN; GRANT ALL ON SCHEMA public TO seller");
-  const { findRisk } = await check(cluster.url.replace("sextant@", "seller@"));
+  await primary.query("CREATE ROLE limited LOGIN; GRANT ALL ON SCHEMA public TO limited");
+  const { findRisk } = await check(cluster.url.replace("sextant@", "limited@"));
   expect(await findRisk()).toBeNull();
   await setStandbyNames("", false, 0);
 });

@@ -281,7 +281,7 @@ describe("the response", () => {
     expect(summary.valueAtRiskUsd).toBe("10");
   });
 
-  it("shows no delegate any more once the account has signed the authorization that revokes it", async () => {
+  it("no longer shows a delegate once the account has signed the authorization that revokes it", async () => {
     const account = privateKeyToAccount(generatePrivateKey());
     const address = account.address.toLowerCase() as Hex;
     const client = createWalletClient({

@@ -24,7 +24,7 @@ const WRITTEN_TABLES = [
   "webhooks",
 ];
 
-export type SchemaContents = { readonly events: number; readonly written: number };
+type SchemaContents = { readonly events: number; readonly written: number };
 
 export async function countContents(session: QueryRunner): Promise<SchemaContents> {
   const count = async (table: string) => {

@@ -48,7 +48,7 @@ const PRIMARY_SAMPLE_MS = 1_000;
 const REPLICA_WAIT_MS_MAX = 250;
 
 export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
-  const { database, replicas, openReaders, observer, log } = options;
+  const { database, observer } = options;
   const shutdown = new AbortController();
   const { signal } = shutdown;
   const served = new ServedState();
@@ -60,15 +60,7 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     served.observe(state);
     for (const wake of waiting) wake();
   };
-  const createSource = (each: Database, isReplica: boolean) =>
-    new ReadSource(each.target.server, openReaders(each, { isReplica }));
-  const primary = createSource(database, false);
-  const sources = replicas.databases.map((each) => createSource(each, true));
-  const monitors = sources.map((source, at) => {
-    const replica = replicas.databases[at] as Database;
-    const { lagMsMax } = replicas;
-    return new ReplicaMonitor({ source, database: replica, watch, lagMsMax, onState, log, signal });
-  });
+  const { primary, sources, monitors } = openSources(options, { watch, onState, signal });
   const router = new ReadRouter({
     ...{ primary, replicas: sources, served, watch, onState, observer },
     onReset: options.onReset,
@@ -78,7 +70,7 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
   const readPrimary = async (): Promise<IndexState | null> => {
     const state = (await watch.sample())?.state ?? null;
     if (state === null) return null;
-    // A branch that the primary has left is not served any more, wherever it can still be read.
+    // A branch that the primary has left is no longer served, wherever it can still be read.
     if (lastState !== null && state.number <= lastState.number && state.hash !== lastState.hash)
       onState(state);
     lastState = state;
@@ -124,6 +116,27 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       await Promise.all(loops);
       await Promise.all([primary, ...sources].map(({ readers }) => readers.close()));
     },
+  };
+}
+
+type SourceContext = {
+  readonly watch: PrimaryWatch;
+  readonly onState: (state: IndexState) => void;
+  readonly signal: AbortSignal;
+};
+
+function openSources({ database, replicas, openReaders, log }: RoutedReadsOptions, context: SourceContext) {
+  const createSource = (each: Database, isReplica: boolean) =>
+    new ReadSource(each.target.server, openReaders(each, { isReplica }));
+  const { lagMsMax } = replicas;
+  const followed = replicas.databases.map((replica) => {
+    const source = createSource(replica, true);
+    return { source, monitor: new ReplicaMonitor({ ...context, source, database: replica, lagMsMax, log }) };
+  });
+  return {
+    primary: createSource(database, false),
+    sources: followed.map(({ source }) => source),
+    monitors: followed.map(({ monitor }) => monitor),
   };
 }
 

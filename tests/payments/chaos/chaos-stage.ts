@@ -63,11 +63,7 @@ export async function openChaosStage(options: {
       frontRun: paid.frontRun,
     });
     closing.push(() => way.stop());
-    const settling = {
-      ...shared,
-      FACILITATOR_PORT: "0",
-      FACILITATOR_PAYEES: paid.payTo,
-    };
+    const settling = { ...shared, FACILITATOR_PORT: "0", FACILITATOR_PAYEES: paid.payTo };
     const selling = {
       ...shared,
       PAYMENT_RPC_URL: behind.url,

@@ -11,7 +11,7 @@ import { startWatchdog } from "@sextant/embedded-postgres/watchdog";
 import { Client, type QueryResultRow } from "pg";
 import { silentLog } from "../quiet-log.ts";
 
-export type ServerPlace = {
+type ServerPlace = {
   readonly dataFolder: string;
   readonly port: number;
   readonly binaries: PostgresBinaries;
