@@ -21,6 +21,8 @@ export type PortfolioSnapshot = {
   gas: GasReadiness[];
   /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
   name: string | null;
+  /** The block that each chain was read at, in the order of the request. */
+  blocks: SnapshotBlock[];
   /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;
@@ -68,6 +70,13 @@ export type CrossCheckDifference = {
   ours: string | null;
   /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
   theirs: string | null;
+};
+
+export type SnapshotBlock = {
+  /** The chain's slug. */
+  chain: string;
+  number: number;
+  hash: string;
 };
 
 export type GasReadiness = {

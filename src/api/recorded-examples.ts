@@ -97,7 +97,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg2ODAzOTMyOTUwNiIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg4MjcwNTg1NjQ3MSIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -249,7 +249,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5",
+        quoteHash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737",
       },
     },
     getFacilitator: {
@@ -265,7 +265,7 @@ export const recordedExamples: ApiExamples = {
         service_numeric_id: "1",
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
         token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
-        quote_hash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5",
+        quote_hash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737",
         cursor: "WyI4Il0",
         block: "345",
       },
@@ -314,8 +314,8 @@ export const recordedExamples: ApiExamples = {
         merchant_id: "1",
         payment_rail: 2,
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
-        from: "1794697200",
-        to: "1794866400",
+        from: "1794711600",
+        to: "1794880800",
       },
     },
     getPaymentFlows: {
@@ -396,7 +396,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_J4HXmyngF7oXZjdF6seMXw",
+        id: "wh_sd3qE3nqxX8QvfgyPGP_sA",
       },
       body: {
         action: "pause",
@@ -410,7 +410,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_J4HXmyngF7oXZjdF6seMXw",
+        id: "wh_sd3qE3nqxX8QvfgyPGP_sA",
       },
     },
     readEvents: {

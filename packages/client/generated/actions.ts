@@ -405,7 +405,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xcdba758b74a9426b40cff66bcc04ec74518e3b100be0a4fefe931c0d059dc9c5" });
+   * const record = await sextant.getQuote({ quoteHash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737" });
    * ```
    */
   getQuote(parameters: {
@@ -994,7 +994,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_J4HXmyngF7oXZjdF6seMXw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_sd3qE3nqxX8QvfgyPGP_sA" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1011,7 +1011,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_J4HXmyngF7oXZjdF6seMXw" });
+   * const record = await sextant.getWebhook({ id: "wh_sd3qE3nqxX8QvfgyPGP_sA" });
    * ```
    */
   getWebhook(parameters: {
