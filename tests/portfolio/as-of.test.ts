@@ -60,7 +60,7 @@ const rejectLongRanges: StagedMarket["plan"] = (calls) =>
     : null;
 
 describe("a snapshot as of blocks", () => {
-  it("is byte-equal from two processes, whatever happened between the two requests", async () => {
+  it("is byte-equal from two servers, whatever happened between the two requests", async () => {
     const path = `/portfolio?address=${wallet}&block=${await heads()}`;
     const before = await buy(first, path);
     stage.base.plan = rejectLongRanges;
