@@ -88,7 +88,7 @@ describe("createPortfolioParameters", () => {
     "rejects the address %j",
     (text) => {
       expect(() => parse("address", text)).toThrow(
-        "address must be an address: 0x followed by 40 hex digits.",
+        "address must be an address, 0x followed by 40 hex digits, or a name such as vitalik.eth.",
       );
     },
   );

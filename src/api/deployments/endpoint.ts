@@ -65,6 +65,8 @@ export function createDeploymentsEndpoint(served: readonly ServedDeployment[]): 
     parameters: [],
     body: null,
     responses: { 200: RESPONSE },
+    // For a query that is not percent-encoded text.
+    errorStatuses: [400],
     handle: async () => {
       const states = await readStates();
       const deployments = served.map((each, index) => describe(each, states[index] as DeploymentState));

@@ -98,7 +98,8 @@ describe("sextant move", { timeout: 120_000 }, () => {
         "blocks",
         "attestation_schemas",
       ]) {
-        const text = `select to_jsonb(t)::text as row from ${table} t order by 1`;
+        // A rebuild counts as a state of its own.
+        const text = `select (to_jsonb(t) - 'revision')::text as row from ${table} t order by 1`;
         expect((await moved.query(text)).rows).toEqual((await index.database.query(text)).rows);
       }
       const next = "select nextval('offchain_bids_bid_id_seq')::text as id";
