@@ -81,7 +81,7 @@ describe("every page", () => {
       });
       expect(found).toEqual([]);
     },
-    180_000,
+    360_000,
   );
 
   it("weighs at most 30 kB with style and modules, 60 kB with charts", async () => {
