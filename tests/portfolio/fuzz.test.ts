@@ -123,16 +123,12 @@ async function fuzz(
   return statuses;
 }
 
-/** All of them are met at full depth, if it is not said otherwise; a few random runs may happen to miss one. */
-function expectOnly(
-  statuses: ReadonlyMap<number, number>,
-  known: readonly number[],
-  { all = true } = {},
-): void {
-  const met = [...statuses.keys()].sort();
-  if (all && isFullDepth()) expect(met).toEqual(known);
-  else expect(known).toEqual(expect.arrayContaining(met));
+function expectOnly(statuses: ReadonlyMap<number, number>, known: readonly number[]): void {
+  expect(known).toEqual(expect.arrayContaining([...statuses.keys()]));
 }
+
+/** Odd text with a dot is a name: one that leads nowhere, or one more than a client may resolve in a minute. */
+const PAID_STATUSES = [400, 404, 429, 503];
 
 describe("the portfolio service", () => {
   it("responds to every hostile request on every route as described", { timeout: 60_000 }, async () => {
@@ -146,7 +142,9 @@ describe("the portfolio service", () => {
       const numRuns = isPaid ? RUNS.paid : RUNS.free;
       runs += numRuns;
       const statuses = await fuzz(requests, numRuns);
-      if (isPaid) expectOnly(statuses, [400, 402]);
+      if (!isPaid) continue;
+      expectOnly(statuses, [...PAID_STATUSES, 402]);
+      if (isFullDepth()) expect([...statuses.keys()]).toEqual(expect.arrayContaining([400, 402]));
     }
     expect(requestCount).toBe(runs * REQUESTS_PER_RUN);
     if (isFullDepth()) expect(requestCount).toBeGreaterThan(2_000);
@@ -171,7 +169,7 @@ describe("the portfolio service", () => {
     expect(await expectValidResponse(target, paying(base64(unsigned)))).toBe(402);
     const statuses = await fuzz(oddPayments({ ...payload, extensions }).map(paying), RUNS.paid);
     // 409: a payment that is settled, under another identifier.
-    expectOnly(statuses, [200, 400, 402, 409], { all: false });
+    expectOnly(statuses, [200, 400, 402, 409]);
     if (isFullDepth()) {
       expect(statuses.get(400)).toBeGreaterThan((RUNS.paid * 10) / 7);
       expect(statuses.get(402)).toBeGreaterThan(RUNS.paid / 7);
@@ -192,7 +190,8 @@ describe("the portfolio service", () => {
       return named ? { ...request, target: `${request.target}${joint}address=${WALLET}` } : request;
     });
     const statuses = await fuzz(requests, RUNS.free, { url, check: createResponseChecker(document) });
-    expectOnly(statuses, [200, 400]);
+    expectOnly(statuses, [...PAID_STATUSES, 200]);
+    if (isFullDepth()) expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));
   });
 
   it("still works afterwards", async () => {
