@@ -83,14 +83,13 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const { routed, waiters } = openIndexReads(server, options, cache);
-  const { read } = routed;
+  const { read, primary, pinHistory } = routed;
   // What clients write may show on any page.
   let pageRoutes: readonly string[] = [];
   const invalidateTables = (tables: readonly string[]) => {
     routed.onRecordsWritten();
     cache.invalidateRoutes([...findAffectedRoutes(reads, tables), ...pageRoutes]);
   };
-  const { primary, pinHistory } = routed;
   const events = openEvents({ ...options, run: primary.readers.history, pinHistory });
   const webhooks =
     options.webhooks && openWebhooks(options.webhooks, { ...options, readEvents: events.readEvents });

@@ -48,9 +48,8 @@ const PRIMARY_SAMPLE_MS = 1_000;
 const REPLICA_WAIT_MS_MAX = 250;
 
 export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
-  const { database, observer } = options;
+  const { database, observer, onReset } = options;
   const shutdown = new AbortController();
-  const { signal } = shutdown;
   const served = new ServedState();
   const watch = new PrimaryWatch(database);
   const waiting = new Set<() => void>();
@@ -60,10 +59,9 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     served.observe(state);
     for (const wake of waiting) wake();
   };
-  const { primary, sources, monitors } = openSources(options, { watch, onState, signal });
+  const { primary, sources, monitors } = openSources(options, { watch, onState, signal: shutdown.signal });
   const router = new ReadRouter({
-    ...{ primary, replicas: sources, served, watch, onState, observer },
-    onReset: options.onReset,
+    ...{ primary, replicas: sources, served, watch, onState, onReset, observer },
     clock: systemClock,
   });
   let lastState: IndexState | null = null;
@@ -77,8 +75,9 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     for (const monitor of monitors) monitor.expect(state.revision);
     return state;
   };
-  const loops =
-    sources.length === 0 ? [] : [...monitors.map((monitor) => monitor.run()), sampleRegularly(watch, signal)];
+  // Without replicas nothing compares with the primary.
+  const sampling = sources.length === 0 ? undefined : sampleRegularly(watch, shutdown.signal);
+  const following = monitors.map((monitor) => monitor.run());
   return {
     primary,
     replicas: sources,
@@ -102,18 +101,18 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       if (sources.length === 0) {
         // Whatever it shows next is the truth.
         served.reset(null);
-        options.onReset();
+        onReset();
         return;
       }
       watch.onRecordsWritten();
       const state = await readPrimary();
       if (state === null || served.newest === null || !isOlder(state, served.newest)) return;
       served.reset(state);
-      options.onReset();
+      onReset();
     },
     async close() {
       shutdown.abort();
-      await Promise.all(loops);
+      await Promise.all([sampling, ...following]);
       await Promise.all([primary, ...sources].map(({ readers }) => readers.close()));
     },
   };
