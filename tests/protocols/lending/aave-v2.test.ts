@@ -146,7 +146,13 @@ beforeAll(async () => {
 describe("Aave v2", () => {
   it("is worth what its pool says, with debt at both rates and a collateral that only the pool knows", async () => {
     const { summary, positions } = await stage.snapshot(reader, prices);
-    expect(summary.warnings).toHaveLength(1);
+    expect(summary.warnings).toEqual([
+      expect.stringMatching(/^Local chain was read at block/),
+      // A market that is not on the list: what its account counts in is unknown.
+      expect.stringMatching(
+        /^Collateral and debt of a lending account in aave-v2 on Local chain have no value/,
+      ),
+    ]);
     expect(positions.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
       ...["borrowed Test: USDC (stable rate)", "borrowed Test: WETH", "supplied Test: FUND"],
     ]);
