@@ -27,6 +27,8 @@ export type ReplicatedPostgres = {
   readonly url: string;
   /** Waits until the replicas that run show what the primary has committed so far. */
   catchUp(): Promise<void>;
+  /** The running replica with the most of the primary's log, which the others can follow: for after its death. */
+  findMostAdvanced(): Promise<ReplicatedServer>;
   /** Makes the replica the primary, as a cluster manager does: others follow it, and are waited for if there are any. */
   failOverTo(replica: ReplicatedServer): Promise<void>;
   stop(): Promise<void>;
@@ -119,6 +121,19 @@ class Cluster implements ReplicatedPostgres {
     const [row] = await this.#current.query<{ lsn: string }>("SELECT pg_current_wal_lsn()::text AS lsn");
     const running = this.#following(this.#current);
     await Promise.all(running.map((server) => server.waitForReplay(row?.lsn ?? "0/0")));
+  }
+
+  async findMostAdvanced(): Promise<ReplicatedServer> {
+    const text = "SELECT (pg_last_wal_receive_lsn() - '0/0')::text AS bytes";
+    const candidates = await Promise.all(
+      this.#following(this.#current).map(async (server) => {
+        const [row] = await server.query<{ bytes: string }>(text);
+        return { server, bytes: BigInt(row?.bytes ?? 0) };
+      }),
+    );
+    const [first, ...others] = candidates;
+    if (!first) throw new Error("no replica is running");
+    return others.reduce((best, each) => (each.bytes > best.bytes ? each : best), first).server;
   }
 
   async failOverTo(replica: ReplicatedServer): Promise<void> {
