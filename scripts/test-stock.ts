@@ -18,8 +18,14 @@ const AT_A_DISTANCE = [
   "tests/api/reads.test.ts",
 ];
 const ROUND_TRIP_MS = 5;
-// It kills the server, and therefore starts its own.
-const WITH_ITS_OWN_SERVER = "tests/api/events/stream-equals-model.chaos.test.ts";
+// They kill servers, and therefore start their own.
+const WITH_THEIR_OWN_SERVERS = [
+  "tests/api/events/stream-equals-model.chaos.test.ts",
+  "tests/api/replicas.test.ts",
+  "tests/indexer/fail-over.chaos.test.ts",
+  "src/store/postgres/server-list.test.ts",
+  "src/payments/ledger/replication.test.ts",
+];
 
 const bin = findStockPostgres();
 if (bin === null) {
@@ -58,6 +64,6 @@ async function atADistance(server: StockPostgres, paths: readonly string[]): Pro
 }
 
 function runAgainst(url: string, paths: readonly string[]): Promise<RunSummary> {
-  const args = [...paths, `--exclude=${WITH_ITS_OWN_SERVER}`];
+  const args = [...paths, ...WITH_THEIR_OWN_SERVERS.map((path) => `--exclude=${path}`)];
   return runVitest({ suites: ["main", "chaos"], args, environment: { TEST_DATABASE_URL: url } });
 }
