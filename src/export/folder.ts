@@ -39,7 +39,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Null if there is none. */
+/** Null for a missing file. */
 export async function readTextFile(folder: string, name: string): Promise<string | null> {
   try {
     return await readFile(join(folder, name), "utf8");

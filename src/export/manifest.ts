@@ -43,7 +43,7 @@ export type Manifest = {
     readonly hash: string | null;
     readonly timestamp: number | null;
   } | null;
-  /** The newest exported block with logs, by which a later run recognizes the chain; null if there is none. */
+  /** The newest exported block with logs, by which a later run recognizes the chain; null before the first log. */
   readonly lastLogBlock: { readonly number: number; readonly hash: string } | null;
   readonly tables: readonly ManifestTable[];
   readonly files: readonly ManifestFile[];

@@ -33,7 +33,7 @@ export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;
 
 type EventReaderOptions = {
   readonly run: RunRead;
-  /** A reader of one replica that has the block, for pages of history; null if there is none. */
+  /** A reader of one replica that has the block, for pages of history; null without such a replica. */
   readonly pinHistory?: (block: bigint) => RunRead | null;
   /** Null while nothing is indexed. */
   readonly readDeployment: () => Promise<StoredDeployment | null>;
