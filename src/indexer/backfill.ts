@@ -7,7 +7,7 @@ import type { IndexingContext, WrittenBatch } from "./context.ts";
 type PreparedBatch = { readonly batch: IndexBatch; readonly blocks: number };
 
 // Amortizes the fixed cost of statements and commits; larger batches only cost memory.
-const LOGS_PER_WRITE_MAX = 6_000;
+const LOGS_PER_WRITE_MAX = 4_000;
 
 /** A folded batch with what will be reported of it. Does not hold the logs, which are no longer needed. */
 type ReadyBatch = { readonly folded: FoldedBatch; readonly summary: Omit<WrittenBatch, "ms"> };

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
+import { SQLSTATE, sqlState } from "../store/postgres/errors.ts";
 import { backfill } from "./backfill.ts";
 import type { IndexingContext, WrittenBatch } from "./context.ts";
 import { BLOCKS_PER_STEP_MAX, rollBackToCommonAncestor, stepTowards } from "./live.ts";
@@ -67,6 +68,8 @@ const FINAL: ReadonlySet<FaultCode> = new Set([
 // Everything else is retried at the failing block, even a bug: an operator, a better node or the next version may fix
 // it. The indexer never skips a block.
 function isRetryable(error: unknown, failures: number): boolean {
+  // Without its tables no later attempt can succeed; they are created at the start.
+  if (sqlState(error) === SQLSTATE.undefinedTable) return false;
   if (!(error instanceof Fault)) return true;
   if (error.code === "REORG_TOO_DEEP") return failures < REORG_TOO_DEEP_ATTEMPTS;
   return !FINAL.has(error.code);

@@ -17,6 +17,7 @@ import { claimSchema, prepareRowTables } from "../store/index/prepare.ts";
 import { openIndexStore } from "../store/index/store.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { SQLSTATE, sqlState } from "../store/postgres/errors.ts";
 import { createChainSource, createDetailReads } from "./chain-source.ts";
 import { type IndexingReporter, indexChain } from "./loop.ts";
 import { createRebuildOptions } from "./rebuild.ts";
@@ -90,11 +91,20 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
         await withSelfAudit({ ...options, rpc, decoder, unconfirmed, signal }, (report) =>
           indexChain({ chain, addDetails, fold, store }, { startBlock, signal, report }),
         );
+      }).catch((error: unknown) => {
+        throw explainMissingTable(error, options.database);
       });
     }
   } finally {
     rpc.close();
   }
+}
+
+/** Tables do not disappear by themselves: someone has dropped the schema, or some of it. */
+function explainMissingTable(error: unknown, { schema }: Database): unknown {
+  if (sqlState(error) !== SQLSTATE.undefinedTable) return error;
+  const message = `The schema ${schema} no longer has the tables of its index; the indexer creates them when it starts, and reads the chain again.`;
+  return new Fault("DATABASE_INCOMPATIBLE", message, { cause: error });
 }
 
 /** Waits for a node that is down: it may be starting, as this process is. Null when stopped meanwhile. */

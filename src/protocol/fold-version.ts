@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "7a7869ceed77e5c8";
+export const FOLD_VERSION = "0bb5b53bf205637e";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that

@@ -19,27 +19,41 @@ export type Table<C extends Columns = Columns, K extends keyof C & string = keyo
   /** All columns in the order they are written, including the provenance columns. */
   readonly columns: Columns;
   readonly key: readonly K[];
+  /** For lists, of now and of the past: each begins with the columns of a filter and ends with the order. */
   readonly indexes: readonly (readonly string[])[];
+  /** For reads that search the current rows only. */
+  readonly currentIndexes: readonly (readonly string[])[];
   readonly history: History;
+  /** Whether the contract counts the only key column up: a row that began later has a higher key. */
+  readonly countsUp: boolean;
   /** Whether rows carry the block, transaction and log that wrote them. */
   readonly hasProvenance: boolean;
   /** Exists only in the type system: the types of a row and a key. */
   readonly shape?: { row: RowOf<C>; key: Pick<RowOf<C>, K> };
 };
 
+type IndexColumns<C> = readonly (readonly (keyof C & string)[])[];
+
 export const PROVENANCE_COLUMNS = { block_number: uint63, tx_hash: bytes32, log_index: uint16 } as const;
 
 export function defineTable<C extends Columns, const K extends keyof C & string>(
   name: string,
   columns: C,
-  options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[] },
+  options: {
+    key: readonly K[];
+    countsUp?: boolean;
+    index?: IndexColumns<C>;
+    currentIndex?: IndexColumns<C>;
+  },
 ): Table<C & typeof PROVENANCE_COLUMNS, K> {
   return {
     name,
     columns: { ...columns, ...PROVENANCE_COLUMNS },
     key: options.key,
     indexes: options.index ?? [],
+    currentIndexes: options.currentIndex ?? [],
     history: "full",
+    countsUp: options.countsUp ?? false,
     hasProvenance: true,
   };
 }
@@ -48,10 +62,19 @@ export function defineTable<C extends Columns, const K extends keyof C & string>
 export function defineRollup<C extends Columns, const K extends keyof C & string>(
   name: string,
   columns: C,
-  options: { key: readonly K[]; index?: readonly (readonly (keyof C & string)[])[]; history?: History },
+  options: { key: readonly K[]; currentIndex?: IndexColumns<C>; history?: History },
 ): Table<C, K> {
-  const { key, index = [], history = "recent" } = options;
-  return { name, columns, key, indexes: index, history, hasProvenance: false };
+  const { key, currentIndex = [], history = "recent" } = options;
+  return {
+    name,
+    columns,
+    key,
+    indexes: [],
+    currentIndexes: currentIndex,
+    history,
+    countsUp: false,
+    hasProvenance: false,
+  };
 }
 
 /** The key as one text; its parts are hex, digits or names, so a bar can separate them. */

@@ -22,7 +22,10 @@ let statements = 0;
 
 beforeAll(async () => {
   emptyIndex = await openEmptyIndex();
-  readers = { quick: openPipelinedReader(emptyIndex.database), slow: openSlowReader(emptyIndex.database) };
+  readers = {
+    quick: openPipelinedReader(emptyIndex.database),
+    slow: openSlowReader(emptyIndex.database, { connections: 2 }),
+  };
   const index = openIndexReader(readers);
   const run: typeof index.read = (statement, use) => {
     statements += 1;

@@ -11,9 +11,20 @@ const RULES = { ...registryRules, ...intentRules, ...policyRules, ...commerceRul
 
 /** Folds the events up to and including a block, in chain order. */
 export function foldIntoModel(events: readonly ModelEvent[], block: number): ReadModel {
-  const model = new ReadModel(RULES);
   const past = events.filter((event) => event.block <= block);
-  for (const event of past) model.apply(event);
+  return withTotals(extendModel(null, past), past);
+}
+
+/** The model after more events, without totals; null is before the first one. The given model stays as it is. */
+export function extendModel(before: ReadModel | null, events: readonly ModelEvent[]): ReadModel {
+  const model = before?.copy() ?? new ReadModel(RULES);
+  for (const event of events) model.apply(event);
+  return model;
+}
+
+/** The same rows, and the totals of all events that led to them. */
+export function withTotals(before: ReadModel, past: readonly ModelEvent[]): ReadModel {
+  const model = before.copy();
   countTotals(model, past);
   return model;
 }

@@ -27,9 +27,11 @@ const EVENT_VIEWS: Readonly<Record<string, EventView>> = {
   },
 };
 
+/** From a block on, by default the first one of the deployment. */
 export async function readModelEvents(
   request: RpcRequestFunction,
   deployment: ProtocolDeployment,
+  fromBlock = deployment.startBlock,
 ): Promise<ModelEvent[]> {
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => request(method, params) }, { retryCount: 0 }),
@@ -56,7 +58,7 @@ export async function readModelEvents(
     })) as Readonly<Record<string, unknown>>;
   };
   const events: ModelEvent[] = [];
-  for (const event of await readEvents(request, deployment)) {
+  for (const event of await readEvents(request, deployment, fromBlock)) {
     events.push({ ...event, timestamp: await timeOf(event.block), view: await viewOf(event) });
   }
   return events;

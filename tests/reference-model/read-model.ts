@@ -17,6 +17,13 @@ export class ReadModel {
     this.#rules = rules;
   }
 
+  /** Shares the rows, which are replaced and never changed. */
+  copy(): ReadModel {
+    const copied = new ReadModel(this.#rules);
+    for (const [table, rows] of this.#tables) copied.#tables.set(table, new Map(rows));
+    return copied;
+  }
+
   apply(event: ModelEvent): void {
     const rule = this.#rules[`${event.contract}.${event.event}`];
     if (!rule) throw new Error(`the model does not know ${event.contract}.${event.event}`);

@@ -21,6 +21,7 @@ export const attestations = defineTable(
   },
   {
     key: ["attestation_id"],
+    countsUp: true,
     index: [
       ["schema_hash", "attestation_id"],
       ["subject", "attestation_id"],

@@ -17,6 +17,7 @@ export const attestors = defineTable(
   },
   {
     key: ["attestor_id"],
+    countsUp: true,
     index: [
       ["operator", "attestor_id"],
       ["active", "attestor_id"],

@@ -36,7 +36,7 @@ export const tokenVolumes = defineRollup(
   { token: address, ...volume },
   {
     key: ["token"],
-    index: [
+    currentIndex: [
       [byVolume, "token"],
       ["receipts", "token"],
     ],
@@ -52,13 +52,13 @@ export const railVolumes = defineRollup(
 export const facilitatorVolumes = defineRollup(
   "facilitator_volumes",
   { facilitator: address, ...volume },
-  { key: ["facilitator"], index: [[byVolume, "facilitator"]] },
+  { key: ["facilitator"], currentIndex: [[byVolume, "facilitator"]] },
 );
 
 export const serviceVolumes = defineRollup(
   "service_volumes",
   { service_numeric_id: uint256, ...volume },
-  { key: ["service_numeric_id"], index: [[byVolume, "service_numeric_id"]] },
+  { key: ["service_numeric_id"], currentIndex: [[byVolume, "service_numeric_id"]] },
 );
 
 // Reputation is read at any block, so a merchant's record has its full history.
@@ -73,7 +73,7 @@ export const merchantRecords = defineRollup(
     resolved_disputes: uint63,
     rejected_disputes: uint63,
   },
-  { key: ["merchant_id"], index: [[byVolume, "merchant_id"]], history: "full" },
+  { key: ["merchant_id"], currentIndex: [[byVolume, "merchant_id"]], history: "full" },
 );
 
 type Totals = Partial<Record<Exclude<keyof typeof commerceTotals.columns & string, "scope">, bigint>>;

@@ -24,6 +24,7 @@ export const disputes = defineTable(
   },
   {
     key: ["dispute_id"],
+    countsUp: true,
     index: [
       ["receipt_id", "dispute_id"],
       ["merchant_id", "dispute_id"],

@@ -18,6 +18,7 @@ export const facilitators = defineTable(
   },
   {
     key: ["facilitator_id"],
+    countsUp: true,
     index: [
       ["active", "facilitator_id"],
       ["facilitator", "facilitator_id"],

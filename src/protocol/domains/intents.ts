@@ -49,7 +49,13 @@ export const intents = defineTable(
   },
   {
     key: ["intent_id"],
-    index: [["status", "intent_id"], ["status", "deadline"], ["owner", "intent_id"], ["intent_hash"]],
+    countsUp: true,
+    // The deadline, so that expired intents are passed without reading their rows.
+    index: [
+      ["status", "intent_id", "deadline"],
+      ["owner", "intent_id"],
+    ],
+    currentIndex: [["status", "deadline"], ["intent_hash"]],
   },
 );
 
@@ -80,7 +86,7 @@ export const fills = defineTable(
     latency_seconds: uint63,
     surplus_out: int257,
   },
-  { key: ["intent_id"], index: [["solver", "intent_id"]] },
+  { key: ["intent_id"], currentIndex: [["solver", "intent_id"]] },
 );
 
 export const fillProofs = defineTable(

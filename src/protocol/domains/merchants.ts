@@ -28,6 +28,7 @@ export const merchants = defineTable(
   },
   {
     key: ["merchant_id"],
+    countsUp: true,
     index: [
       ["owner", "merchant_id"],
       ["active", "merchant_id"],

@@ -29,7 +29,7 @@ export const merchantFlows = defineRollup(
   { token: address, merchant_id: uint256, ...volume },
   {
     key: ["token", "merchant_id"],
-    index: [
+    currentIndex: [
       ["token", byVolume, "merchant_id"],
       ["merchant_id", "receipts", "token"],
     ],
@@ -39,7 +39,7 @@ export const merchantFlows = defineRollup(
 export const payerFlows = defineRollup(
   "payer_flows",
   { token: address, merchant_id: uint256, agent: address, ...volume },
-  { key: ["token", "merchant_id", "agent"], index: [["token", "merchant_id", byVolume, "agent"]] },
+  { key: ["token", "merchant_id", "agent"], currentIndex: [["token", "merchant_id", byVolume, "agent"]] },
 );
 
 /** Without a facilitator, the zero address, as in receipts. */
@@ -48,7 +48,7 @@ export const facilitatorFlows = defineRollup(
   { token: address, merchant_id: uint256, facilitator: address, ...volume },
   {
     key: ["token", "merchant_id", "facilitator"],
-    index: [["token", "merchant_id", byVolume, "facilitator"]],
+    currentIndex: [["token", "merchant_id", byVolume, "facilitator"]],
   },
 );
 

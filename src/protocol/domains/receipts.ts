@@ -35,6 +35,7 @@ export const receipts = defineTable(
   },
   {
     key: ["receipt_id"],
+    countsUp: true,
     index: [
       ["agent", "receipt_id"],
       ["merchant_id", "receipt_id"],

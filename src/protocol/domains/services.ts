@@ -21,6 +21,7 @@ export const services = defineTable(
   },
   {
     key: ["service_numeric_id"],
+    countsUp: true,
     index: [
       ["merchant_id", "service_numeric_id"],
       ["capability_hash", "service_numeric_id"],

@@ -18,6 +18,7 @@ export const solvers = defineTable(
   },
   {
     key: ["solver_id"],
+    countsUp: true,
     index: [
       ["operator", "solver_id"],
       ["active", "solver_id"],

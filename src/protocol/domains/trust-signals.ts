@@ -21,6 +21,7 @@ export const trustSignals = defineTable(
   },
   {
     key: ["signal_id"],
+    countsUp: true,
     index: [
       ["subject_type", "subject_id", "signal_id"],
       ["subject_type", "signal_id"],

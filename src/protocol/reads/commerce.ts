@@ -9,7 +9,7 @@ import {
   integerEnumParameter,
   uintParameter,
 } from "../../schema/parameter.ts";
-import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import {
   columnFields,
@@ -62,7 +62,7 @@ export const serviceReads = [
     key: "services",
     order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
     filters: {
-      merchant_id: immutableFilter(services, "merchant_id", uintParameter(), "Filter by merchant."),
+      merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by merchant."),
       capability_hash: equalsFilter("capability_hash", hashParameter, "Filter by capability hash."),
       active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
@@ -102,12 +102,7 @@ const facilitatorReads = [
     key: "facilitators",
     order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
     filters: {
-      facilitator: immutableFilter(
-        facilitators,
-        "facilitator",
-        addressParameter,
-        "Filter by address, as receipts name it.",
-      ),
+      facilitator: equalsFilter("facilitator", addressParameter, "Filter by address, as receipts name it."),
       active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),
@@ -193,22 +188,12 @@ const receiptReads = [
     key: "receipts",
     order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
     filters: {
-      agent: immutableFilter(receipts, "agent", addressParameter, "Filter by paying agent."),
-      merchant_id: immutableFilter(receipts, "merchant_id", uintParameter(), "Filter by merchant."),
-      service_numeric_id: immutableFilter(
-        receipts,
-        "service_numeric_id",
-        uintParameter(),
-        "Filter by service.",
-      ),
-      facilitator: immutableFilter(
-        receipts,
-        "facilitator",
-        addressParameter,
-        "Filter by the address of the facilitator.",
-      ),
-      token: immutableFilter(receipts, "token", addressParameter, "Filter by token."),
-      quote_hash: immutableFilter(receipts, "quote_hash", hashParameter, "Filter by quote."),
+      agent: equalsFilter("agent", addressParameter, "Filter by paying agent."),
+      merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by merchant."),
+      service_numeric_id: equalsFilter("service_numeric_id", uintParameter(), "Filter by service."),
+      facilitator: equalsFilter("facilitator", addressParameter, "Filter by the address of the facilitator."),
+      token: equalsFilter("token", addressParameter, "Filter by token."),
+      quote_hash: equalsFilter("quote_hash", hashParameter, "Filter by quote."),
     },
   }),
 ];
@@ -250,14 +235,9 @@ const disputeReads = [
     key: "disputes",
     order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
     filters: {
-      receipt_id: immutableFilter(disputes, "receipt_id", uintParameter(), "Filter by receipt."),
-      merchant_id: immutableFilter(
-        disputes,
-        "merchant_id",
-        uintParameter(),
-        "Filter by the merchant of the receipt.",
-      ),
-      opener: immutableFilter(disputes, "opener", addressParameter, "Filter by who opened it."),
+      receipt_id: equalsFilter("receipt_id", uintParameter(), "Filter by receipt."),
+      merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by the merchant of the receipt."),
+      opener: equalsFilter("opener", addressParameter, "Filter by who opened it."),
       status: {
         kind: enumParameter(STATUSES),
         description: "Filter by status.",
@@ -296,15 +276,10 @@ const trustSignalReads = [
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
     filters: {
-      subject_type: immutableFilter(
-        trustSignals,
-        "subject_type",
-        numbered,
-        `Filter by subject type: ${SUBJECT_TYPES}.`,
-      ),
-      subject_id: immutableFilter(trustSignals, "subject_id", uintParameter(), "Filter by subject id."),
-      kind: immutableFilter(trustSignals, "kind", numbered, `Filter by kind: ${KINDS}.`),
-      reporter: immutableFilter(trustSignals, "reporter", addressParameter, "Filter by reporter."),
+      subject_type: equalsFilter("subject_type", numbered, `Filter by subject type: ${SUBJECT_TYPES}.`),
+      subject_id: equalsFilter("subject_id", uintParameter(), "Filter by subject id."),
+      kind: equalsFilter("kind", numbered, `Filter by kind: ${KINDS}.`),
+      reporter: equalsFilter("reporter", addressParameter, "Filter by reporter."),
     },
   }),
 ];
@@ -416,7 +391,7 @@ const merchantReads = [
     key: "merchants",
     order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },
     filters: {
-      owner: immutableFilter(merchants, "owner", addressParameter, "Filter by owner."),
+      owner: equalsFilter("owner", addressParameter, "Filter by owner."),
       active: equalsFilter("active", boolParameter, "Filter by active state."),
     },
   }),

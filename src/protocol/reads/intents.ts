@@ -7,13 +7,7 @@ import {
   nullable,
   uintParameter,
 } from "../../schema/parameter.ts";
-import {
-  defineList,
-  equalsFilter,
-  immutableFilter,
-  type PageRequest,
-  withOwner,
-} from "../../schema/reads/list.ts";
+import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
   blockTimeAt,
@@ -295,7 +289,7 @@ export const intentReads = [
         isSlow: (value) => value === "expired",
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
-      owner: immutableFilter(intents, "owner", addressParameter, "Filter by owner."),
+      owner: equalsFilter("owner", addressParameter, "Filter by owner."),
     },
   }),
   listBids,

@@ -6,7 +6,7 @@ import {
   nullable,
   uintParameter,
 } from "../../schema/parameter.ts";
-import { defineList, equalsFilter, immutableFilter } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";
 import { attestations, attesterActivity } from "../domains/attestations.ts";
@@ -47,7 +47,7 @@ export const agentReads = [
     tag: "Agents",
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
-    filters: { owner: immutableFilter(agents, "owner", addressParameter, "Owner address.", true) },
+    filters: { owner: equalsFilter("owner", addressParameter, "Owner address.", true) },
   }),
 ];
 
@@ -86,9 +86,9 @@ const attestationReads = [
     key: "attestations",
     order: { direction: "asc", keys: [{ sql: "t.attestation_id", cast: "numeric" }] },
     filters: {
-      schema: immutableFilter(attestations, "schema_hash", hashParameter, "Filter by schema."),
-      subject: immutableFilter(attestations, "subject", hashParameter, "Filter by subject."),
-      attester: immutableFilter(attestations, "attester", addressParameter, "Filter by attester."),
+      schema: equalsFilter("schema_hash", hashParameter, "Filter by schema."),
+      subject: equalsFilter("subject", hashParameter, "Filter by subject."),
+      attester: equalsFilter("attester", addressParameter, "Filter by attester."),
     },
   }),
 ];
@@ -153,7 +153,7 @@ const solverReads = [
     order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
     filters: {
       active: equalsFilter("active", boolParameter, "Filter by active state."),
-      operator: immutableFilter(solvers, "operator", addressParameter, "Filter by operator."),
+      operator: equalsFilter("operator", addressParameter, "Filter by operator."),
     },
   }),
 ];
@@ -191,7 +191,7 @@ const attestorReads = [
     order: { direction: "asc", keys: [{ sql: "t.attestor_id", cast: "numeric" }] },
     filters: {
       active: equalsFilter("active", boolParameter, "Filter by active state."),
-      operator: immutableFilter(attestors, "operator", addressParameter, "Filter by operator."),
+      operator: equalsFilter("operator", addressParameter, "Filter by operator."),
     },
   }),
 ];

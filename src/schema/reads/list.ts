@@ -91,30 +91,6 @@ export function equalsFilter(
   };
 }
 
-/**
- * Equality with a column that never changes during the life of a row. Indexes cover the current rows only; because every
- * row that ever existed has a current version, they find the row, and only its version differs at an earlier block.
- */
-export function immutableFilter(
-  table: Pick<Table, "name" | "key">,
-  column: string,
-  kind: ParameterKind<SqlValue>,
-  description: string,
-  required = false,
-): ListFilter {
-  const [key, ...more] = table.key;
-  if (key === undefined || more.length > 0) throw new Error(`${table.name} has a key of several columns`);
-  const foundByCurrent = (value: SqlValue) =>
-    sql`t.${rawSql(key)} in (select c.${rawSql(key)} from ${rawSql(table.name)} c where c.valid_to is null and c.${rawSql(column)} = ${value})`;
-  return {
-    kind,
-    description,
-    required,
-    column,
-    where: (value, asOf) => (asOf === null ? sql`t.${rawSql(column)} = ${value}` : foundByCurrent(value)),
-  };
-}
-
 // Skipping this many rows takes about a millisecond, which no other read notices.
 const QUICK_OFFSET_MAX = 1_000;
 
@@ -196,10 +172,7 @@ function planList(
   };
 }
 
-/**
- * Indexes cover the current rows only. At an earlier block a list scans every row that came later, and all that a filter
- * excludes: up to the whole table.
- */
+/** At an earlier block a list may pass many versions of other blocks, if only in an index. */
 function costOf({ asOf }: ReadInput, offset: string): ReadCost {
   return asOf !== null || Number(offset) > QUICK_OFFSET_MAX ? "slow" : "quick";
 }

@@ -21,8 +21,8 @@ type RecordExtension = {
 /** The main rows of a record have the alias `t`; joined rows have their own. */
 export type RecordShape = {
   readonly name: string;
-  /** The rows valid at a block, as a `from` item and its conditions. */
-  readonly source: (asOf: AsOf) => { readonly from: SqlText; readonly where: readonly SqlText[] };
+  /** The rows valid at a block. */
+  readonly source: (asOf: AsOf) => RecordSource;
   /** At most one row each: `on` compares every key column of the table. */
   readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
   readonly fields: Readonly<Record<string, Field>>;
@@ -34,11 +34,21 @@ export type RecordShape = {
   readonly hasProvenance: boolean;
 };
 
+type RecordSource = {
+  /** A `from` item; `where` has the conditions of the rows that are valid. */
+  readonly from: SqlText;
+  readonly where: readonly SqlText[];
+  /** Conditions that all of them meet, which limit how much of an index a list walks. */
+  readonly bounds: readonly SqlText[];
+  /** The same rows as several sets that have indexes of their own; empty if one condition finds them. */
+  readonly sets: readonly SqlText[];
+};
+
 type AnyTable = Pick<Table, "name">;
 
 export function defineRecord(declared: {
   name: string;
-  table: Pick<Table, "name" | "indexes">;
+  table: Pick<Table, "name" | "key" | "indexes" | "countsUp">;
   joins?: readonly { table: AnyTable; alias: string; on: string }[];
   fields: Readonly<Record<string, Field>>;
   requirements?: {
@@ -47,9 +57,16 @@ export function defineRecord(declared: {
   };
 }): RecordShape {
   const { name, table, joins = [], fields, requirements } = declared;
+  // Without indexes of their own, lists are found by the beginning of the key.
+  const hasLists = table.indexes.length > 0;
   return {
     name,
-    source: (asOf) => ({ from: sql`${rawSql(table.name)}`, where: [isValidAt("t", asOf)] }),
+    source: (asOf) => ({
+      from: sql`${rawSql(table.name)}`,
+      where: [isValidAt("t", asOf)],
+      bounds: asOf === null || !table.countsUp ? [] : [beganBy(table, asOf)],
+      sets: asOf === null || !hasLists ? [] : [isCurrentSince("t", asOf), isEndedAfter("t", asOf)],
+    }),
     joins: joins as RecordShape["joins"],
     fields,
     ...(requirements && { requirements: requirements as RecordExtension }),
@@ -68,7 +85,7 @@ export function defineDerivedRecord(declared: {
   fields: Readonly<Record<string, Field>>;
 }): RecordShape {
   const { name, rows, fields } = declared;
-  const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [] });
+  const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [], bounds: [], sets: [] });
   return { name, source, joins: [], fields, indexes: [], hasProvenance: false };
 }
 
@@ -95,6 +112,28 @@ export function isValidAt(alias: string, asOf: AsOf): SqlText {
   if (asOf === null) return sql`${rawSql(alias)}.valid_to is null`;
   const block = asOf.toString();
   return sql`${rawSql(alias)}.valid_from <= ${block} and (${rawSql(alias)}.valid_to is null or ${rawSql(alias)}.valid_to > ${block})`;
+}
+
+/** The versions valid at a block that still are, and those that have ended since: together those of `isValidAt`. */
+function isCurrentSince(alias: string, block: bigint): SqlText {
+  return sql`${rawSql(alias)}.valid_to is null and ${rawSql(alias)}.valid_from <= ${block.toString()}`;
+}
+
+function isEndedAfter(alias: string, block: bigint): SqlText {
+  return sql`${rawSql(alias)}.valid_to > ${block.toString()} and ${rawSql(alias)}.valid_from <= ${block.toString()}`;
+}
+
+/**
+ * The keys that the contract had counted to by a block, found by halving: without it, a list that begins with the newest
+ * row would pass all that came after the block.
+ */
+function beganBy({ name, key: [column = ""] }: Pick<Table, "name" | "key">, block: bigint): SqlText {
+  const [rows, key] = [rawSql(name), rawSql(column)];
+  const highest = sql`select coalesce(max(k.${key}), 0) from ${rows} k where k.valid_to is null`;
+  const began = sql`select k.valid_from <= ${block.toString()} as began from ${rows} k where k.${key} >= m.middle order by k.${key}, k.valid_from limit 1`;
+  const halves = sql`select case when b.began then m.middle else s.low end, case when b.began then s.high else m.middle - 1 end
+    from s cross join lateral (select ceil((s.low + s.high) / 2) as middle) m cross join lateral (${began}) b where s.low < s.high`;
+  return sql`t.${key} <= (with recursive s(low, high) as (select 0::numeric, (${highest}) union all ${halves}) select s.low from s where s.low >= s.high limit 1)`;
 }
 
 /** The chain's time at the block; for an old block, the time of the last block with events before it. */
@@ -178,12 +217,14 @@ export function selectRecords(
   page: PageSelection | null = null,
 ): SqlText {
   const { fields, joins, source } = selectParts(shape, input);
-  const conditions = joinSql([sql`true`, ...source.where, ...where], " and ");
-  if (page === null) return sql`select ${fields} from ${source.from} t${joins} where ${conditions}`;
+  if (page === null) {
+    const conditions = joinSql([sql`true`, ...source.where, ...where], " and ");
+    return sql`select ${fields} from ${source.from} t${joins} where ${conditions}`;
+  }
   const keys = page.keys.map((expression, index) => sql`${expression} as ${rawSql(`_${index}`)}`);
   const selected = joinSql([fields, ...keys], ", ");
   const ordering = rawSql(page.ordering);
-  const chosen = sql`select t.* from ${source.from} t where ${conditions} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
+  const chosen = sql`${selectMatching(source, where, page)} order by ${ordering} limit ${page.limit} offset ${page.offset}`;
   const rows = sql`from (${chosen}) t${joins} order by ${ordering}`;
   const bytes = recordBytes(shape);
   if (bytes === null) return sql`select ${selected} ${rows}`;
@@ -191,6 +232,21 @@ export function selectRecords(
   const before = sql`sum(${rawSql(bytes)}) over (order by ${ordering} rows between unbounded preceding and 1 preceding)`;
   const measured = sql`select ${selected}, count(*) over () as _rows, coalesce(${before}, 0) as _bytes ${rows}`;
   return sql`select m.* from (${measured}) m where m._bytes < ${rawSql(String(PAGE_BYTES_MAX))}`;
+}
+
+/**
+ * Of an earlier block, conditions choose from each set by its own index; the first rows of both have the page. Without
+ * conditions the primary key has them all in order.
+ */
+function selectMatching(source: RecordSource, where: readonly SqlText[], page: PageSelection): SqlText {
+  const select = (conditions: readonly SqlText[]) =>
+    sql`select t.* from ${source.from} t where ${joinSql([sql`true`, ...conditions, ...source.bounds, ...where], " and ")}`;
+  if (source.sets.length === 0 || where.length === 0) return select(source.where);
+  const reach = (BigInt(page.limit) + BigInt(page.offset)).toString();
+  const sets = source.sets.map(
+    (set) => sql`(${select([set])} order by ${rawSql(page.ordering)} limit ${reach})`,
+  );
+  return sql`select t.* from (${joinSql(sets, " union all ")}) t`;
 }
 
 /** The length of all fields that outsiders can make long; null if there are none. */

@@ -7,7 +7,7 @@ import { uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { defineRollup, type Row } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
 import { countRowsAsOf, readRowsAsOf } from "./as-of.ts";
-import { createIndexesSql, createTableSql } from "./table-sql.ts";
+import { createTableSql, readIndexes, writeIndexes } from "./table-sql.ts";
 
 const sample = defineRollup(
   "sample_rows",
@@ -21,7 +21,9 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ database, drop } = await openTestDatabase());
-  for (const sql of [createTableSql(table), ...createIndexesSql(table)]) await database.query(sql);
+  const indexes = [...writeIndexes(table), ...readIndexes(table)];
+  for (const sql of [createTableSql(table), ...indexes.map(({ name, create }) => create(name))])
+    await database.query(sql);
 });
 
 afterAll(() => drop());

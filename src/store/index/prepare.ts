@@ -4,8 +4,9 @@ import type { Log } from "../../lib/log.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import type { QueryRunner } from "../postgres/session.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
-import { type RebuildOptions, rebuildRows } from "./rebuild.ts";
-import { createRowIndexes, createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
+import { REBUILD_STATEMENT_MS_MAX, type RebuildOptions, rebuildRows } from "./rebuild.ts";
+import { createRowIndexes, updateRowIndexes } from "./row-indexes.ts";
+import { createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
 export type DeploymentIdentity = {
@@ -66,11 +67,11 @@ export async function assertSameDeployment(
   );
 }
 
-/** Creates the row tables, or rebuilds them from the stored logs if the declarations changed. */
+/** Creates the row tables, or rebuilds them from the stored logs if the declarations changed; indexes alone are replaced. */
 export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
-  if (state === "current") return;
+  if (state === "current") return updateIndexes(lock, options, log);
   if (state === "stale") {
     log.info(
       { component: "store", event: "rebuilding" },
@@ -84,5 +85,15 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
     await createRowTables(session, declaration.tables);
     await createRowIndexes(session, declaration.tables);
     await recordRowTables(session, declaration);
+  });
+}
+
+async function updateIndexes(lock: Lock, { declaration, signal }: RebuildOptions, log: Log): Promise<void> {
+  await updateRowIndexes(lock, {
+    tables: declaration.tables,
+    statementTimeoutMs: REBUILD_STATEMENT_MS_MAX,
+    signal,
+    onIndex: (index) =>
+      log.info({ component: "store", event: "indexing_table", index }, "Creating a database index"),
   });
 }

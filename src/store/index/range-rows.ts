@@ -9,7 +9,7 @@ type StoredRow = Readonly<Record<string, NonNullable<unknown> | null>>;
 
 // Large enough to hide round trips. Outsiders decide how long some rows are: of those, few at a time.
 const PAGE_ROWS = 2_000;
-const UNBOUNDED_PAGE_ROWS = 100;
+const UNBOUNDED_PAGE_ROWS = 10;
 
 /** The versions that began in the range. Needs a transaction; one at a time. */
 export function readVersionsBegun(
@@ -63,6 +63,43 @@ export async function readNewestBlockWithLogs(
   });
   const [row] = rows;
   return row ? { number: Number(row.number), hash: row.hash } : null;
+}
+
+/** The block in which a range has that many logs; null where it has fewer. */
+export async function findBlockWithLog(
+  session: QueryRunner,
+  { from, to }: Range,
+  count: number,
+): Promise<number | null> {
+  const { rows } = await session.query<{ number: string }>({
+    text: `select number from (
+        select number, sum(log_count) over (order by number) as logs from blocks
+        where number >= $1 and number < $2 and log_count > 0
+      ) counted where logs >= $3 order by number limit 1`,
+    values: [from, to, count],
+  });
+  const [row] = rows;
+  return row ? Number(row.number) : null;
+}
+
+/** The block in which the next logs of a range have that many bytes; null where the next `logsMax` have fewer. */
+export async function findBlockWithByte(
+  session: QueryRunner,
+  { from, to }: Range,
+  { logsMax, bytes }: { readonly logsMax: number; readonly bytes: number },
+): Promise<number | null> {
+  // The length of a value that is stored elsewhere is known without reading it.
+  const { rows } = await session.query<{ block_number: string }>({
+    text: `select block_number from (
+        select block_number, sum(size) over (order by block_number, log_index) as bytes from (
+          select block_number, log_index, octet_length(data) + coalesce(octet_length(details), 0) as size from logs
+          where block_number >= $1 and block_number < $2 order by block_number, log_index limit $3
+        ) next_logs
+      ) counted where bytes >= $4 order by block_number limit 1`,
+    values: [from, to, logsMax, bytes],
+  });
+  const [row] = rows;
+  return row ? Number(row.block_number) : null;
 }
 
 async function* readByCursor(

@@ -107,8 +107,6 @@ type SlowReader = {
   close(): Promise<void>;
 };
 
-// Two, because one client uses at most one; more would take CPU time from quick reads.
-const CONNECTIONS = 2;
 // The limit for a page of a hundred. A table that needs longer is read by cursor, or without ?block=.
 const STATEMENT_MS_MAX = 2_000;
 // The last one waits 20 seconds if every statement takes its full time: less than the request timeout.
@@ -116,10 +114,13 @@ const WAITING_PER_CLIENT_MAX = 10;
 // Beyond this, an immediate 503 is better than one after half a minute.
 const WAITING_MAX = 50;
 
-export function openSlowReader(database: Database, options: { readonly attempts?: number } = {}): SlowReader {
+/** Two connections where there is room, because one client uses at most one; more would take CPU time from quick reads. */
+export function openSlowReader(
+  database: Database,
+  options: { readonly connections: number; readonly attempts?: number },
+): SlowReader {
   const reader = openPipelinedReader(database, {
     ...options,
-    connections: CONNECTIONS,
     readsPerConnectionMax: 1,
     statementTimeoutMs: STATEMENT_MS_MAX,
     purpose: "slow reader",
@@ -127,7 +128,7 @@ export function openSlowReader(database: Database, options: { readonly attempts?
     setup: "SET max_parallel_workers_per_gather TO 0",
   });
   const queue = createFairLimit({
-    runningMax: CONNECTIONS,
+    runningMax: options.connections,
     runningPerKeyMax: 1,
     waitingMax: WAITING_MAX,
     waitingPerKeyMax: WAITING_PER_CLIENT_MAX,

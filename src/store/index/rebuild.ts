@@ -6,13 +6,9 @@ import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
 import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
-import {
-  createRowIndexes,
-  createRowTables,
-  type RowDeclaration,
-  readRowTableNames,
-  recordRowTables,
-} from "./row-tables.ts";
+import { toRebuildSchema } from "./rebuild-schema.ts";
+import { createReadIndexes, createWriteIndexes } from "./row-indexes.ts";
+import { createRowTables, type RowDeclaration, readRowTableNames, recordRowTables } from "./row-tables.ts";
 import { type Fold, foldAndWrite } from "./store.ts";
 
 export type RebuildOptions = {
@@ -29,20 +25,21 @@ export type RebuildOptions = {
 };
 
 // Bounds memory for any length of history; larger parts gain nothing.
-const LOGS_PER_PART = 10_000;
-const STATEMENT_MS_MAX = 3_600_000;
+const LOGS_PER_PART = 5_000;
+/** For one statement over all rows. */
+export const REBUILD_STATEMENT_MS_MAX = 3_600_000;
 
 /** Readers see the old rows until all new ones are ready. Returns the number of logs folded. */
 export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<number> {
   const { schema, declaration } = options;
-  const shadow = `${schema}_rebuild`;
+  const shadow = toRebuildSchema(schema);
   const shadowed =
     <T>(work: (session: Session) => Promise<T>) =>
     async (session: Session) => {
       await session.query(`set local search_path to ${shadow}, ${schema}`);
       return work(session);
     };
-  const limits = { statementTimeoutMs: STATEMENT_MS_MAX };
+  const limits = { statementTimeoutMs: REBUILD_STATEMENT_MS_MAX };
   const inShadow = <T>(work: (session: Session) => Promise<T>) => lock.transaction(shadowed(work), limits);
 
   await lock.transaction(async (session) => {
@@ -51,9 +48,13 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
     await session.query(`create schema ${shadow}`);
   });
   await inShadow((session) => createRowTables(session, declaration.tables));
-  await inShadow((session) => createRowIndexes(session, declaration.tables));
+  await inShadow((session) => createWriteIndexes(session, declaration.tables));
   const checkpoint = await inShadow(readCheckpoint);
   const logs = checkpoint ? await refold(checkpoint, options, inShadow) : 0;
+  for (const table of declaration.tables) {
+    options.signal.throwIfAborted();
+    await inShadow((session) => createReadIndexes(session, table));
+  }
   const replace = shadowed(async (session) => {
     await swap(session, declaration.tables, schema, shadow);
     await recordRowTables(session, declaration);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Table } from "../../schema/table.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
-import { createIndexesSql, createTableSql } from "./table-sql.ts";
+import { createTableSql } from "./table-sql.ts";
 
 /** What the rows are made from: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = {
@@ -13,11 +13,7 @@ export type RowDeclaration = {
 };
 
 function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
-  const statements = tables.flatMap((table) => [
-    createTableSql(table),
-    table.history,
-    ...createIndexesSql(table),
-  ]);
+  const statements = tables.flatMap((table) => [createTableSql(table), table.history]);
   return createHash("sha256")
     .update(JSON.stringify([foldVersion, statements]))
     .digest("hex");
@@ -48,10 +44,6 @@ export function isMadeFrom(declaration: RowDeclaration, declarationHash: string)
 
 export async function createRowTables(session: Session, tables: readonly Table[]): Promise<void> {
   for (const table of tables) await session.query(createTableSql(table));
-}
-
-export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
-  for (const table of tables) for (const sql of createIndexesSql(table)) await session.query(sql);
 }
 
 export async function recordRowTables(session: Session, declaration: RowDeclaration): Promise<void> {

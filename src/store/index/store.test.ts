@@ -151,6 +151,21 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
+describe("rows that were written", () => {
+  it("are in the summaries by which a rollback finds them, from the first batch of a process on", async () => {
+    await index.write([[count]], 0);
+    // The first range of a new table has a summary from the start; this is several more.
+    await index.database.query(
+      "insert into tallies select who, n, times, volume, valid_from, valid_to from tallies, generate_series(10, 20000) n",
+    );
+    const tip = { ...(await newest()), number: 2 };
+    const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: 2 };
+    await writeBatch(index.reopen(), batch, createSampleFold());
+    const { rows } = await index.database.query("select brin_summarize_new_values('tallies_born') as ranges");
+    expect(rows).toEqual([{ ranges: 0 }]);
+  });
+});
+
 describe("the revision", () => {
   it("increases with every batch, rollback and rebuild", async () => {
     const revision = async () => {

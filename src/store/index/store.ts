@@ -18,6 +18,7 @@ import {
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
 import { buildLogsStep, type StoredDetailedLog } from "./raw-logs.ts";
+import { createRowSummaries } from "./row-summaries.ts";
 import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
 import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
 
@@ -53,6 +54,7 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
+  const summaries = createRowSummaries(lock, tables);
   // The whole batch as bytes, encoded before it is its turn: then only the server has work left.
   const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): PipelineStep[] => [
     buildLogsStep(batch.logs),
@@ -82,15 +84,17 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       // Release the previous batch: otherwise every batch is retained through this closure.
       before = null;
       // Do not retain the batch: the steps already contain its logs.
-      const from = firstBlock(batch);
+      const [from, logs] = [firstBlock(batch), batch.logs.length];
       return {
         latest: (table, keyText) => rows.latest(table, keyText),
-        write: () =>
-          lock
+        write: async () => {
+          await lock
             .commit([rejectOverlapStep(from), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
             .catch(async (error) => {
               throw (await explainOverlap(database, from, error)) ?? error;
-            }),
+            });
+          await summaries.add(logs);
+        },
       };
     },
     rollback: (to) =>

@@ -1,4 +1,5 @@
 // The SQL of a versioned table, generated from its declaration.
+import { createHash } from "node:crypto";
 import type { Column } from "../../schema/column.ts";
 import type { Row, Table } from "../../schema/table.ts";
 
@@ -16,21 +17,73 @@ export function createTableSql(table: Table): string {
   ].join("\n");
 }
 
-/** Indexes beside the primary key. They cover only current rows, which almost every reader wants. */
-export function createIndexesSql(table: Table): string[] {
-  const current = `create unique index ${table.name}_current on ${table.name} (${table.key.join(", ")}) where valid_to is null`;
-  const lists = table.indexes.map(
-    (columns) =>
-      `create index ${table.name}_by_${columns.join("_")} on ${table.name} (${columns.join(", ")}) where valid_to is null`,
-  );
+/** An index, and the statement that makes it under any name. */
+export type TableIndex = {
+  readonly name: string;
+  readonly create: (name: string) => string;
+};
+
+// PostgreSQL cuts names at 63 bytes without an error; room for a suffix while an index is replaced.
+const NAME_BYTES_MAX = 59;
+const NAME_HASH_DIGITS = 8;
+
+/** Long names end in a hash, so that two never become one. */
+function nameIndex(table: string, purpose: string, columns: readonly string[]): string {
+  const name = `${table}_${purpose}_${columns.join("_")}`;
+  if (name.length <= NAME_BYTES_MAX) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, NAME_HASH_DIGITS);
+  return `${name.slice(0, NAME_BYTES_MAX - NAME_HASH_DIGITS - 1)}_${hash}`;
+}
+
+export const bornIndexName = ({ name }: Pick<Table, "name">): string => `${name}_born`;
+
+/** What writing needs beside the primary key. */
+export function writeIndexes({ name: table, key, history }: Table): TableIndex[] {
+  const current = {
+    name: `${table}_current`,
+    create: (name: string) =>
+      `create unique index ${name} on ${table} (${key.join(", ")}) where valid_to is null`,
+  };
   // Rows arrive in block order, so a BRIN index finds those that a rollback deletes.
-  const born = `create index ${table.name}_born on ${table.name} using brin (valid_from) with (pages_per_range = 32)`;
+  const born = {
+    name: bornIndexName({ name: table }),
+    create: (name: string) =>
+      `create index ${name} on ${table} using brin (valid_from) with (pages_per_range = 32)`,
+  };
   // Versions of a `recent` table are deleted soon after they end.
-  const ended =
-    table.history === "recent"
-      ? [`create index ${table.name}_ended on ${table.name} (valid_to) where valid_to is not null`]
-      : [];
-  return [current, ...lists, born, ...ended];
+  const ended = {
+    name: `${table}_ended`,
+    create: (name: string) => `create index ${name} on ${table} (valid_to) where valid_to is not null`,
+  };
+  return history === "recent" ? [current, born, ended] : [current, born];
+}
+
+/**
+ * What reading needs. A list at a block is the current rows that began by then, and the ended ones that were valid then:
+ * two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
+ */
+export function readIndexes({ name: table, indexes, currentIndexes }: Table): TableIndex[] {
+  const listed = indexes.flatMap((columns) => {
+    const listedBy = columns.join(", ");
+    return [
+      {
+        name: nameIndex(table, "by", columns),
+        create: (name: string) =>
+          `create index ${name} on ${table} (${listedBy}, valid_from) where valid_to is null`,
+      },
+      {
+        name: nameIndex(table, "past_by", columns),
+        create: (name: string) =>
+          `create index ${name} on ${table} (${listedBy}, valid_to, valid_from) where valid_to is not null`,
+      },
+    ];
+  });
+  const current = currentIndexes.map((columns) => ({
+    name: nameIndex(table, "by", columns),
+    create: (name: string) =>
+      `create index ${name} on ${table} (${columns.join(", ")}) where valid_to is null`,
+  }));
+  return [...listed, ...current];
 }
 
 export function copyRowsSql(table: Table): string {

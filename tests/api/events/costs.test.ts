@@ -18,7 +18,8 @@ import {
 } from "../../../src/store/index/event-logs.ts";
 import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
 import { openIndexReader } from "../../../src/store/index/reader.ts";
-import { createRowIndexes, createRowTables } from "../../../src/store/index/row-tables.ts";
+import { createRowIndexes } from "../../../src/store/index/row-indexes.ts";
+import { createRowTables } from "../../../src/store/index/row-tables.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
 import { measureStatementCost } from "../../support/index/statement-cost.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";

@@ -9,7 +9,8 @@ import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { createDatabaseOn, formatConnectionUrl } from "../../support/database/test-database.ts";
 import { openTestConnection } from "../../support/index/empty-index.ts";
-import { type SextantProcess, startSextant } from "../../support/process/sextant-process.ts";
+import { KilledProcess } from "../../support/process/killed-process.ts";
+import { startSextant } from "../../support/process/sextant-process.ts";
 import { silentLog } from "../../support/quiet-log.ts";
 
 export type KilledServices = {
@@ -42,50 +43,7 @@ export async function startKilledPostgres(): Promise<{ server: EmbeddedPostgres;
   };
 }
 
-// Without its database a process may give up at its start, as it does below a supervisor.
-const STARTS_MAX = 40;
-const START_AGAIN_MS = 250;
-
-/** One command, always running. */
-class KilledProcess {
-  readonly #command: string;
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #ready: RegExp;
-  #process: SextantProcess | null = null;
-  #output = "";
-
-  constructor(command: string, environment: Readonly<Record<string, string>>, ready: RegExp) {
-    this.#command = command;
-    this.#environment = environment;
-    this.#ready = ready;
-  }
-
-  /** What it said when it was ready. */
-  get output(): string {
-    return this.#output;
-  }
-
-  async start(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const started = startSextant([this.#command], { environment: this.#environment });
-      try {
-        this.#output = await started.waitForOutput(this.#ready);
-        this.#process = started;
-        return;
-      } catch (error) {
-        if (attempt >= STARTS_MAX) throw error;
-        await pause(START_AGAIN_MS);
-      }
-    }
-  }
-
-  async kill(): Promise<void> {
-    const { child, ended } = this.#process ?? {};
-    if (child?.exitCode !== null) throw new Error(`${this.#command} ended by itself: ${(await ended)?.err}`);
-    child.kill("SIGKILL");
-    await ended;
-  }
-}
+const CHECK_EVERY_MS = 250;
 
 export async function startKilledServices(
   server: EmbeddedPostgres,
@@ -115,7 +73,7 @@ export async function startKilledServices(
   };
   return {
     get url() {
-      return /"url":"(http:[^"]+)"/.exec(api.output)?.[1] ?? "";
+      return api.url;
     },
     database,
     killApi: () => restart(api),
@@ -123,7 +81,7 @@ export async function startKilledServices(
     async killDatabase() {
       const { pid } = server;
       process.kill(pid, "SIGKILL");
-      while (server.pid === pid) await pause(START_AGAIN_MS);
+      while (server.pid === pid) await pause(CHECK_EVERY_MS);
     },
     async rebuild() {
       await indexer.kill();

@@ -4,7 +4,8 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 import type { Checkpoint, StoredBlock } from "../../../src/store/index/checkpoint.ts";
 import { rebuildRows } from "../../../src/store/index/rebuild.ts";
-import { createRowIndexes, createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
+import { createRowIndexes } from "../../../src/store/index/row-indexes.ts";
+import { createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
 import {
   type Fold,
   type IndexBatch,
@@ -30,6 +31,8 @@ export type RowVersion = { readonly row: Row; readonly from: number; readonly to
 export type SampleIndex = {
   readonly database: Database;
   readonly store: IndexStore;
+  /** The store as a process has it that starts now. */
+  reopen(): IndexStore;
   /** The plain history, as long as only `write` and `rollback` are used. */
   readonly history: PlainHistory;
   readonly finalized: number;
@@ -76,9 +79,13 @@ class StoredSampleIndex implements SampleIndex {
 
   constructor(database: Database, lock: Lock, drop: () => Promise<void>) {
     this.database = database;
-    this.store = openIndexStore(database, lock, SAMPLE_TABLES);
     this.#lock = lock;
+    this.store = this.reopen();
     this.#drop = drop;
+  }
+
+  reopen(): IndexStore {
+    return openIndexStore(this.database, this.#lock, SAMPLE_TABLES);
   }
 
   /** Writes the first block. */

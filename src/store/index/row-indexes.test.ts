@@ -1,0 +1,120 @@
+// Indexes follow their declarations without a rebuild: made beside the old ones, swapped, and finished after a crash.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
+import { tables } from "../../protocol/domains.ts";
+import { address, uint256 } from "../../schema/column.ts";
+import { defineTable } from "../../schema/table.ts";
+import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
+import { createRowIndexes, updateRowIndexes } from "./row-indexes.ts";
+import { createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
+
+const columns = { id: uint256, owner: address, kind: uint256 };
+const notes = defineTable("notes", columns, {
+  key: ["id"],
+  index: [["owner", "id"]],
+  currentIndex: [["kind"]],
+});
+const changedNotes = defineTable("notes", columns, {
+  key: ["id"],
+  index: [
+    ["owner", "id"],
+    ["kind", "id"],
+  ],
+});
+const BY_OWNER = {
+  notes_by_owner_id: "owner, id, valid_from",
+  notes_past_by_owner_id: "owner, id, valid_to, valid_from",
+};
+const WRITTEN = { notes_born: "valid_from", notes_current: "id", notes_pkey: "id, valid_from" };
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+let lock: Lock;
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  const acquired = await acquireLock(opened.database, "notes", { waitMs: 0 });
+  if (!acquired) throw new Error("the lock is taken");
+  lock = acquired;
+  await lock.transaction(async (session) => {
+    await createRowTables(session, [notes]);
+    await createRowIndexes(session, [notes]);
+    await recordRowTables(session, { tables: [notes], foldVersion: 1 });
+  });
+});
+afterAll(async () => {
+  await lock.release();
+  await opened.drop();
+});
+
+async function readIndexColumns(): Promise<Record<string, string>> {
+  const { rows } = await opened.database.query<{ name: string; columns: string }>(
+    `select indexname as name, substring(indexdef from '\\((.*?)\\)') as columns from pg_indexes
+      where schemaname = current_schema() and tablename = 'notes'`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.name, row.columns]));
+}
+
+async function update(table: typeof notes): Promise<string[]> {
+  const made: string[] = [];
+  const { signal } = new AbortController();
+  const onIndex = (name: string) => made.push(name);
+  await updateRowIndexes(lock, { tables: [table], statementTimeoutMs: 60_000, signal, onIndex });
+  return made;
+}
+
+it("makes an index for each list of now, and one for each of the past", async () => {
+  expect(await readIndexColumns()).toEqual({ ...WRITTEN, ...BY_OWNER, notes_by_kind: "kind" });
+  expect(await update(notes)).toEqual([]);
+});
+
+it("replaces what has changed, and leaves rows and the indexes of operators alone", async () => {
+  await opened.database.query("create index operators_own on notes (kind, owner)");
+  expect(await readRowTablesState(opened.database, { tables: [changedNotes], foldVersion: 1 })).toBe(
+    "current",
+  );
+  expect(await update(changedNotes)).toEqual(["notes_by_kind_id", "notes_past_by_kind_id"]);
+  expect(await readIndexColumns()).toEqual({
+    ...WRITTEN,
+    ...BY_OWNER,
+    notes_by_kind_id: "kind, id, valid_from",
+    notes_past_by_kind_id: "kind, id, valid_to, valid_from",
+    operators_own: "kind, owner",
+  });
+  expect(await update(changedNotes)).toEqual([]);
+});
+
+it("replaces an index of the same name that was made from another statement", async () => {
+  await opened.database.query("drop index notes_by_kind_id");
+  await opened.database.query("create index notes_by_kind_id on notes (kind)");
+  expect(await update(changedNotes)).toEqual(["notes_by_kind_id"]);
+  await opened.database.query("drop index notes_by_kind_id");
+  await opened.database.query("create index notes_by_kind_id on notes (kind)");
+  await opened.database.query(
+    "comment on index notes_by_kind_id is 'create index notes_by_kind_id on notes (kind)'",
+  );
+  expect(await update(changedNotes)).toEqual(["notes_by_kind_id"]);
+  expect(await readIndexColumns()).toMatchObject({ notes_by_kind_id: "kind, id, valid_from" });
+});
+
+it("leaves the indexes of the protocol as they are, however long their columns", async () => {
+  const protocol = await openTestDatabase();
+  const held = await acquireLock(protocol.database, "protocol", { waitMs: 0 });
+  if (!held) throw new Error("the lock is taken");
+  await held.transaction(async (session) => {
+    await createRowTables(session, tables);
+    await createRowIndexes(session, tables);
+  });
+  const made: string[] = [];
+  const { signal } = new AbortController();
+  const onIndex = (name: string) => made.push(name);
+  await updateRowIndexes(held, { tables, statementTimeoutMs: 60_000, signal, onIndex });
+  expect(made).toEqual([]);
+  await held.release();
+  await protocol.drop();
+});
+
+it("finishes what an interrupted update has begun", async () => {
+  await opened.database.query("alter index notes_by_kind_id rename to notes_by_kind_id_new");
+  await opened.database.query("alter index notes_past_by_owner_id rename to notes_past_by_former_new");
+  expect(await update(changedNotes)).toEqual(["notes_past_by_owner_id", "notes_by_kind_id"]);
+  expect(Object.keys(await readIndexColumns()).filter((name) => name.endsWith("_new"))).toEqual([]);
+});

@@ -1,0 +1,82 @@
+// The indexes of the row tables: made after their tables, and replaced one by one when their declarations change.
+import type { Table } from "../../schema/table.ts";
+import type { Lock } from "../postgres/advisory-lock.ts";
+import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
+import type { QueryRunner, Session } from "../postgres/session.ts";
+import { readIndexes, type TableIndex, writeIndexes } from "./table-sql.ts";
+
+/** The statement becomes the comment of the index, so that a later start can compare it with the declaration. */
+async function createIndex(session: Session, index: TableIndex, name = index.name): Promise<void> {
+  await session.query(index.create(name));
+  await session.query(`comment on index ${name} is '${commentOf(index)}'`);
+}
+
+const commentOf = ({ name, create }: TableIndex): string => create(name);
+
+export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  await createWriteIndexes(session, tables);
+  for (const table of tables) await createReadIndexes(session, table);
+}
+
+/** For tables that are filled next: what writing needs. */
+export async function createWriteIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  for (const index of tables.flatMap(writeIndexes)) await createIndex(session, index);
+}
+
+/** Once the rows are there it takes a fraction of the time, and the indexes are smaller. */
+export async function createReadIndexes(session: Session, table: Table): Promise<void> {
+  for (const index of readIndexes(table)) await createIndex(session, index);
+}
+
+/** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
+async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): Promise<Map<string, string>> {
+  const { rows } = await session.query<{ name: string; made_from: string }>({
+    text: `select i.relname as name, obj_description(i.oid, 'pg_class') as made_from
+      from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+      where t.relnamespace = current_schema()::regnamespace and t.relname = any($1)
+        and obj_description(i.oid, 'pg_class') ~ '^create (unique )?index '`,
+    values: [tables.map(({ name }) => name)],
+  });
+  return new Map(rows.map(({ name, made_from }) => [name, made_from]));
+}
+
+type IndexUpdate = {
+  readonly tables: readonly Table[];
+  readonly statementTimeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onIndex: (name: string) => void;
+};
+
+/**
+ * Makes the indexes as declared without touching a row. Readers go on: an index is made beside the old one, and both are
+ * swapped at the end. An interrupted update leaves an index that the next one replaces.
+ */
+export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
+  const { tables, statementTimeoutMs, signal, onIndex } = update;
+  const declared = tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]);
+  const made = await lock.transaction((session) => readMadeIndexes(session, tables));
+  const changed = declared.filter((index) => made.get(index.name) !== commentOf(index));
+  const kept = new Set(declared.filter((index) => !changed.includes(index)).map(({ name }) => name));
+  const replacing = new Set(changed.map(newName));
+  const dropped = [...made.keys()].filter((name) => !kept.has(name) && !replacing.has(name));
+  if (changed.length === 0 && dropped.length === 0) return;
+  for (const index of changed) {
+    signal.throwIfAborted();
+    onIndex(index.name);
+    const make = async (session: Session) => {
+      await session.query(`drop index if exists ${newName(index)}`);
+      await createIndex(session, index, newName(index));
+    };
+    await lock.transaction(make, { statementTimeoutMs });
+  }
+  const swap = async (session: Session) => {
+    // Every read locks the checkpoint first; without this lock, dropping one index after the other could deadlock with it.
+    await session.query("lock table checkpoint in access exclusive mode");
+    for (const name of [...dropped, ...changed.map((index) => index.name)])
+      await session.query(`drop index if exists ${name}`);
+    for (const index of changed) await session.query(`alter index ${newName(index)} rename to ${index.name}`);
+  };
+  await runWithLockTimeout(lock, swap, { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal });
+}
+
+const newName = ({ name }: TableIndex): string => `${name}_new`;
