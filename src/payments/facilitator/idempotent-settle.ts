@@ -94,15 +94,27 @@ export class IdempotentSettle {
     const earlier = await this.#findEarlierSettlement(key);
     if (earlier) return earlier;
     const payment = { ...key, isContract: await isContract(key.payer) };
-    const result = await guard.run({ key, amount, isContract: payment.isContract }, async () => {
-      const response = await broadcast(payload, terms, {
-        beforeSend: (transaction, gas) => records.addTransaction(payment, { transaction, gas }, turn),
-        onRejected: (transaction) => records.removeTransaction(key, transaction),
-      });
-      return this.#concludeResponse(payment, response);
-    });
-    if (!("rejected" in result)) return result;
-    return this.#concludeResponse(payment, failed(key, result.rejected, ""));
+    let isSent = false;
+    const hooks: SendHooks = {
+      async beforeSend(transaction, gas) {
+        await records.addTransaction(payment, { transaction, gas }, turn);
+        isSent = true;
+      },
+      async onRejected(transaction) {
+        await records.removeTransaction(key, transaction);
+        isSent = false;
+      },
+    };
+    try {
+      const result = await guard.run({ key, amount, isContract: payment.isContract }, async () =>
+        this.#concludeResponse(payment, await broadcast(payload, terms, hooks)),
+      );
+      if (!("rejected" in result)) return result;
+      return await this.#concludeResponse(payment, failed(key, result.rejected, ""));
+    } finally {
+      // What is left here counts against the payer for a minute.
+      if (!isSent) await records.removeReservation(key).catch(() => undefined);
+    }
   }
 
   /** What the records and the chain know of a payload that was sent earlier; null where it must be sent. */

@@ -1,9 +1,10 @@
 // Several facilitators over one database: a key each, one transaction a payment, and the work of a dead one goes on.
+import { localAccount } from "@sextant/local-chain/accounts";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { signPaymentFor, TEST_NETWORK, waitFor } from "../../../tests/support/payments/paid-client.ts";
-import { openPaidStage, type PaidStage } from "../../../tests/support/payments/paid-stage.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
   ACCEPTING_ACCOUNT_CODE,
   openContractPayer,
@@ -11,10 +12,13 @@ import {
   paymentTermsOf,
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { Secret } from "../../lib/secret.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
-import { requestSettle } from "./facilitator.ts";
-import { claimKey } from "./key-claim.ts";
+import { requestSettle, requestVerify } from "./facilitator.ts";
+import { claimKey, type KeyClaim } from "./key-claim.ts";
+import { openLocalFacilitator } from "./open-local.ts";
 
 let stage: PaidStage;
 let place: TestDatabase;
@@ -50,12 +54,30 @@ async function openProcess(account: Account, options: { readonly turnMsMax?: num
     claim,
     settle: (payload: PaymentPayload) => requestSettle(facilitator, payload, paymentTermsOf(stage)),
     facilitator,
-    /** The server ends the session that holds the key, as it does when a process is killed. */
-    endSession: () =>
-      database.query({
-        text: "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1",
-        values: [`${name} lock`],
-      }),
+    loseSession: () => loseSession(database, `${name} lock`, claim),
+  };
+}
+
+/**
+ * The server ends the session that holds the key, as it does when a process is killed. The key is not claimed again
+ * before `reclaim`: whoever claims one records it in a table that is locked until then.
+ */
+async function loseSession(database: Database, applicationName: string, claim: KeyClaim) {
+  let unlock = () => {};
+  const unlocked = new Promise<void>((resolve) => (unlock = resolve));
+  const locking = database.transaction(async (session) => {
+    await session.query({ text: "lock table lock_holders in exclusive mode" });
+    const text = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
+    await session.query({ text, values: [applicationName] });
+    await unlocked;
+  });
+  await waitFor(() => !claim.isHeld);
+  return {
+    async reclaim() {
+      unlock();
+      await locking;
+      await waitFor(() => claim.isHeld);
+    },
   };
 }
 
@@ -88,12 +110,61 @@ describe("a key", () => {
     const process = await openProcess("attestor");
     const payload = await signed();
     const sent = await sentBy("attestor");
-    await process.endSession();
-    await waitFor(async () => !process.claim.isHeld);
+    const lost = await process.loseSession();
     expect(await process.settle(payload)).toMatchObject({ kind: "unknown" });
     expect(await sentBy("attestor")).toBe(sent);
-    await waitFor(async () => process.claim.isHeld);
+    await lost.reclaim();
     expect(await process.settle(payload)).toMatchObject({ kind: "settled" });
+  });
+});
+
+describe("a process that cannot settle", () => {
+  const gas = { facilitatorGasPriceMax: "2", facilitatorGasPercentMax: 100, facilitatorRevertedGasMax: 0 };
+  /** As the commands open it. */
+  async function openConfigured(privateKey: Hex) {
+    const { asset, chain } = stage;
+    const token = {
+      asset,
+      chainId: 31_337,
+      network: toCaip2Network(31_337),
+      name: "USD Coin",
+      version: "2",
+      decimals: 6,
+    };
+    const database = await openDatabase({
+      ...{ connection: place.connection, schema: "sextant", poolMax: 2, log: silentLog },
+      applicationName: "configured",
+    });
+    const facilitator = await openLocalFacilitator(gas, token, {
+      ...{ urls: [new Secret(chain.rpcUrl)], privateKey: new Secret(privateKey), database, log: silentLog },
+      onCall: null,
+    });
+    onTestFinished(async () => {
+      await facilitator.close();
+      await database.close();
+    });
+    return facilitator;
+  }
+
+  it("says so where its account cannot pay the gas of one transfer", async () => {
+    const { privateKey, address } = localAccount(990);
+    // Not nothing, and not enough.
+    await stage.chain.request("hardhat_setBalance", [address, "0x10"]);
+    const facilitator = await openConfigured(privateKey);
+    expect(await facilitator.findProblem()).toMatch(
+      /cannot pay the gas of a transfer: it has 16 wei and needs/,
+    );
+  });
+
+  it("says so without its key, and verifies nothing for which it could not be paid", async () => {
+    const facilitator = await openConfigured(stage.chain.accounts.attestor.privateKey);
+    const payload = await signed();
+    expect(await facilitator.findProblem()).toBeNull();
+    expect(await requestVerify(facilitator, payload, paymentTermsOf(stage))).toEqual({ kind: "valid" });
+    await facilitator.close();
+    expect(await facilitator.findProblem()).toContain("is not claimed by this process");
+    const verified = await requestVerify(facilitator, payload, paymentTermsOf(stage));
+    expect(verified).toMatchObject({ kind: "unavailable" });
   });
 });
 
@@ -111,6 +182,29 @@ describe("a payment that reaches two processes at once", () => {
     const [first, second] = await outcomes;
     expect(first).toMatchObject({ kind: "settled" });
     expect(second).toEqual(first);
+    expect((await sentBy("attestor")) + (await sentBy("guardian"))).toBe(before + 1);
+  });
+
+  it("is sent by one of them where the payer's money is enough for one of two", async () => {
+    const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const payloads = [
+      (await signPaymentFor(paid, payer, stage.asset)).payload,
+      (await signPaymentFor(paid, payer, stage.asset)).payload,
+    ] as const;
+    const settleBoth = () => Promise.all(processes.map(({ settle }, i) => settle(payloads[i === 0 ? 0 : 1])));
+    const before = (await sentBy("attestor")) + (await sentBy("guardian"));
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    // Each may find the other, and then sends nothing either.
+    expect((await settleBoth()).map(({ kind }) => kind)).toEqual(["unknown", "unknown"]);
+    expect(((await stage.chain.request("eth_pendingTransactions")) as []).length).toBeLessThanOrEqual(1);
+    await stage.chain.mine();
+    await stage.chain.request("evm_setAutomine", [true]);
+    const outcomes = [await processes[0].settle(payloads[0]), await processes[1].settle(payloads[1])];
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["rejected", "settled"]);
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
     expect((await sentBy("attestor")) + (await sentBy("guardian"))).toBe(before + 1);
   });
 
@@ -181,9 +275,7 @@ describe("a payment of a process that died", () => {
   it("is not sent by the process itself once its turn is lost", async () => {
     const process = await openProcess("attestor");
     const lost = process.claim.run(["a payment"], async (store) => {
-      await process.endSession();
-      await waitFor(async () => !process.claim.isHeld);
-      await waitFor(async () => process.claim.isHeld);
+      await (await process.loseSession()).reclaim();
       return store.run({ text: "select 1", values: [], pieces: ["select 1"] });
     });
     await expect(lost).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST" });

@@ -12,6 +12,8 @@ import {
   computeFees,
   createFeeLimitReader,
   type FeeLimits,
+  type FeeQuote,
+  FeesTooHighError,
   type GasPercentOfPayment,
 } from "./broadcast/fees.ts";
 import { createBroadcastQueue } from "./broadcast/queue.ts";
@@ -55,6 +57,8 @@ export type LocalFacilitator = PaymentFacilitator &
     readonly address: Hex;
     /** The balance for gas, in wei. */
     readGasBalance(): Promise<bigint>;
+    /** Wei that one transfer may take at the fees of now; 0 while they are above our limits. */
+    readTransferCost(): Promise<bigint>;
   };
 
 const CONFIRMATION_MS = 15_000;
@@ -99,7 +103,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   // Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures.
   const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";
   const guard = new PayerGuard({
-    ...{ network, records, isContract, log, turns },
+    ...{ network, records, isContract, log, turns, clock },
     balanceOf: lookup.readBalance,
     isPending: outcomes.isNewestPending,
     revertedGasMax: gas.revertedGasMax,
@@ -123,7 +127,17 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     findSettled: (payload, terms) => idempotent.findSettled(payload, terms),
     getSupported: scheme.getSupported,
     readGasBalance: () => client.getBalance({ address }),
+    readTransferCost: async () => computeTransferCost(await feeQuotes(), gas),
   };
+}
+
+function computeTransferCost(quote: FeeQuote, limits: FeeLimits): bigint {
+  try {
+    return TRANSFER_GAS_LIMIT * computeFees(quote, limits, 100n).maxFeePerGas;
+  } catch (error) {
+    if (error instanceof FeesTooHighError) return 0n;
+    throw error;
+  }
 }
 
 function openClients(

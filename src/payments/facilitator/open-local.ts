@@ -6,6 +6,7 @@ import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { gasSettings } from "../../config/settings.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -14,17 +15,20 @@ import type { Secret } from "../../lib/secret.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { PaymentAssetConfig, PaymentToken } from "../payment-token.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { claimKey, type KeyClaim } from "./key-claim.ts";
 import { createLocalFacilitator, type FacilitatorGasLimits, type LocalFacilitator } from "./local.ts";
 
 export type FacilitatorGasConfig = Omit<Config<typeof gasSettings>, "facilitatorPrivateKey">;
 
 const GWEI_DECIMALS = 9;
+// However often anyone requests /ready, nodes are asked once in this time.
+const GAS_CHECK_MS = 5_000;
 
 /** A facilitator that shares its database with others, which have keys of their own. */
 export type ClaimedFacilitator = LocalFacilitator & {
-  /** Whether this process may send with its key at the moment. */
-  readonly isKeyHeld: boolean;
+  /** Why this process cannot settle at the moment; null if it can. Throws where no node responds. */
+  findProblem(): Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -52,11 +56,32 @@ export async function openLocalFacilitator(
   });
   return {
     ...facilitator,
-    get isKeyHeld() {
-      return claim.isHeld;
+    findProblem: createProblemFinder(facilitator, claim),
+    async verify(payload, terms) {
+      // Otherwise work would be done for a payment that cannot be sent.
+      if (!claim.isHeld) throw new FacilitatorUnavailableError("its key is not claimed at the moment");
+      return facilitator.verify(payload, terms);
     },
     getSupported: async () => listSigners(await facilitator.getSupported(), claim),
     close: () => claim.release(),
+  };
+}
+
+function createProblemFinder(facilitator: LocalFacilitator, claim: KeyClaim): () => Promise<string | null> {
+  const { address } = facilitator;
+  let checked: { readonly problem: Promise<string | null>; readonly atMs: number } | null = null;
+  const findGasProblem = async () => {
+    const [balance, cost] = await Promise.all([facilitator.readGasBalance(), facilitator.readTransferCost()]);
+    if (balance > 0n && balance >= cost) return null;
+    return `The account ${address} cannot pay the gas of a transfer: it has ${balance} wei and needs ${cost}.`;
+  };
+  return async () => {
+    if (!claim.isHeld) return `The key of ${address} is not claimed by this process.`;
+    const nowMs = systemClock.nowMs();
+    if (checked === null || nowMs - checked.atMs >= GAS_CHECK_MS) {
+      checked = { problem: findGasProblem(), atMs: nowMs };
+    }
+    return checked.problem;
   };
 }
 

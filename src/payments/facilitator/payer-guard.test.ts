@@ -180,6 +180,29 @@ describe("a plain key that signs its only cent away many times at once", () => {
   });
 });
 
+describe("a plain key whose payment is still pending after the wait for it", () => {
+  it("cannot spend the same cent again: the payment counts until it is mined", async () => {
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const [first, second] = [
+      (await signPaymentFor(paid, payer, stage.asset)).payload,
+      (await signPaymentFor(paid, payer, stage.asset)).payload,
+    ];
+    const facilitator = open({ confirmationMs: 300 });
+    const reverts = await revertsDuring(async () => {
+      await stage.chain.request("evm_setAutomine", [false]);
+      onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+      expect(await settle(facilitator, first)).toMatchObject({ kind: "unknown" });
+      expect(await settle(facilitator, second)).toMatchObject({ kind: "unknown", transaction: null });
+      await stage.chain.mine();
+      await stage.chain.request("evm_setAutomine", [true]);
+      expect(await settle(facilitator, first)).toMatchObject({ kind: "settled" });
+      expect(await settle(facilitator, second)).toMatchObject({ kind: "rejected" });
+    });
+    expect(reverts).toBe(0);
+  });
+});
+
 describe("a payer whose authorization is used between simulation and block", () => {
   /** Something is sent to the token right before the facilitator's own transaction, which then reverts. */
   async function settleAfter(

@@ -1,16 +1,22 @@
 // Bounds what payers can make the facilitator pay for transfers that revert, above all accounts with code of their own.
 
+import type { Clock } from "../../lib/clock.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
-import { authorizationKeyText, type SettlementRecord, type SettlementRecords } from "./settlement-records.ts";
+import {
+  authorizationKeyText,
+  type SettlementKey,
+  type SettlementRecord,
+  type SettlementRecords,
+} from "./settlement-records.ts";
 import type { SettlementTurns } from "./settlement-turns.ts";
 
 type GuardedPayment = {
-  readonly key: PaymentKey;
+  readonly key: SettlementKey;
   readonly amount: bigint;
   readonly isContract: boolean;
 };
@@ -28,9 +34,14 @@ type PayerGuardOptions = {
   readonly balanceOf: (key: Pick<PaymentKey, "asset" | "payer">) => Promise<bigint>;
   /** Looks up the transaction of a payload; true while it may still be mined. */
   readonly isPending: (record: SettlementRecord) => Promise<boolean>;
+  readonly clock: Clock;
   readonly log: Log;
 };
 
+// A process waits this long for a transfer that it sent, and records what became of it.
+const WATCHED_MS = 15_000;
+// A payer with more than that in flight at other processes makes us look up no more of them, the oldest first.
+const LOOKUPS_MAX = 20;
 // Signatures last a minute and a transfer a block or two: a payment further behind is better sent again later.
 const WAITING_OF_PAYER_MAX = 1;
 // With those in flight and one more per payer, about half of the facilitator's concurrent settlements.
@@ -110,10 +121,14 @@ export class PayerGuard {
 
   async #findRejection(payment: GuardedPayment): Promise<string | null> {
     const { network, records, transferGasMax, revertedGasMax } = this.#options;
-    const pendingGas = await this.#resolveEarlierTransactions(payment);
-    if (await records.isPayerBlocked(network, payment.key.payer)) return PAYER_REJECTED;
-    await this.#assertBalanceCoversInFlight(payment);
-    if (!payment.isContract) return null;
+    const { key, amount, isContract } = payment;
+    // Before others are read: of two processes at once, at least one finds the payment of the other.
+    if (!isContract) await records.addReservation({ ...key, amount });
+    const pending = await this.#findPending(payment);
+    if (await records.isPayerBlocked(network, key.payer)) return PAYER_REJECTED;
+    await this.#assertBalanceCoversInFlight(payment, pending);
+    if (!isContract) return null;
+    const pendingGas = pending.reduce((sum, { gas }) => sum + gas, 0n);
     const reverted = await records.sumRevertedGas(network);
     if (reverted + transferGasMax > revertedGasMax) return CONTRACT_PAYERS_PAUSED;
     const contracts = [...this.#inFlight.values()].filter(({ isContract }) => isContract);
@@ -122,19 +137,28 @@ export class PayerGuard {
     throw new FacilitatorUnavailableError("other contract accounts are being served");
   }
 
-  /** Looks up transactions whose settlement stopped waiting; returns the gas of those that may still be mined. */
-  async #resolveEarlierTransactions({ key, isContract }: GuardedPayment): Promise<bigint> {
-    const { network, records } = this.#options;
+  /**
+   * Payments that this process does not wait for and that may still be mined: of all contract accounts, or of one plain
+   * key. Looks them up, except for those of a plain key that another process waits for at the moment, or that are many.
+   */
+  async #findPending({ key, isContract }: GuardedPayment): Promise<readonly SettlementRecord[]> {
+    const { network, records, clock } = this.#options;
     const { payer } = key;
-    let gas = 0n;
+    const pending: SettlementRecord[] = [];
+    let lookups = 0;
     for (const record of await records.findUnresolved(network, isContract ? "contracts" : { payer })) {
-      if (this.#inFlight.has(authorizationKeyText(record)) || !(await this.#mayBeMined(record))) continue;
+      if (this.#inFlight.has(authorizationKeyText(record))) continue;
+      const isWatched = clock.nowMs() - record.updatedMs < WATCHED_MS || lookups >= LOOKUPS_MAX;
+      if (isContract || !isWatched) {
+        lookups += 1;
+        if (!(await this.#mayBeMined(record))) continue;
+      }
       if (isContract && record.payer === payer) {
         throw new FacilitatorUnavailableError("an earlier payment of this account is not mined yet");
       }
-      gas += record.gas;
+      pending.push(record);
     }
-    return gas;
+    return pending;
   }
 
   /** A failed lookup counts as pending: one account must not stop all others from being served. */
@@ -151,17 +175,34 @@ export class PayerGuard {
     }
   }
 
-  /** Each transfer is simulated against the whole balance, of which earlier ones in flight need a part. */
-  async #assertBalanceCoversInFlight({ key, amount }: GuardedPayment): Promise<void> {
+  /** Each transfer is simulated against the whole balance, of which others in flight, in any process, need a part. */
+  async #assertBalanceCoversInFlight(
+    { key, amount }: GuardedPayment,
+    pending: readonly SettlementRecord[],
+  ): Promise<void> {
     const all = [...this.#inFlight.values()];
     const earlier = all.slice(
       0,
       all.findIndex((each) => each.key === key),
     );
-    const claims = earlier.filter((each) => each.key.payer === key.payer && each.key.asset === key.asset);
-    if (claims.length === 0) return;
-    const needed = claims.reduce((sum, each) => sum + each.amount, amount);
-    if ((await this.#options.balanceOf(key)) >= needed) return;
+    const isSameMoney = (other: PaymentKey) => other.payer === key.payer && other.asset === key.asset;
+    const own = earlier.filter((each) => isSameMoney(each.key));
+    let others = pending.filter(isSameMoney);
+    if (own.length + others.length === 0) return;
+    const covers = async () => {
+      const needed = [...own, ...others].reduce((sum, each) => sum + (each.amount ?? 0n), amount);
+      return (await this.#options.balanceOf(key)) >= needed;
+    };
+    if (await covers()) return;
+    // Some may be mined by now. The balance is read after that: the other way round, money of theirs would count.
+    const checked = await this.#filterPending(others.slice(0, LOOKUPS_MAX));
+    others = [...checked, ...others.slice(LOOKUPS_MAX)];
+    if (await covers()) return;
     throw new FacilitatorUnavailableError("the payer's balance does not cover all payments in flight");
+  }
+
+  async #filterPending(records: readonly SettlementRecord[]): Promise<SettlementRecord[]> {
+    const mayBeMined = await Promise.all(records.map((record) => this.#mayBeMined(record)));
+    return records.filter((_, index) => mayBeMined[index]);
   }
 }

@@ -163,15 +163,9 @@ async function checkReadiness(
     );
     return { ready: false, reason: "The database does not respond." };
   }
-  if (!facilitator.isKeyHeld) {
-    return { ready: false, reason: `The key of ${facilitator.address} is not claimed by this process.` };
-  }
   try {
-    if ((await facilitator.readGasBalance()) > 0n) return { ready: true };
-    return {
-      ready: false,
-      reason: `The account ${facilitator.address} cannot pay gas: its balance is zero.`,
-    };
+    const problem = await facilitator.findProblem();
+    return problem === null ? { ready: true } : { ready: false, reason: problem };
   } catch (err) {
     log.debug(
       { component: "payments", event: "gas_balance_unreadable", err },

@@ -10,11 +10,13 @@ import type { TransactionLookup, TransactionStatus } from "./transaction-lookup.
 export type SettlementKey = PaymentKey & { readonly digest: string };
 
 export type SettlementRecord = SettlementKey & {
-  /** Its transactions, the newest first: a dropped one is sent again as another. */
+  /** Its transactions, the newest first: a dropped one is sent again as another. Empty until one is about to be sent. */
   readonly transactions: readonly Hex[];
   readonly isContract: boolean;
   /** Gas limit of the newest transaction. */
   readonly gas: bigint;
+  /** Null for an account with code, which is served one payment at a time, and where the version before recorded it. */
+  readonly amount: bigint | null;
   readonly updatedMs: number;
 };
 
@@ -36,6 +38,10 @@ type RevertRecord = {
 export type SettlementRecords = {
   /** All payloads sent for one nonce. */
   find(key: PaymentKey): Promise<readonly SettlementRecord[]>;
+  /** Counts a payment of a plain key against its balance, in every process, before its transaction is known. */
+  addReservation(payment: SettlementKey & { readonly amount: bigint }): Promise<void>;
+  /** Removes a payment for which nothing was sent. */
+  removeReservation(key: SettlementKey): Promise<void>;
   /** Records a transaction before it is broadcast, through the store of the turn in which it is sent. */
   addTransaction(
     payment: SettlementKey & { readonly isContract: boolean },
@@ -65,6 +71,8 @@ const RETENTION_MS = 2 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 // Each is looked up before another payment is sent; more than a few are pending only while the chain is stuck.
 const UNRESOLVED_MAX = 50;
+// More than all processes settle at once, at a hundred each.
+const UNRESOLVED_OF_PAYER_MAX = 2_000;
 // A payload is sent again only when its transaction was dropped.
 const TRANSACTIONS_MAX = 10;
 
@@ -77,21 +85,23 @@ type Row = {
   transactions: Hex[];
   is_contract: boolean;
   gas: string;
+  amount: string | null;
   updated_ms: string;
 };
 
 export function openSettlementRecords(store: StatementRunner, clock: Clock): SettlementRecords {
-  const at = (ms: number) => sql`to_timestamp(${ms / 1_000}::double precision)`;
-  const before = (ms: number) => at(clock.nowMs() - ms);
+  const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
   let prunedMs = Number.NEGATIVE_INFINITY;
 
   const select = async (where: SqlText) => {
     const rows = await store.run<Row>(sql`select network, asset, payer, nonce, payment_digest, transactions,
-        is_contract, gas::text as gas, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
+        is_contract, gas::text as gas, amount::text as amount, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
     return rows.map(readRecord);
   };
   const sameNonce = ({ network, asset, payer, nonce }: PaymentKey) =>
     sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
+
+  const samePayload = (key: SettlementKey) => sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
 
   async function prune(): Promise<void> {
     if (clock.nowMs() - prunedMs < PRUNE_EVERY_MS) return;
@@ -102,9 +112,24 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
 
   return {
     find: (key) => select(sameNonce(key)),
+    async addReservation({ amount, ...key }) {
+      const now = toTimestamp(clock.nowMs());
+      // One that was sent keeps its time: whether it is gone is counted from there.
+      await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
+          transactions, is_open, is_contract, gas, amount, created_at, updated_at)
+        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
+          '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
+        on conflict (network, asset, payer, nonce, payment_digest)
+          do update set is_open = true, amount = excluded.amount`);
+    },
+    async removeReservation(key) {
+      await store.run(
+        sql`delete from facilitator_settlements where ${samePayload(key)} and transactions = '{}'`,
+      );
+    },
     async addTransaction({ isContract, ...key }, { transaction, gas }, turn) {
       await prune();
-      const now = at(clock.nowMs());
+      const now = toTimestamp(clock.nowMs());
       await turn.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
           transactions, is_open, is_contract, gas, created_at, updated_at)
         values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
@@ -114,26 +139,38 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
           is_open = true, is_contract = ${isContract}, gas = ${gas.toString()}::bigint, updated_at = ${now}`);
     },
     async removeTransaction(key, transaction) {
-      const same = sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
       await store.run(sql`update facilitator_settlements
-        set transactions = array_remove(transactions, ${transaction}::text) where ${same}`);
-      await store.run(sql`delete from facilitator_settlements where ${same} and transactions = '{}'`);
+        set transactions = array_remove(transactions, ${transaction}::text) where ${samePayload(key)}`);
     },
     async markResolved(key) {
-      await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${at(clock.nowMs())}
-        where ${sameNonce(key)} and payment_digest = ${key.digest} and is_open`);
+      await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${toTimestamp(clock.nowMs())}
+        where ${samePayload(key)} and is_open`);
     },
     findUnresolved: (network, whose) => {
-      const owner = whose === "contracts" ? sql`is_contract` : sql`payer = ${whose.payer}`;
+      const [owner, rowsMax] =
+        whose === "contracts"
+          ? [sql`is_contract`, UNRESOLVED_MAX]
+          : [sql`payer = ${whose.payer}`, UNRESOLVED_OF_PAYER_MAX];
       return select(
-        sql`is_open and network = ${network} and ${owner} order by updated_at limit ${UNRESOLVED_MAX}`,
+        sql`is_open and network = ${network} and ${owner} order by updated_at limit ${rowsMax}::integer`,
       );
     },
+    ...openRevertRecords(store, clock),
+  };
+}
+
+/** Transfers that reverted at our cost. */
+function openRevertRecords(
+  store: StatementRunner,
+  clock: Clock,
+): Pick<SettlementRecords, "addRevert" | "isPayerBlocked" | "sumRevertedGas"> {
+  const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
+  return {
     async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer }) {
       await store.run(sql`insert into facilitator_reverts
           (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at)
         values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${blocksPayer},
-          ${at(clock.nowMs())})
+          ${toTimestamp(clock.nowMs())})
         on conflict (network, transaction) do nothing`);
     },
     async isPayerBlocked(network, payer) {
@@ -150,6 +187,8 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
   };
 }
 
+const toTimestamp = (ms: number): SqlText => sql`to_timestamp(${ms / 1_000}::double precision)`;
+
 function readRecord(row: Row): SettlementRecord {
   const { network, asset, payer, nonce, transactions } = row;
   return {
@@ -157,6 +196,7 @@ function readRecord(row: Row): SettlementRecord {
     digest: row.payment_digest,
     isContract: row.is_contract,
     gas: BigInt(row.gas),
+    amount: row.amount === null ? null : BigInt(row.amount),
     updatedMs: Number(row.updated_ms),
   };
 }

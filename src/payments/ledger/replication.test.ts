@@ -75,12 +75,21 @@ it("reports a standby that is missing instead of waiting for it in every commit"
   await setStandbyNames("", false, 0);
 });
 
-it("works for a user who may not see the standbys", async () => {
-  await setStandbyNames("*", true, 1);
+it("warns a user who may not see the standbys, and shows commits that none of them confirms", async () => {
   await primary.query("CREATE ROLE limited LOGIN; GRANT ALL ON SCHEMA public TO limited");
-  const { findRisk } = await check(cluster.url.replace("sextant@", "limited@"));
+  // A standby is attached, and not the one that commits wait for.
+  await setStandbyNames("elsewhere", true, 0);
+  const limited = cluster.url.replace("sextant@", "limited@");
+  const { events, findRisk } = await check(limited);
+  expect(events).toEqual(["ledger_standby_unknown"]);
   expect(await findRisk()).toBeNull();
+  const single = await check(primary.url.replace("sextant@", "limited@"));
+  const written = (await open(limited)).query("CREATE TABLE waits (id integer)");
+  await expect.poll(findRisk, { timeout: 20_000 }).toContain("Commits wait for a synchronous standby");
+  expect(await single.findRisk()).toContain("Commits wait for a synchronous standby");
   await setStandbyNames("", false, 0);
+  await written;
+  expect(await single.findRisk()).toBeNull();
 });
 
 it("commits on the standby although the server's default does not, but keeps stronger settings", async () => {

@@ -16,10 +16,18 @@ const WITHOUT_STANDBY =
 const STANDBY_MISSING =
   "No synchronous standby is attached to the database, and each commit waits for one: attach it, or change synchronous_standby_names.";
 
-function explainRisk({ waitsForStandby, synchronous, hidden }: Replication): string | null {
+const COMMITS_WAIT =
+  "Commits wait for a synchronous standby that does not confirm them: attach it, or change synchronous_standby_names.";
+
+function explainRisk(replication: Replication): string | null {
+  const { waitsForStandby, synchronous, hidden } = replication;
   if (!waitsForStandby) return `${WITHOUT_STANDBY}.`;
-  return synchronous + hidden > 0 ? null : STANDBY_MISSING;
+  // Nothing can be lost where the server waits; whether it waits for a standby that is there may be hidden from us.
+  if (synchronous === 0 && hidden === 0) return STANDBY_MISSING;
+  return explainWait(replication);
 }
+
+const explainWait = ({ waitingCommits }: Replication) => (waitingCommits > 0 ? COMMITS_WAIT : null);
 
 /**
  * Throws where DATABASE_URL names several servers, which means that a fail-over is planned, and payments would not
@@ -36,6 +44,12 @@ export async function checkLedgerReplication(
   if (mustSurvive && risk !== null) {
     throw new Fault(replication.waitsForStandby ? "DATABASE_UNREACHABLE" : "CONFIG_INVALID", risk);
   }
+  if (replication.waitsForStandby && replication.synchronous === 0 && replication.hidden > 0) {
+    log.warn(
+      { component: "payments", event: "ledger_standby_unknown", user: database.target.user },
+      "Whether a synchronous standby is attached cannot be seen: grant pg_monitor to the user",
+    );
+  }
   const hasReplica = replication.asynchronous + replication.hidden > 0;
   if (!replication.waitsForStandby && (database.hasFailOver || hasReplica)) {
     log.warn(
@@ -46,6 +60,6 @@ export async function checkLedgerReplication(
   return async () => {
     // Read in any case: it also shows whether the database responds.
     const now = await readReplication(database);
-    return mustSurvive ? explainRisk(now) : null;
+    return mustSurvive ? explainRisk(now) : explainWait(now);
   };
 }

@@ -41,6 +41,8 @@ type PortfolioPaywall = {
   /** Null for the bypass, which takes no payments. */
   readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
+  /** Why this process cannot settle at the moment; null if it can, or if another one settles. */
+  findProblem(): Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -112,6 +114,7 @@ function openBypass(
     sold: offered.map(({ declaration, offer }) => ({ declaration, sale: createFreeSale(offer) })),
     reconcile: null,
     devBypass: true,
+    findProblem: async () => null,
     close: async () => undefined,
   };
 }
@@ -126,7 +129,7 @@ async function openGate(
   const offered = createOffers(config, token, options);
   const offers = offered.map(({ offer }) => offer);
   const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
-  const { facilitator, close } = await openFacilitator(config, token, offers, options);
+  const { facilitator, findProblem, close } = await openFacilitator(config, token, offers, options);
   const gate = createGate({
     scope: token,
     store: openRecordStore(options.database),
@@ -137,7 +140,7 @@ async function openGate(
   });
   const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
   return {
-    ...{ sold, reconcile: gate.reconcile, devBypass: false },
+    ...{ sold, reconcile: gate.reconcile, devBypass: false, findProblem },
     async close() {
       rpc.close();
       await close();
@@ -202,17 +205,18 @@ async function openFacilitator(
   token: PaymentToken,
   offers: readonly PaymentOffer[],
   { database, log, onCall, signal }: PortfolioPaywallOptions,
-): Promise<{ readonly facilitator: PaymentFacilitator; close(): Promise<void> }> {
+): Promise<Pick<PortfolioPaywall, "findProblem" | "close"> & { readonly facilitator: PaymentFacilitator }> {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     const url = facilitatorUrl.reveal().replace(/\/+$/, "");
     const remote = withListings(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offers);
-    return { facilitator: remote, close: async () => undefined };
+    return { facilitator: remote, findProblem: async () => null, close: async () => undefined };
   }
   if (privateKey === null) throw facilitatorMissing();
   const needs = { urls, privateKey, database, log, onCall, signal };
   const facilitator = await openLocalFacilitator(config, token, needs);
-  return { facilitator, close: facilitator.close };
+  const { findProblem, close } = facilitator;
+  return { facilitator, findProblem, close };
 }
 
 function facilitatorMissing(): Fault {

@@ -38,6 +38,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
     "62a755065807c5cba2586e3d1c82252a21b295d369dc37b8e68164643e673ef9",
   ],
   ["whether stored snapshots were sold", "ab9c948547fffe0bdf35785fc170c9c4560d0baa0b47c7ee50d4e41724e6f3be"],
+  ["amounts of settlements", "8b598c6aa3a95fe44b329ea3a5ee3562b757ffd7936c3ed59e621e0eef0468d2"],
 ];
 
 let server: TestDatabase;

@@ -16,6 +16,7 @@ import { integrity } from "./migrations/0013-integrity.ts";
 import { storedSnapshots } from "./migrations/0014-stored-snapshots.ts";
 import { indexRevision } from "./migrations/0015-index-revision.ts";
 import { soldSnapshots } from "./migrations/0016-sold-snapshots.ts";
+import { settlementAmounts } from "./migrations/0017-settlement-amounts.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   storedSnapshots,
   indexRevision,
   soldSnapshots,
+  settlementAmounts,
 ];
