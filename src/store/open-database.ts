@@ -7,7 +7,8 @@ import type { databaseSettings, replicaSettings } from "../config/settings.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import { createDatabase, type Database, openDatabase } from "./postgres/database.ts";
+import { ensureSchema } from "./postgres/connection.ts";
+import { createDatabase, type Database, openDatabases } from "./postgres/database.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { migrations } from "./postgres/migrations.ts";
 
@@ -16,60 +17,35 @@ export type ConfiguredDatabase = { readonly database: Database; close(): Promise
 // Enough for the readers of one process; PostgreSQL's default of 100 leaves room for several processes.
 const POOL_MAX = 10;
 
-// Less would let a statement that takes long delay what the lock and the status need.
-const POOL_MIN = 3;
-
-/**
- * The same for several schemas: one session reads one schema, so that each has a pool of its own, and all of them
- * together about as many connections as one.
- */
-export async function openConfiguredDatabases(
-  config: Config<typeof databaseSettings>,
-  schemas: readonly string[],
-  log: Log,
-  purpose: string,
-): Promise<{ readonly databases: readonly Database[]; close(): Promise<void> }> {
-  const opened: ConfiguredDatabase[] = [];
-  const close = async () => {
-    // The first may run the embedded server, which the others have joined.
-    for (const each of opened.splice(0).reverse()) await each.close();
-  };
-  const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / schemas.length));
-  try {
-    for (const databaseSchema of schemas) {
-      opened.push(await openConfiguredDatabase({ ...config, databaseSchema }, log, purpose, poolMax));
-    }
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { databases: opened.map(({ database }) => database), close };
-}
-
+/** One schema of the configured database. */
 export async function openConfiguredDatabase(
   config: Config<typeof databaseSettings>,
   log: Log,
   purpose: string,
-  poolMax = POOL_MAX,
 ): Promise<ConfiguredDatabase> {
-  const { databaseUrl } = config;
-  const embedded = databaseUrl ? null : await openEmbeddedPostgres(config.dataFolder, log);
+  const { databases, close } = await openConfiguredDatabases(config, [config.databaseSchema], log, purpose);
+  return { database: assertDefined(databases[0], "the database of a schema"), close };
+}
+
+/** Several schemas of it, which share a pool: together they have as many connections there as one. */
+export async function openConfiguredDatabases(
+  { databaseUrl, dataFolder }: Config<typeof databaseSettings>,
+  schemas: readonly string[],
+  log: Log,
+  purpose: string,
+): Promise<{ readonly databases: readonly Database[]; close(): Promise<void> }> {
+  const embedded = databaseUrl ? null : await openEmbeddedPostgres(dataFolder, log);
   try {
     const connection = databaseUrl
       ? { url: databaseUrl }
       : assertDefined(embedded, "the embedded server").connection;
-    const database = await openDatabase({
-      connection,
-      schema: config.databaseSchema,
-      poolMax,
-      log,
-      applicationName: `sextant ${purpose}`,
-    });
-    await migrateOrClose(database, log);
+    const applicationName = `sextant ${purpose}`;
+    const databases = await openDatabases({ connection, poolMax: POOL_MAX, log, applicationName }, schemas);
+    await migrateOrClose(databases, log);
     return {
-      database,
+      databases,
       async close() {
-        await database.close();
+        for (const database of databases) await database.close();
         await embedded?.stop();
       },
     };
@@ -90,7 +66,7 @@ export function openConfiguredReplicas(
 ): { readonly databases: readonly Database[]; readonly lagMsMax: number; close(): Promise<void> } {
   const databases = config.databaseReadUrls.map((url) =>
     createDatabase({
-      connection: { url, connectMsMax: REPLICA_CONNECT_MS_MAX },
+      connection: { url, connectMsMax: REPLICA_CONNECT_MS_MAX, variable: "DATABASE_READ_URL" },
       schema: config.databaseSchema,
       poolMax: 1,
       log,
@@ -116,11 +92,17 @@ export async function openEmbeddedPostgres(dataFolder: string, log: Log): Promis
   }
 }
 
-async function migrateOrClose(database: Database, log: Log): Promise<void> {
+/** Creates what is missing: for a process that finds its schema dropped. */
+export async function prepareSchema(database: Database, log: Log): Promise<void> {
+  await ensureSchema(database);
+  await migrate(database, migrations, log);
+}
+
+async function migrateOrClose(databases: readonly Database[], log: Log): Promise<void> {
   try {
-    await migrate(database, migrations, log);
+    for (const database of databases) await migrate(database, migrations, log);
   } catch (error) {
-    await database.close();
+    for (const database of databases) await database.close();
     throw error;
   }
 }

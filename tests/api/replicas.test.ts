@@ -53,13 +53,13 @@ async function addBlock(): Promise<number> {
   return block;
 }
 
-/** `which` are numbers of replicas; 1 is delayed. */
+/** `which` are numbers of replicas, of which 1 is delayed, or URLs of other servers. */
 async function startApi(
-  which: readonly number[],
+  which: readonly (number | string)[],
   options: { lagMsMax?: number; cacheBytesMax?: number } = {},
 ) {
   const { lagMsMax = 60_000, cacheBytesMax = 0 } = options;
-  const databases = which.map((at) => openReplica(cluster.replicas[at]?.url ?? ""));
+  const databases = which.map((at) => openReplica(typeof at === "string" ? at : replica(at).url));
   const api = await startTestApi(primary, { replicas: { databases, lagMsMax }, cacheBytesMax });
   open.push(async () => {
     await api.close();
@@ -147,6 +147,34 @@ describe("reads over replicas", () => {
     }
   });
 
+  it("never go back while the primary waits for a standby that does not confirm a commit", async () => {
+    const api = await startApi([0, 1]);
+    await waitForRotation(api, 0, true);
+    await waitForRotation(api, 1, true);
+    await cluster.primary.configure("synchronous_standby_names", "elsewhere");
+    const added = addBlock();
+    await vi.waitFor(async () => expect((await read(api, AGENTS)).block).toBe(block), { timeout: 10_000 });
+    const record = `/attestations/schemas/${HASH}`;
+    // Only the primary has what clients write, and it does not show the block yet.
+    expect(await read(api, record)).toMatchObject({ status: 404, block: block - 1 });
+    const seen: number[] = [];
+    for (let count = 0; count < 10; count += 1) seen.push((await read(api, AGENTS)).block);
+    expect(seen).toEqual(seen.map(() => block));
+    await cluster.primary.configure("synchronous_standby_names", "");
+    await added;
+    await vi.waitFor(async () => expect((await read(api, record)).block).toBe(block));
+  });
+
+  it("of a block that no server has stay on the replicas, which say so", async () => {
+    const api = await startApi([0]);
+    await waitForRotation(api, 0, true);
+    const before = await readsOf(api, cluster.primary);
+    for (let count = 0; count < 10; count += 1) {
+      expect(await read(api, `${AGENTS}&block=${block + 1_000}`)).toMatchObject({ status: 400, block });
+    }
+    expect(await readsOf(api, cluster.primary)).toBe(before);
+  });
+
   it("find their own writes at once, through any process", async () => {
     const [one, other] = [await startApi([1]), await startApi([1], { cacheBytesMax: 1_000_000 })];
     await waitForRotation(other, 1, true);
@@ -205,5 +233,32 @@ describe("a replica", () => {
     expect(await read(api, AGENTS)).toMatchObject({ status: 200, block });
     await replica(0).restart();
     await waitForRotation(api, 0, true);
+  });
+
+  it("of another database or another cluster is never read, and the reason is shown", async () => {
+    const other = await startReplicatedPostgres({ replicas: [{}] });
+    open.push(() => other.stop());
+    await cluster.primary.query("CREATE DATABASE other");
+    const elsewhere = (url: string) => url.replace(/postgres$/, "other");
+    for (const url of [elsewhere(cluster.primary.url), other.primary.url]) {
+      const foreign = await openTestConnection({ url: new Secret(url) });
+      await migrate(foreign, migrations, silentLog);
+      await fillEmptyIndex(foreign);
+      await foreign.query("update checkpoint set block_number = 1000000");
+      await foreign.close();
+    }
+    await cluster.catchUp();
+    await other.catchUp();
+    for (const url of [elsewhere(replica(0).url), other.replicas[0]?.url ?? ""]) {
+      const api = await startApi([url]);
+      const problem = expect.stringContaining("no copy of the primary");
+      await vi.waitFor(
+        () => expect(api.describeReplicas()).toMatchObject([{ in_rotation: false, problem }]),
+        {
+          timeout: 10_000,
+        },
+      );
+      expect((await read(api, AGENTS)).block).toBe(block);
+    }
   });
 });

@@ -3,11 +3,16 @@ import type { Client } from "pg";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "./database.ts";
+import { runStatement } from "./session.ts";
 
 // One channel per schema: several deployments may share a database.
 const channelOf = (schema: string) => `${schema}_changed`;
 
 const RECONNECT_MS = 500;
+// A server that hangs keeps its connections, and the system of its machine confirms that they are open: only a statement
+// shows it. One in five seconds costs nothing.
+const CHECK_EVERY_MS = 5_000;
+const CHECK_MS_MAX = 1_000;
 
 /**
  * Run it in the transaction that changes what readers see: PostgreSQL delivers it when that commits. `tables` are
@@ -53,7 +58,7 @@ export async function watchChanges(
       await client.query(`listen "${channelOf(database.schema)}"`);
       options.onConnect?.();
       onChange(null);
-      await lost;
+      await Promise.race([lost, waitUntilSilent(client, { database, signal, clock })]);
     } catch (err) {
       log.debug(
         { component: "store", event: "listen_failed", err },
@@ -63,5 +68,20 @@ export async function watchChanges(
     onDisconnect();
     await client?.end().catch(() => undefined);
     if (!signal.aborted) await clock.sleep(RECONNECT_MS, signal).catch(() => undefined);
+  }
+}
+
+/** Resolves when the server no longer responds on the connection, or when the connection or the wait has ended. */
+async function waitUntilSilent(
+  client: Client,
+  { database, signal, clock }: { database: Database; signal: AbortSignal; clock: Clock },
+): Promise<void> {
+  try {
+    for (;;) {
+      await clock.sleep(CHECK_EVERY_MS, signal);
+      await runStatement(client, "select 1", { target: database.target, statementTimeoutMs: CHECK_MS_MAX });
+    }
+  } catch {
+    // Whatever the reason: the caller connects again.
   }
 }

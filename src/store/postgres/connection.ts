@@ -7,7 +7,12 @@ import type { QueryRunner } from "./session.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 export type DatabaseConnection =
-  | { readonly url: Secret<string>; readonly connectMsMax?: number }
+  | {
+      readonly url: Secret<string>;
+      readonly connectMsMax?: number;
+      /** The setting that the URL is from; DATABASE_URL where absent. */
+      readonly variable?: string;
+    }
   | { readonly host: string; readonly user: string; readonly database: string };
 
 // Long enough for a busy server on another continent.

@@ -1,5 +1,6 @@
 // The database as the rest of Sextant sees it: a checked server with a schema, statements and transactions.
 import { Client } from "pg";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { createThreadedClient } from "../fast/threaded-socket.ts";
@@ -62,34 +63,74 @@ const STATEMENT_MS_MAX = 30_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = createDatabase(options);
+  const [database] = await openDatabases(options, [options.schema]);
+  return assertDefined(database, "the database of a schema");
+}
+
+/** Several schemas of one server with one pool for all of them: a session can change its schema. */
+export async function openDatabases(
+  options: Omit<DatabaseOptions, "schema">,
+  schemas: readonly string[],
+): Promise<readonly Database[]> {
+  const databases = createDatabases(options, schemas);
   try {
-    await assertSupportedServer(database);
-    await ensureSchema(database);
+    for (const database of databases) {
+      await assertSupportedServer(database);
+      await ensureSchema(database);
+    }
   } catch (error) {
-    await database.close();
+    for (const database of databases) await database.close();
     throw error;
   }
-  return database;
+  return databases;
 }
 
 /** Without any statement: for a server that may be down now, and that cannot be written to. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { schema, log, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options;
-  assertSchemaName(schema);
+  const [database] = createDatabases(options, [options.schema]);
+  return assertDefined(database, "the database of a schema");
+}
+
+function createDatabases(
+  options: Omit<DatabaseOptions, "schema">,
+  schemas: readonly string[],
+): readonly Database[] {
+  const { log, applicationName, statementTimeoutMs = STATEMENT_MS_MAX } = options;
+  for (const schema of schemas) assertSchemaName(schema);
   const servers = new ServerList(options.connection, applicationName, log);
+  const [schema = ""] = schemas;
+  const setupSql = createSetupSql(schema, statementTimeoutMs);
+  const pool = new ConnectionPool({ servers, schema, setupSql, connectionsMax: options.poolMax, log });
+  const open = new Set(schemas);
+  // The last one that closes takes the pool with it.
+  const close = async (each: string) => {
+    if (open.delete(each) && open.size === 0) await pool.close();
+  };
+  const shared = { servers, pool, log, applicationName, statementTimeoutMs };
+  return schemas.map((each) => createSchemaDatabase(each, { ...shared, close: () => close(each) }));
+}
+
+type SharedParts = {
+  readonly servers: ServerList;
+  readonly pool: ConnectionPool;
+  readonly log: Log;
+  readonly applicationName: string;
+  readonly statementTimeoutMs: number;
+  readonly close: () => Promise<void>;
+};
+
+function createSchemaDatabase(schema: string, shared: SharedParts): Database {
+  const { servers, pool, log, applicationName, statementTimeoutMs, close } = shared;
   const { target } = servers;
   const limits = { target, statementTimeoutMs };
-  const setupSql = createSetupSql(schema, statementTimeoutMs);
-  const pool = new ConnectionPool({ servers, setupSql, connectionsMax: options.poolMax, log });
   return {
     schema,
     target,
     hasFailOver: servers.isList,
     pool,
-    query: (statement) => pool.withClient((client) => runStatement(client, statement, limits)),
+    query: (statement) => pool.withClient(schema, (client) => runStatement(client, statement, limits)),
     transaction: (work, chosen = {}) =>
-      pool.withClient((client) => runTransaction(client, work, { ...limits, ...chosen })),
+      pool.withClient(schema, (client) => runTransaction(client, work, { ...limits, ...chosen })),
     connect: (purpose, chosen = {}) =>
       connectClient({
         servers,
@@ -102,7 +143,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         purpose,
         options: chosen,
       }),
-    close: () => pool.close(),
+    close,
   };
 }
 

@@ -24,16 +24,26 @@ const WRITTEN_TABLES = [
   "webhooks",
 ];
 
-type SchemaContents = { readonly events: number; readonly written: number };
+// Of payments: only a default deployment has them, perhaps that of another installation.
+const MONEY_TABLES = ["payments", "facilitator_settlements", "stored_snapshots"];
+
+type SchemaContents = { readonly events: number; readonly written: number; readonly payments: number };
 
 export async function countContents(session: QueryRunner): Promise<SchemaContents> {
   const count = async (table: string) => {
     const { rows } = await session.query<{ count: string }>(`select count(*) from ${table}`);
     return Number(rows[0]?.count ?? 0);
   };
-  let written = 0;
-  for (const table of WRITTEN_TABLES) written += await count(table);
-  return { events: await count("logs"), written };
+  const countAll = async (tables: readonly string[]) => {
+    let sum = 0;
+    for (const table of tables) sum += await count(table);
+    return sum;
+  };
+  return {
+    events: await count("logs"),
+    written: await countAll(WRITTEN_TABLES),
+    payments: await countAll(MONEY_TABLES),
+  };
 }
 
 /** In the transaction of the lock of its indexer, so that none writes meanwhile. */

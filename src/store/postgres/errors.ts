@@ -3,7 +3,13 @@ import { DatabaseError } from "pg";
 import { Fault, type FaultCode } from "../../lib/fault.ts";
 
 /** The database as messages name it, without the password. */
-export type DatabaseTarget = { readonly server: string; readonly database: string; readonly user: string };
+export type DatabaseTarget = {
+  readonly server: string;
+  readonly database: string;
+  readonly user: string;
+  /** The setting that names it; DATABASE_URL where absent. */
+  readonly variable?: string;
+};
 
 export const SQLSTATE = {
   divisionByZero: "22012",
@@ -19,15 +25,17 @@ export const SQLSTATE = {
 
 type MessageTemplate = (target: DatabaseTarget) => string;
 
-const unreachable: MessageTemplate = ({ server }) =>
-  `PostgreSQL does not respond at ${server}; start it, or correct DATABASE_URL.`;
+const URL_VARIABLE = "DATABASE_URL";
+
+const unreachable: MessageTemplate = ({ server, variable = URL_VARIABLE }) =>
+  `PostgreSQL does not respond at ${server}; start it, or correct ${variable}.`;
 const disconnected: MessageTemplate = ({ server }) => `The connection to PostgreSQL at ${server} was lost.`;
 const demoted: MessageTemplate = ({ server }) =>
   `PostgreSQL at ${server} accepts no writes: it is no longer the primary.`;
-const authenticationFailed: MessageTemplate = ({ server, user }) =>
-  `PostgreSQL at ${server} rejects the user "${user}" or its password; correct DATABASE_URL.`;
-const untrustedCertificate: MessageTemplate = ({ server }) =>
-  `The certificate of PostgreSQL at ${server} is not trusted; add sslrootcert=<file> to DATABASE_URL.`;
+const authenticationFailed: MessageTemplate = ({ server, user, variable = URL_VARIABLE }) =>
+  `PostgreSQL at ${server} rejects the user "${user}" or its password; correct ${variable}.`;
+const untrustedCertificate: MessageTemplate = ({ server, variable = URL_VARIABLE }) =>
+  `The certificate of PostgreSQL at ${server} is not trusted; add sslrootcert=<file> to ${variable}.`;
 
 // By SQLSTATE, SQLSTATE class, or system error code; the longest match wins.
 const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> = {
@@ -39,7 +47,7 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> =
   ETIMEDOUT: ["DATABASE_UNREACHABLE", unreachable],
   ENOTFOUND: [
     "DATABASE_UNREACHABLE",
-    ({ server }) => `The host name in ${server} is unknown; correct DATABASE_URL.`,
+    ({ server, variable = URL_VARIABLE }) => `The host name in ${server} is unknown; correct ${variable}.`,
   ],
   EAI_AGAIN: [
     "DATABASE_UNREACHABLE",
@@ -58,8 +66,8 @@ const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> =
   "28": ["DATABASE_UNREACHABLE", authenticationFailed],
   "3D000": [
     "DATABASE_UNREACHABLE",
-    ({ server, database }) =>
-      `The database "${database}" does not exist on ${server}; create it, or correct DATABASE_URL.`,
+    ({ server, database, variable = URL_VARIABLE }) =>
+      `The database "${database}" does not exist on ${server}; create it, or correct ${variable}.`,
   ],
   "53300": [
     "DATABASE_UNREACHABLE",
@@ -96,7 +104,8 @@ const BY_MESSAGE: readonly (readonly [RegExp, FaultCode, MessageTemplate])[] = [
   [
     /does not support SSL/,
     "DATABASE_UNREACHABLE",
-    ({ server }) => `PostgreSQL at ${server} does not support TLS; remove sslmode from DATABASE_URL.`,
+    ({ server, variable = URL_VARIABLE }) =>
+      `PostgreSQL at ${server} does not support TLS; remove sslmode from ${variable}.`,
   ],
 ];
 

@@ -70,6 +70,11 @@ describe("openDatabase", () => {
     expect(fault.message).toBe(
       `PostgreSQL does not respond at 127.0.0.1:${port}; start it, or correct DATABASE_URL.`,
     );
+    const replica = {
+      ...url(`postgres://me:${PASSWORD}@127.0.0.1:${port}/mine`),
+      variable: "DATABASE_READ_URL",
+    };
+    expect((await failureOf(replica)).message).toContain("or correct DATABASE_READ_URL.");
     const socket = await failureOf({ host: "/nonexistent/folder", user: "me", database: "mine" });
     expect(socket.message).toContain("does not respond at /nonexistent/folder");
   });

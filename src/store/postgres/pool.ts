@@ -7,7 +7,8 @@ import { mustDiscardConnection } from "./session.ts";
 
 type PoolOptions = {
   readonly servers: ServerList;
-  /** Sent first on every connection. */
+  /** The schema of a session, and what is sent first on every connection, with this schema in it. */
+  readonly schema: string;
   readonly setupSql: string;
   readonly connectionsMax: number;
   readonly log: Log;
@@ -23,8 +24,12 @@ export class ConnectionPool {
   readonly #servers: ServerList;
   readonly #log: Log;
   readonly #connected = new Set<PoolClient>();
+  readonly #schema: string;
+  /** Of sessions that were last used for another schema than the first. */
+  readonly #schemaOf = new WeakMap<PoolClient, string>();
 
-  constructor({ servers, setupSql, connectionsMax, log }: PoolOptions) {
+  constructor({ servers, schema, setupSql, connectionsMax, log }: PoolOptions) {
+    this.#schema = schema;
     this.#servers = servers;
     this.#log = log;
     this.#pool = new Pool({
@@ -63,7 +68,8 @@ export class ConnectionPool {
     return this.#pool.waitingCount;
   }
 
-  async withClient<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** A session is used for one schema at a time; the next task may need another. */
+  async withClient<T>(schema: string, task: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#servers.connect(() => this.#borrow());
     // Between two statements no query handles the error event, and an unhandled one would end the process.
     const onError = ({ message }: Error) =>
@@ -74,6 +80,7 @@ export class ConnectionPool {
     client.on("error", onError);
     let mustDiscard = false;
     try {
+      await this.#useSchema(client, schema);
       return await task(client);
     } catch (error) {
       mustDiscard = mustDiscardConnection(client);
@@ -83,6 +90,12 @@ export class ConnectionPool {
       client.off("error", onError);
       client.release(mustDiscard);
     }
+  }
+
+  async #useSchema(client: PoolClient, schema: string): Promise<void> {
+    if ((this.#schemaOf.get(client) ?? this.#schema) === schema) return;
+    await client.query(`SET search_path TO "${schema}"`);
+    this.#schemaOf.set(client, schema);
   }
 
   /** Connections to a server that has been replaced are closed: it may hang, or still accept reads. */

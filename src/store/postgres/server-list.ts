@@ -36,7 +36,8 @@ export class ServerList {
     const { servers, mustAcceptWrites } = parseServers(connection);
     this.#servers = servers.map((server) => {
       const config = createClientConfig(server, applicationName);
-      return { config, target: readDatabaseTarget(config) };
+      const named = "variable" in server ? { variable: server.variable } : {};
+      return { config, target: { ...readDatabaseTarget(config), ...named } };
     });
     this.#mustAcceptWrites = mustAcceptWrites;
     this.#log = log;

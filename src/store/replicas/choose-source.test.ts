@@ -72,3 +72,19 @@ it("counts lag from the first position that is missing, and none on an idle prim
   positions.add(15n, 10_000);
   expect(positions.lagMs(15n, 11_000)).toBe(0);
 });
+
+it("shows a lag of hours to a minute, however many positions were sampled since", () => {
+  const positions = new WalPositions();
+  const SECONDS = 20_000;
+  for (let second = 0; second <= SECONDS; second += 1) positions.add(BigInt(second), second * 1_000);
+  for (const [behind, inexact] of [
+    [10, 1],
+    [900, 1],
+    [5_000, 61],
+    [SECONDS, 61],
+  ] as const) {
+    const lagMs = positions.lagMs(BigInt(SECONDS - behind), SECONDS * 1_000);
+    expect(lagMs).toBeLessThanOrEqual(behind * 1_000);
+    expect(lagMs).toBeGreaterThanOrEqual((behind - inexact) * 1_000);
+  }
+});

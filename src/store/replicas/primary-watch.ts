@@ -1,12 +1,17 @@
 // Samples the primary: what replicas must have replayed, and which state of the index is the truth.
 import type { QueryRunner } from "../postgres/session.ts";
-import { type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
+import { readCluster, type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
 import { WalPositions } from "./wal-positions.ts";
+
+// Until then a replica that followed the server before may show what the new one has lost.
+const CHANGE_MS_MAX = 60_000;
 
 export class PrimaryWatch {
   readonly positions = new WalPositions();
   readonly #database: QueryRunner;
   #latest: ServerSample | null = null;
+  #cluster: { readonly name: string; readonly server: string } | null = null;
+  #changedMs = Number.NEGATIVE_INFINITY;
   #recordsPosition: bigint | null = null;
   #recordWrites = 0;
   #running: Promise<ServerSample | null> | null = null;
@@ -19,6 +24,16 @@ export class PrimaryWatch {
   /** Null while the primary does not respond. */
   get latest(): ServerSample | null {
     return this.#latest;
+  }
+
+  /** The cluster and database that its replicas are copies of; null until it has responded once. */
+  get cluster(): string | null {
+    return this.#cluster?.name ?? null;
+  }
+
+  /** Whether another server, or a new run of it, is the primary: only that can lose commits. */
+  get hasChangedLately(): boolean {
+    return performance.now() - this.#changedMs < CHANGE_MS_MAX;
   }
 
   /** Where a server must be that shows every record that clients have written; null while only the primary does. */
@@ -54,7 +69,7 @@ export class PrimaryWatch {
   async #read(): Promise<ServerSample | null> {
     const writes = this.#recordWrites;
     try {
-      const sample = await withinSampleTime(sampleServer(this.#database));
+      const sample = await withinSampleTime(this.#readSample());
       this.#latest = sample;
       this.positions.add(sample.position, performance.now());
       if (writes === this.#recordWrites) this.#recordsPosition = sample.position;
@@ -64,5 +79,16 @@ export class PrimaryWatch {
       this.#latest = null;
       return null;
     }
+  }
+
+  /** The cluster is read once from each run of a server: it may be another one behind the same name. */
+  async #readSample(): Promise<ServerSample> {
+    const sample = await sampleServer(this.#database);
+    const { server } = sample;
+    if (this.#cluster?.server === server) return sample;
+    const name = await readCluster(this.#database);
+    if (this.#cluster !== null) this.#changedMs = performance.now();
+    this.#cluster = { name, server };
+    return sample;
   }
 }

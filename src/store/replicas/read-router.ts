@@ -29,14 +29,15 @@ type ReadRouterOptions = {
 type Use<T> = (head: IndexHead, rows: ResultRows) => T;
 type Attempt<T> = { readonly value: T } | { readonly failure: unknown };
 
-// A replica may show a commit before the primary does, which waits for its own disk or for synchronous replicas. One
-// that stays behind for longer has lost commits in a fail-over, and is right.
+// A replica may show a commit before the primary does, which waits for synchronous replicas, usually for milliseconds.
 const PRIMARY_BEHIND_MS_MAX = 500;
 const PRIMARY_RETRY_MS = 5;
 
 export class ReadRouter {
   readonly #options: ReadRouterOptions;
   #turn = 0;
+  /** What the primary showed after the time that it has to catch up: reads do not wait for more again. */
+  #lateRevision: bigint | null = null;
 
   constructor(options: ReadRouterOptions) {
     this.#options = options;
@@ -55,10 +56,11 @@ export class ReadRouter {
   async #route<T>(statement: ReadStatement, use: Use<T>): Promise<T> {
     const { replicas, watch, served } = this.#options;
     const { records = "any" } = statement;
+    const atLeast = await this.#findReachable(statement.atLeast ?? null);
     const { recordsPosition } = watch;
     const needs = {
       floor: served.newest,
-      atLeast: statement.atLeast ?? null,
+      atLeast,
       position: records === "any" ? null : recordsPosition,
     };
     const tried = new Set<ReadSource>();
@@ -93,6 +95,19 @@ export class ReadRouter {
     };
   }
 
+  /**
+   * Null for a block that no server has: each of them says so as well as the primary does, which would otherwise get all
+   * requests for blocks of the future. However many there are, they share one sample of it.
+   */
+  async #findReachable(atLeast: bigint | null): Promise<bigint | null> {
+    const { watch } = this.#options;
+    const isIndexed = (sample = watch.latest) =>
+      atLeast !== null && (sample?.state?.number ?? -1n) >= atLeast;
+    if (atLeast === null || isIndexed()) return atLeast;
+    const sample = await watch.sample();
+    return sample === null || isIndexed(sample) ? atLeast : null;
+  }
+
   #nextTurn(): number {
     this.#turn = (this.#turn + 1) % 1_000_000;
     return this.#turn;
@@ -116,10 +131,10 @@ export class ReadRouter {
         }
         source.observe(head);
         progress.isUsed = true;
+        this.#options.observer.onRead(source.name);
         this.#options.onState(head);
         return use(head, rows);
       });
-      this.#options.observer.onRead(source.name);
       return { value };
     } catch (failure) {
       if (progress.isUsed) throw failure;
@@ -147,8 +162,9 @@ export class ReadRouter {
       const attempt = await this.#attempt(primary, primary.readers.index, read);
       if ("value" in attempt) return attempt.value;
       if (attempt.failure instanceof SourceBehind) {
-        if (performance.now() < untilMs) await clock.sleep(PRIMARY_RETRY_MS);
-        else floor = this.#stepBack(primary.state);
+        const isLate = performance.now() >= untilMs || primary.state?.revision === this.#lateRevision;
+        if (isLate) floor = await this.#acceptOlder(primary.state);
+        else await clock.sleep(PRIMARY_RETRY_MS);
         continue;
       }
       // Without the primary, a replica without the block can still say which one it has.
@@ -165,10 +181,16 @@ export class ReadRouter {
     }
   }
 
-  /** Null, so that the next attempt takes what it finds. */
-  #stepBack(state: IndexState | null): null {
-    const { served, onReset } = this.#options;
-    if (state && isOlder(state, served.newest)) {
+  /**
+   * Null, so that the next attempt takes what it finds. After a fail-over the primary is right, and what was served
+   * before counts no longer. One that has been running all the time has lost nothing: it does not show yet what waits
+   * for a synchronous standby, and other reads do not go back to it.
+   */
+  async #acceptOlder(state: IndexState | null): Promise<null> {
+    const { served, watch, onReset } = this.#options;
+    if (state?.revision !== this.#lateRevision) await watch.sample();
+    this.#lateRevision = state?.revision ?? null;
+    if (state && watch.hasChangedLately && isOlder(state, served.newest)) {
       served.reset(state);
       onReset();
     }

@@ -7,7 +7,7 @@ import { type QueryRunner, runStatement } from "../postgres/session.ts";
 import type { IndexState } from "./index-state.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { ReadSource } from "./read-source.ts";
-import { type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
+import { readCluster, type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
 
 type ReplicaMonitorOptions = {
   readonly source: ReadSource;
@@ -32,6 +32,8 @@ export class ReplicaMonitor {
   readonly #options: ReplicaMonitorOptions;
   readonly #clock: Clock = systemClock;
   #client: Client | null = null;
+  /** Of the connection; null until it is read. */
+  #cluster: string | null = null;
   #wanted: { readonly revision: bigint; readonly untilMs: number } | null = null;
   #wake: (() => void) | null = null;
   /** It has what the primary never wrote: only a copy made from nothing, and so a restart, repairs that. */
@@ -82,6 +84,7 @@ export class ReplicaMonitor {
       const client = this.#client ?? (await this.#connect());
       const limits = { target: database.target, statementTimeoutMs: SAMPLE_STATEMENT_MS_MAX };
       const session: QueryRunner = { query: (statement) => runStatement(client, statement, limits) };
+      this.#cluster ??= await withinSampleTime(readCluster(session));
       const sample = await withinSampleTime(sampleServer(session));
       const problem = await this.#judge(sample);
       source.position = sample.position;
@@ -101,6 +104,10 @@ export class ReplicaMonitor {
   async #judge(sample: ServerSample): Promise<string | null> {
     const { source, watch, lagMsMax } = this.#options;
     source.lagMs = Math.round(watch.positions.lagMs(sample.position, performance.now()));
+    if (watch.cluster === null) await watch.sample();
+    // Positions and revisions say nothing between databases that are not copies of each other.
+    if (watch.cluster === null) return "it cannot be compared with the primary yet";
+    if (this.#cluster !== watch.cluster) return "it is no copy of the primary's database";
     if (sample.state === null) return "it has no index yet";
     // What replicas have stays readable without a primary.
     if (watch.latest === null) return null;
@@ -140,6 +147,7 @@ export class ReplicaMonitor {
   async #connect(): Promise<Client> {
     const client = await this.#options.database.connect("monitor");
     this.#hasDiverged = false;
+    this.#cluster = null;
     this.#client = client;
     return client;
   }

@@ -43,6 +43,20 @@ export async function sampleServer(session: QueryRunner): Promise<ServerSample> 
   };
 }
 
+// The identifier is made by initdb and copied with the data; a database keeps its number on every copy.
+const CLUSTER = {
+  text: `select system_identifier::text || '/' || oid::text as cluster
+    from pg_control_system(), pg_database where datname = current_database()`,
+};
+
+/** Equal on the servers that have the same database as copies of each other, and on no others. */
+export async function readCluster(session: QueryRunner): Promise<string> {
+  const { rows } = await session.query<{ cluster: string }>(CLUSTER);
+  const [row] = rows;
+  if (!row) throw new Error("a server does not identify itself");
+  return row.cluster;
+}
+
 // A server that is alive responds within milliseconds; one that vanished never does.
 const SAMPLE_MS_MAX = 2_000;
 

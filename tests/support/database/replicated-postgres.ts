@@ -18,6 +18,8 @@ type ReplicatedPostgresOptions = {
   readonly replicas: readonly ReplicaOptions[];
   /** A commit waits for the first replica that is attached, in the order given. */
   readonly synchronous?: boolean;
+  /** Of every server, beside or in place of those of all tests. */
+  readonly settings?: Readonly<Record<string, string>>;
 };
 
 export type ReplicatedPostgres = {
@@ -155,7 +157,7 @@ class Cluster implements ReplicatedPostgres {
 /** Data folders of all servers, which are copies of one that was never started. */
 async function prepareServers(
   folder: string,
-  { replicas }: ReplicatedPostgresOptions,
+  { replicas, settings = {} }: ReplicatedPostgresOptions,
 ): Promise<ReplicatedServer[]> {
   const account = await chooseServerAccount(join(folder, "data"));
   await chmod(folder, 0o711);
@@ -174,28 +176,26 @@ async function prepareServers(
   for (const [at, port] of ports.entries()) {
     const dataFolder = at === 0 ? primaryFolder : join(folder, `replica-${at}`);
     const others = ports.filter((other) => other !== port);
-    await configureServer(dataFolder, port, others, replicas[at - 1]?.applyDelayMs ?? 0);
+    await configureServer(dataFolder, {
+      ...settings,
+      port: String(port),
+      recovery_min_apply_delay: `${replicas[at - 1]?.applyDelayMs ?? 0}ms`,
+      primary_conninfo: describeSource(port, others),
+    });
     if (at > 0) await writeFile(join(dataFolder, "standby.signal"), "");
   }
   return servers;
 }
 
-async function configureServer(
-  dataFolder: string,
-  port: number,
-  others: readonly number[],
-  applyDelayMs: number,
-): Promise<void> {
-  // All others, so that a replica finds the new primary after a promotion.
+/** All others, so that a replica finds the new primary after a promotion. */
+function describeSource(port: number, others: readonly number[]): string {
   const hosts = others.map(() => "127.0.0.1").join(",");
   const source = `host=${hosts} port=${others.join(",")} user=sextant target_session_attrs=primary`;
-  const settings = {
-    ...SETTINGS,
-    port: String(port),
-    recovery_min_apply_delay: `${applyDelayMs}ms`,
-    primary_conninfo: `${source} application_name=replica_${port}`,
-  };
-  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
+  return `${source} application_name=replica_${port}`;
+}
+
+async function configureServer(dataFolder: string, own: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries({ ...SETTINGS, ...own }).map(([name, value]) => `${name} = '${value}'`);
   await writeFile(join(dataFolder, "postgresql.conf"), `${lines.join("\n")}\n`);
 }
 

@@ -61,11 +61,19 @@ export class ReplicatedServer {
     const { pid } = this;
     const children = listChildren(pid);
     process.kill(pid, "SIGKILL");
-    for (const child of children) killIfAlive(child);
+    for (const child of children) signalIfAlive(child, "SIGKILL");
     for (const gone of [pid, ...children]) {
       if (!(await waitForProcessExit(gone, STOP_MS_MAX))) throw new Error(`process ${gone} does not end`);
     }
     await this.#waitForExit();
+  }
+
+  /** SIGSTOP for the same processes: connections stay open, and nothing responds on them. Only `kill` ends it. */
+  freeze(): void {
+    const { pid } = this;
+    // First the server, so that it starts no session meanwhile.
+    signalIfAlive(pid, "SIGSTOP");
+    for (const child of listChildren(pid)) signalIfAlive(child, "SIGSTOP");
   }
 
   async restart(): Promise<void> {
@@ -185,9 +193,9 @@ function listChildren(pid: number): number[] {
   }
 }
 
-function killIfAlive(pid: number): void {
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch {
     // It has ended with its parent.
   }

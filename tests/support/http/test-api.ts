@@ -17,6 +17,8 @@ export type TestApi = {
   readonly url: string;
   /** Every route that was registered, as `GET /agents/:agentId`. */
   readonly routes: readonly string[];
+  /** As /ready lists them. */
+  describeReplicas(): readonly Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 };
 
@@ -88,6 +90,7 @@ export async function startTestApi(
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
     url,
+    describeReplicas: api.describeReplicas,
     routes,
     async close() {
       await server.close();

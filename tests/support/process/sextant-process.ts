@@ -20,6 +20,8 @@ type ProcessOptions = {
   readonly node?: readonly string[];
   /** The checkout whose command it is; this one by default. */
   readonly checkout?: string;
+  /** A command of the shell that limits the process, such as `ulimit -f 8`. */
+  readonly before?: string;
 };
 
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -39,9 +41,13 @@ export function startProgram(
 
 function startNode(
   args: readonly string[],
-  { environment = {}, cwd = tmpdir() }: Pick<ProcessOptions, "environment" | "cwd">,
+  { environment = {}, cwd = tmpdir(), before }: Pick<ProcessOptions, "environment" | "cwd" | "before">,
 ): SextantProcess {
-  const child = spawn(process.execPath, args, {
+  const [program, ...rest] =
+    before === undefined
+      ? [process.execPath, ...args]
+      : ["/bin/sh", "-c", `${before} && exec "$0" "$@"`, process.execPath, ...args];
+  const child = spawn(program, rest, {
     cwd,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...environment },

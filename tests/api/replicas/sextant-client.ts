@@ -1,0 +1,61 @@
+// The project's own client, moved from one API process to another between its requests: it asks for what it has seen.
+import { setTimeout as pause } from "node:timers/promises";
+import { Random } from "@sextant/simulator/random";
+import { createSextant, type Sextant } from "../../../packages/client/create-sextant.ts";
+import { SextantError } from "../../../packages/client/errors.ts";
+import type { Readers } from "./reading-client.ts";
+
+const ACTIONS: Readonly<Record<string, (sextant: Sextant, id: string) => Promise<unknown>>> = {
+  agents: (sextant, agentId) => sextant.getAgent({ agentId }),
+  intents: (sextant, id) => sextant.getIntent({ id }),
+  merchants: (sextant, id) => sextant.getMerchant({ id }),
+  receipts: (sextant, id) => sextant.getReceipt({ id }),
+  solvers: (sextant, id) => sextant.getSolver({ id }),
+};
+const BETWEEN_MS = 20;
+
+/** Until the readers are over. Returns how many of its requests carried a block that it had seen. */
+export async function runSextantClient(readers: Readers, seed: number): Promise<number> {
+  const random = new Random(seed);
+  let seen = 0;
+  let asked = 0;
+  const fetchAnywhere: typeof fetch = async (input, init) => {
+    const { pathname } = new URL(String(input));
+    const api = readers.site.apis[random.below(readers.site.apis.length)];
+    const response = await fetch(`${api?.process.url}${pathname}`, init);
+    const minBlock = new Headers(init?.headers).get("x-min-block");
+    if (seen > 0 && minBlock !== String(seen))
+      throw new Error(`it has seen ${seen} and asks for ${minBlock}`);
+    if (minBlock !== null) asked += 1;
+    if (response.status !== 200 && response.status !== 404) return response;
+    const block = Number(response.headers.get("x-indexed-block"));
+    if (block < seen) throw new Error(`${pathname} led the client back from block ${seen} to ${block}`);
+    // A record that is not there is an error of the client, which keeps no block for it.
+    if (response.status === 200) seen = block;
+    const read = readers.reads.find(({ path }) => path === pathname);
+    const text = await response.clone().text();
+    const hash = response.headers.get("x-indexed-block-hash") ?? "";
+    if (read) readers.log.add(read, { status: response.status, code: "", hash, block, text });
+    return response;
+  };
+  const sextant = createSextant({ api: "http://any.invalid", fetch: fetchAnywhere });
+  while (!readers.isOver) {
+    const found = readers.reads[random.below(readers.reads.length)]?.path ?? "";
+    const [, table = "", id = ""] = /^\/([a-z]+)\/([0-9]+)$/.exec(found) ?? [];
+    const marks = markAll(readers);
+    await ACTIONS[table]?.(sextant, id).catch((error: unknown) => {
+      if (error instanceof SextantError && error.code === "NOT_FOUND") return;
+      // All attempts of the call have failed, and the next call asks for nothing that it has seen (D422).
+      if (!markAll(readers).some((mark, at) => mark === -1 || mark !== marks[at])) throw error;
+      if (error instanceof SextantError && error.code === "BLOCK_NOT_INDEXED") seen = 0;
+      readers.failed.set("client", (readers.failed.get("client") ?? 0) + 1);
+    });
+    await pause(BETWEEN_MS);
+  }
+  return asked;
+}
+
+function markAll({ site }: Readers): readonly number[] {
+  const { withoutPrimary, withoutIndexer, reorg, apis } = site;
+  return [withoutPrimary, withoutIndexer, reorg, ...apis.map(({ outage }) => outage)].map(({ mark }) => mark);
+}
