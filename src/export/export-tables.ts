@@ -5,12 +5,13 @@ import { tables } from "../protocol/domains.ts";
 import { explainEvent } from "../protocol/explain.ts";
 import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Table } from "../schema/table.ts";
-import { readBlocksWithLogs, readVersionsBegun } from "../store/index/range-rows.ts";
+import { findBlockWithByte, readBlocksWithLogs, readVersionsBegun } from "../store/index/range-rows.ts";
 import { readStoredLogs } from "../store/index/raw-logs.ts";
 import { type ExportRow, type ExportTable, toValue, valueTypeOf } from "./export-table.ts";
 
-// A log can have megabytes, and its event again as many.
-const LOGS_PER_PAGE = 200;
+// Outsiders decide how long a log is: one can have megabytes, and its event again as many. A page has whole blocks, so
+// that it can be larger by one of them, which is bounded by its gas.
+const PAGE = { logsMax: 1_000, bytes: 2 * 1024 * 1024 };
 const SECOND_MS = 1_000n;
 
 /**
@@ -69,7 +70,8 @@ function createLogsTable(decoder: LogDecoder): ExportTable {
     ],
     async *readPages(session, { from, to }) {
       for (let afterBlock = from - 1; ; ) {
-        const range = { afterBlock, toBlock: to - 1, logsMax: LOGS_PER_PAGE };
+        const full = await findBlockWithByte(session, { from: afterBlock + 1, to }, PAGE);
+        const range = { afterBlock, toBlock: full ?? to - 1, logsMax: PAGE.logsMax };
         const logs = await readStoredLogs(session, range);
         const last = logs.at(-1);
         if (!last) return;

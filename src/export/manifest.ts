@@ -1,13 +1,9 @@
 // The manifest of an export: what the files hold, where they come from, and the hash of each.
 import { Fault } from "../lib/fault.ts";
-import { isJsonObject } from "../lib/json.ts";
 import type { StoredDeployment } from "../store/index/prepare.ts";
 import type { ExportColumn, ExportTable } from "./export-table.ts";
-import { isEmptyFolder, readTextFile, writeWholeFile } from "./folder.ts";
-
-export const MANIFEST_NAME = "manifest.json";
-// Raised when readers of the files have to change.
-const FORMAT = 1;
+import { isEmptyFolder, MANIFEST_NAME, readTextFile, writeWholeFile } from "./folder.ts";
+import { FORMAT, findManifestDefect } from "./manifest-defect.ts";
 
 export type ManifestFile = {
   readonly table: string;
@@ -77,42 +73,32 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   } catch (cause) {
     throw new Fault(
       "INPUT_INVALID",
-      `${folder}/${MANIFEST_NAME} is not JSON; restore it, or export into a new folder.`,
-      {
-        cause,
-      },
+      `${folder}/${MANIFEST_NAME} is not JSON; restore it from a copy, or export into a new folder.`,
+      { cause },
     );
   }
-  if (!isManifest(parsed)) {
+  const defect = findManifestDefect(parsed);
+  if (defect !== null) {
     throw new Fault(
       "INPUT_INVALID",
-      `${folder}/${MANIFEST_NAME} is not the manifest of an export of format ${FORMAT}; export into a new folder.`,
+      `${folder}/${MANIFEST_NAME} is not as an export writes it: ${defect}. Restore it from a copy, or export into a new folder.`,
     );
   }
-  return parsed;
+  return parsed as Manifest;
 }
 
-const isFile = (value: unknown): value is ManifestFile =>
-  isJsonObject(value) &&
-  ["table", "path", "sha256"].every((name) => typeof value[name] === "string") &&
-  ["from", "to", "rows", "bytes"].every((name) => Number.isSafeInteger(value[name])) &&
-  // A manifest from elsewhere must not lead a check outside of the folder.
-  /^[a-z_]+\/\d+-\d+\.parquet$/.test(String(value.path));
-
-function isManifest(value: unknown): value is Manifest {
-  return (
-    isJsonObject(value) &&
-    value.format === FORMAT &&
-    isJsonObject(value.deployment) &&
-    ["step", "from", "to"].every((name) => Number.isSafeInteger(value[name])) &&
-    Array.isArray(value.tables) &&
-    value.tables.every((table) => isJsonObject(table) && typeof table.name === "string") &&
-    Array.isArray(value.files) &&
-    value.files.every(isFile)
-  );
+/** `before` is what this run has found or written: the lock of a run holds in its own database only. */
+export async function replaceManifest(folder: string, before: Manifest, after: Manifest): Promise<void> {
+  if (JSON.stringify(await readManifest(folder)) !== JSON.stringify(before)) {
+    throw new Fault(
+      "DATABASE_BUSY",
+      `${folder}/${MANIFEST_NAME} has changed since this run began: another process exports into this folder, from another database. Let one of them finish, and run this again.`,
+    );
+  }
+  await writeManifest(folder, after);
 }
 
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeWholeFile(folder, MANIFEST_NAME, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

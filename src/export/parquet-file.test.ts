@@ -67,14 +67,45 @@ describe("a Parquet file", () => {
     connection.closeSync();
   });
 
+  it("has several row groups, each with its own smallest and largest values", async () => {
+    const connection = await DuckDBConnection.create();
+    const path = join(await createTestFolder(), "rows.parquet");
+    const file = await ParquetFile.create(path, [
+      { name: "id", type: "int32", nullable: false },
+      { name: "words", type: "text", nullable: true },
+    ]);
+    const total = 120_000;
+    const wordsOf = (id: number) => (id % 3 === 0 ? null : `${id}`.padStart(20, "0"));
+    await file.append(Array.from({ length: total }, (_, id) => [id, wordsOf(id)]));
+    expect((await file.finish()).rows).toBe(total);
+    const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+    const groups = await read(
+      `select row_group_num_rows::integer, stats_min_value, stats_max_value, stats_null_count::integer
+       from parquet_metadata('${path}') where path_in_schema = 'words' order by row_group_id`,
+    );
+    // Sixteen bytes of each, the largest rounded up.
+    const first = (id: number) => `${id}`.padStart(20, "0").slice(0, 16);
+    expect(groups.map(([rows, least]) => [rows, least])).toEqual([
+      [50_000, first(1)],
+      [50_000, first(50_000)],
+      [20_000, first(100_000)],
+    ]);
+    for (const id of [1, 49_999, 50_000, 99_998, 100_001, 119_999])
+      expect(await read(`select id from '${path}' where words = '${wordsOf(id)}'`)).toEqual([[id]]);
+    expect(await read(`select count(*)::integer from '${path}' where words is null`)).toEqual([[total / 3]]);
+    connection.closeSync();
+  });
+
   it("sums 256 bits exactly in DuckDB", async () => {
     const connection = await DuckDBConnection.create();
     const path = join(await createTestFolder(), "rows.parquet");
     const file = await ParquetFile.create(path, [{ name: "amount", type: "decimal", nullable: false }]);
-    await file.append([[String(UINT256_MAX)], [String(UINT256_MAX)], ["1"]]);
+    await file.append([[String(UINT256_MAX)], [String(UINT256_MAX)], ["1"], ["9"], ["10"]]);
     await file.finish();
     const exact = await connection.runAndReadAll(`select sum(amount::bignum)::varchar from '${path}'`);
-    expect(exact.getRowsJson()).toEqual([[String(2n * UINT256_MAX + 1n)]]);
+    expect(exact.getRowsJson()).toEqual([[String(2n * UINT256_MAX + 20n)]]);
+    const ordered = await connection.runAndReadAll(`select amount from '${path}' order by amount::bignum`);
+    expect(ordered.getRowsJson().flat()).toEqual(["1", "9", "10", String(UINT256_MAX), String(UINT256_MAX)]);
     await expect(connection.runAndReadAll(`select sum(amount::hugeint) from '${path}'`)).rejects.toThrow(
       "Could not convert",
     );

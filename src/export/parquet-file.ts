@@ -2,16 +2,18 @@
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
+import { ColumnBuffer } from "./column-buffer.ts";
 import type { ExportColumn, ExportRow, ValueType } from "./export-table.ts";
 
 type WrittenFile = { readonly rows: number; readonly bytes: number; readonly sha256: string };
 
-// Both bound the memory of an export, and depend on nothing but the rows, so that every installation cuts alike.
+// Both bound the memory of an export, and depend on nothing but the rows, so that every installation cuts alike. Readers
+// are slower with smaller row groups, each of which they open by itself.
 const GROUP_ROWS_MAX = 50_000;
 const GROUP_BYTES_MAX = 32 * 1024 * 1024;
-const VALUE_BYTES = 8;
-
-const utf8 = new TextEncoder();
+// The file gets the first 16 bytes of a smallest or largest value; the writer recognizes by one more that it was longer.
+const STATISTIC_BYTES = 17;
+const CHUNK_BYTES = 1024 * 1024;
 
 const ELEMENTS: Readonly<Record<ValueType, Omit<SchemaElement, "name">>> = {
   boolean: { type: "BOOLEAN" },
@@ -24,22 +26,34 @@ const ELEMENTS: Readonly<Record<ValueType, Omit<SchemaElement, "name">>> = {
   json: { type: "BYTE_ARRAY", converted_type: "UTF8" },
 };
 
-/** One row group in memory; `offset` counts all bytes of the file. */
-class GroupBuffer extends ByteWriter {
-  takeBytes(): Uint8Array {
-    const bytes = this.getBytes();
+/** What is not on disk yet, in chunks: one buffer that doubles would be copied, and be three times as large meanwhile. */
+class ChunkWriter extends ByteWriter {
+  #full: Uint8Array[] = [];
+
+  override ensure(size: number): void {
+    if (this.index + size <= this.buffer.byteLength) return;
+    this.#full.push(this.getBytes());
+    this.buffer = new ArrayBuffer(Math.max(CHUNK_BYTES, size));
+    this.view = new DataView(this.buffer);
     this.index = 0;
-    return bytes;
+  }
+
+  /** They hold until something is appended. */
+  takeChunks(): readonly Uint8Array[] {
+    const chunks = [...this.#full, this.getBytes()];
+    this.#full = [];
+    this.index = 0;
+    return chunks;
   }
 }
 
 export class ParquetFile {
   readonly #handle: FileHandle;
   readonly #columns: readonly ExportColumn[];
-  readonly #buffer = new GroupBuffer();
+  readonly #unwritten = new ChunkWriter();
   readonly #writer: ParquetWriter;
   readonly #hash: Hash = createHash("sha256");
-  #group: unknown[][];
+  readonly #group: readonly ColumnBuffer[];
   #groupRows = 0;
   #groupBytes = 0;
   #rows = 0;
@@ -47,7 +61,7 @@ export class ParquetFile {
   private constructor(handle: FileHandle, columns: readonly ExportColumn[]) {
     this.#handle = handle;
     this.#columns = columns;
-    this.#group = columns.map(() => []);
+    this.#group = columns.map(({ type }) => new ColumnBuffer(type));
     const elements = columns.map(
       ({ name, type, nullable }): SchemaElement => ({
         name,
@@ -58,7 +72,7 @@ export class ParquetFile {
     // Snappy in JavaScript, because the same bytes must come out of every machine: zlib compresses differently by
     // processor, and Node 20 has no Zstandard.
     this.#writer = new ParquetWriter({
-      writer: this.#buffer,
+      writer: this.#unwritten,
       schema: [{ name: "schema", num_children: columns.length }, ...elements],
       codec: "SNAPPY",
     });
@@ -83,7 +97,7 @@ export class ParquetFile {
     await this.#flush();
     await this.#handle.sync();
     await this.#handle.close();
-    return { rows: this.#rows, bytes: this.#buffer.offset, sha256: this.#hash.digest("hex") };
+    return { rows: this.#rows, bytes: this.#unwritten.offset, sha256: this.#hash.digest("hex") };
   }
 
   /** After a failure, which is the one to report. */
@@ -92,37 +106,53 @@ export class ParquetFile {
   }
 
   #addToGroup(row: ExportRow): void {
-    for (const [index, { type }] of this.#columns.entries()) {
-      const value = row[index] ?? null;
-      this.#group[index]?.push(encodeValue(type, value));
-      this.#groupBytes += typeof value === "string" ? value.length : VALUE_BYTES;
-    }
+    for (const [index, column] of this.#group.entries())
+      this.#groupBytes += column.append(row[index] ?? null);
     this.#groupRows += 1;
     this.#rows += 1;
   }
 
   async #writeGroup(): Promise<void> {
-    const columnData = this.#columns.map(({ name }, index) => ({ name, data: this.#group[index] ?? [] }));
+    // The writer reads `data` when it comes to the column, so that the values of one column at a time are objects.
+    const columnData = this.#columns.map(({ name }, index) => {
+      const buffer = this.#group[index];
+      return {
+        name,
+        get data() {
+          return buffer?.read() ?? [];
+        },
+      };
+    });
     this.#writer.write({ columnData, rowGroupSize: this.#groupRows });
-    this.#group = this.#columns.map(() => []);
+    this.#detachStatistics();
+    for (const column of this.#group) column.clear();
     this.#groupRows = 0;
     this.#groupBytes = 0;
     await this.#flush();
   }
 
+  /** The writer keeps the smallest and largest value of each column until the end: as views of buffers used again. */
+  #detachStatistics(): void {
+    for (const { meta_data } of this.#writer.row_groups.at(-1)?.columns ?? []) {
+      const { statistics } = meta_data ?? {};
+      if (!statistics) continue;
+      const { min_value, max_value } = statistics;
+      Object.assign(statistics, { min_value: detach(min_value), max_value: detach(max_value) });
+    }
+  }
+
   async #flush(): Promise<void> {
-    const bytes = this.#buffer.takeBytes();
-    this.#hash.update(bytes);
-    // One call may write only a part, as where the disk is almost full.
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#handle.write(bytes, done);
-      done += bytesWritten;
+    for (const bytes of this.#unwritten.takeChunks()) {
+      this.#hash.update(bytes);
+      // One call may write only a part, as where the disk is almost full.
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#handle.write(bytes, done);
+        done += bytesWritten;
+      }
     }
   }
 }
 
-// Text as bytes: the smallest and largest value of a column are compared as bytes by readers, and the order of
-// JavaScript's strings differs from that of UTF-8.
-function encodeValue(type: ValueType, value: ExportRow[number]): unknown {
-  return typeof value === "string" && (type === "text" || type === "json") ? utf8.encode(value) : value;
+function detach(value: unknown): unknown {
+  return value instanceof Uint8Array ? value.slice(0, STATISTIC_BYTES) : value;
 }

@@ -7,24 +7,27 @@ import type { Log } from "../lib/log.ts";
 import { parseDeployment } from "../protocol/deployment.ts";
 import { type Checkpoint, readCheckpoint } from "../store/index/checkpoint.ts";
 import { readDeploymentIdentity, type StoredDeployment } from "../store/index/prepare.ts";
-import { readNewestBlockWithLogs, readStoredBlock } from "../store/index/range-rows.ts";
+import { findBlockWithLog, readNewestBlockWithLogs, readStoredBlock } from "../store/index/range-rows.ts";
 import { type RowDeclaration, readRowTablesState } from "../store/index/row-tables.ts";
-import { acquireLock } from "../store/postgres/advisory-lock.ts";
+import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
 import type { BlockRange, ExportTable } from "./export-table.ts";
 import { createExportTables } from "./export-tables.ts";
 import {
+  deleteOwnPartials,
   deleteUnlisted,
   partialPath,
   publishFile,
   readFileSize,
   syncFolder,
+  VIEWS_NAME,
   writeWholeFile,
 } from "./folder.ts";
-import { type Manifest, type ManifestFile, openManifest, writeManifest } from "./manifest.ts";
+import { type Manifest, type ManifestFile, openManifest, replaceManifest } from "./manifest.ts";
+import { filePath } from "./manifest-defect.ts";
 import { ParquetFile } from "./parquet-file.ts";
-import { formatViews, VIEWS_NAME } from "./views.ts";
+import { formatViews } from "./views.ts";
 
 type ExportOptions = {
   readonly database: Database;
@@ -36,6 +39,8 @@ type ExportOptions = {
   readonly step: number | null;
   /** Only ranges that end at a multiple of the step, so that files do not depend on when exports run. */
   readonly wholeRanges: boolean;
+  /** Logs after which a range ends before its step does; LOGS_PER_RANGE by default. */
+  readonly logsPerRange?: number;
   readonly log: Log;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -43,6 +48,8 @@ type ExportOptions = {
 
 /** About a day of a chain with a block every two seconds. */
 const DEFAULT_STEP = 50_000;
+// Bounds the size of a file, and how long a range keeps its snapshot, however busy the chain is.
+const LOGS_PER_RANGE = 500_000;
 // A range is read in one transaction: a statement sorts the rows of a table once.
 const STATEMENT_MS_MAX = 600_000;
 
@@ -58,37 +65,41 @@ export async function runExport(
 ): Promise<{ readonly manifest: Manifest; readonly added: readonly ManifestFile[] }> {
   const { database, folder, signal } = options;
   await mkdir(folder, { recursive: true });
-  // Two runs into one folder would list each other's files as half written. The lock ends with its process.
+  // Two runs into one folder would delete each other's files as left over. The lock ends with its process.
   const lock = await acquireLock(database, `export ${await realpath(folder)}`, { waitMs: 0, signal });
   if (!lock)
     throw new Fault("DATABASE_BUSY", `Another process exports into ${folder}; wait until it is done.`);
   try {
-    return await exportRanges(options);
+    return await exportRanges(lock, options);
   } finally {
     await lock.release();
   }
 }
 
-async function exportRanges(options: ExportOptions) {
-  const { database, folder, step } = options;
-  const position = await database.transaction((session) => readPosition(session, options), SNAPSHOT);
+async function exportRanges(lock: Lock, options: ExportOptions) {
+  const { folder, step } = options;
+  const { deployment, to } = await lock.transaction((session) => readPosition(session, options), SNAPSHOT);
   const { foldVersion, equivalentFoldVersions = [] } = options.declaration;
-  const tables = tablesOf(position.deployment);
-  const identity = { deployment: position.deployment, foldVersion, equivalentFoldVersions, tables };
+  const tables = tablesOf(deployment);
+  const names = tables.map(({ name }) => name);
+  const identity = { deployment, foldVersion, equivalentFoldVersions, tables };
   let manifest = await openManifest(folder, identity, { step, defaultStep: DEFAULT_STEP });
-  await assertSameChain(database, manifest, folder);
+  await lock.transaction((session) => assertSameChain(session, manifest, folder), SNAPSHOT);
   await assertFilesPresent(folder, manifest);
   const listed = new Set(manifest.files.map(({ path }) => path));
-  await deleteUnlisted(
-    folder,
-    tables.map(({ name }) => name),
-    listed,
-  );
-  for (const range of cutRanges(manifest, position.to, options.wholeRanges)) {
-    manifest = await exportRange(manifest, tables, range, options);
-    await writeManifest(folder, manifest);
+  await deleteUnlisted(folder, names, listed);
+  try {
+    for await (const range of cutRanges(manifest, to, options)) {
+      const next = await exportRange(lock, manifest, tables, range, options);
+      await replaceManifest(folder, manifest, next);
+      manifest = next;
+    }
+    await writeWholeFile(folder, VIEWS_NAME, formatViews(manifest));
+  } catch (error) {
+    // The first error is the one to report.
+    await deleteOwnPartials(folder, names).catch(() => undefined);
+    throw error;
   }
-  await writeWholeFile(folder, VIEWS_NAME, formatViews(manifest));
   return { manifest, added: manifest.files.filter(({ path }) => !listed.has(path)) };
 }
 
@@ -131,29 +142,35 @@ async function assertExportable(
   );
 }
 
-/** The ranges from where the manifest ends, cut at multiples of its step. */
-function* cutRanges({ to: from, step }: Manifest, to: number, wholeRanges: boolean): Generator<BlockRange> {
+/** The ranges from where the manifest ends, cut at multiples of its step and where they have many logs. */
+async function* cutRanges(
+  { to: from, step }: Manifest,
+  to: number,
+  { database, wholeRanges, logsPerRange = LOGS_PER_RANGE }: ExportOptions,
+): AsyncGenerator<BlockRange> {
   for (let start = from; start < to; ) {
     const cut = (Math.floor(start / step) + 1) * step;
-    if (wholeRanges && cut > to) return;
     const end = Math.min(cut, to);
-    yield { from: start, to: end };
-    start = end;
+    const full = await findBlockWithLog(database, { from: start, to: end }, logsPerRange);
+    if (full === null && wholeRanges && cut > to) return;
+    const range = { from: start, to: full === null ? end : full + 1 };
+    yield range;
+    start = range.to;
   }
 }
 
 /** Another chain may have the same id and contracts, as a local one that was started again. */
 async function assertSameChain(
-  database: Database,
-  { lastLogBlock }: Manifest,
+  session: QueryRunner,
+  { to, lastLogBlock }: Manifest,
   folder: string,
 ): Promise<void> {
-  if (lastLogBlock === null) return;
-  const stored = await readStoredBlock(database, lastLogBlock.number);
-  if (stored?.hash === lastLogBlock.hash) return;
+  const stored = await readNewestBlockWithLogs(session, to - 1);
+  if (stored?.number === lastLogBlock?.number && stored?.hash === lastLogBlock?.hash) return;
+  const describe = (block: Manifest["lastLogBlock"]) => (block ? `${block.number} ${block.hash}` : "none");
   throw new Fault(
     "DEPLOYMENT_MISMATCH",
-    `${folder} has blocks of another chain: block ${lastLogBlock.number} there is ${lastLogBlock.hash}, in the database ${stored?.hash ?? "it has no logs"}. Export into a new folder.`,
+    `${folder} has blocks of another chain: its newest block with logs before ${to} is ${describe(lastLogBlock)}, that of the database ${describe(stored)}. Export into a new folder.`,
   );
 }
 
@@ -171,16 +188,19 @@ async function assertFilesPresent(folder: string, { files }: Manifest): Promise<
 }
 
 async function exportRange(
+  lock: Lock,
   manifest: Manifest,
   tables: readonly ExportTable[],
   range: BlockRange,
   options: ExportOptions,
 ): Promise<Manifest> {
-  const { database, declaration, folder, log, clock, signal } = options;
+  const { declaration, folder, log, clock, signal } = options;
   const startedMs = clock.nowMs();
   const last = range.to - 1;
-  const { files, block, lastLogBlock } = await database.transaction(async (session) => {
-    // In the same snapshot: a rebuild may have replaced the tables since.
+  const { files, block, lastLogBlock } = await lock.transaction(async (session) => {
+    // A rebuild replaces the tables under this lock. Before the first statement, which takes the snapshot: otherwise
+    // names could lead to tables that are newer than the snapshot, and seem empty in it.
+    await session.query("lock table checkpoint in access share mode");
     await assertExportable(session, declaration, await readCheckpoint(session), last);
     const written: ManifestFile[] = [];
     for (const table of tables) {
@@ -221,7 +241,7 @@ async function writeTable(
   range: BlockRange,
   { folder, signal }: Pick<ExportOptions, "folder" | "signal">,
 ): Promise<ManifestFile | null> {
-  const path = `${name}/${range.from}-${range.to}.parquet`;
+  const path = filePath(name, range);
   let file: ParquetFile | null = null;
   try {
     for await (const rows of readPages(session, range)) {

@@ -4,8 +4,8 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Fault } from "../lib/fault.ts";
-import { listExportedFiles, readFileSize } from "./folder.ts";
-import { MANIFEST_NAME, readManifest } from "./manifest.ts";
+import { listExportedFiles, MANIFEST_NAME, readFileSize } from "./folder.ts";
+import { type ManifestFile, readManifest } from "./manifest.ts";
 
 type Verification = {
   readonly files: number;
@@ -20,12 +20,9 @@ export async function verifyExport(folder: string, signal: AbortSignal): Promise
   if (!manifest) throw new Fault("INPUT_INVALID", `${folder} has no ${MANIFEST_NAME}, so it has no export.`);
   const { files, tables } = manifest;
   const differences: string[] = [];
-  for (const { path, bytes, sha256 } of files) {
-    const size = await readFileSize(join(folder, path));
-    if (size === null) differences.push(`${path} is missing.`);
-    else if (size !== bytes) differences.push(`${path} has ${size} bytes instead of ${bytes}.`);
-    else if ((await hashFile(join(folder, path), signal)) !== sha256)
-      differences.push(`${path} has another content than when it was exported.`);
+  for (const file of files) {
+    const difference = await findDifference(folder, file, signal);
+    if (difference !== null) differences.push(`${file.path} ${difference}.`);
   }
   const listed = new Set(files.map(({ path }) => path));
   const found = await listExportedFiles(
@@ -38,6 +35,23 @@ export async function verifyExport(folder: string, signal: AbortSignal): Promise
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     differences: [...differences, ...unlisted],
   };
+}
+
+async function findDifference(
+  folder: string,
+  { path, bytes, sha256 }: ManifestFile,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    const size = await readFileSize(join(folder, path));
+    if (size === null) return "is missing";
+    if (size !== bytes) return `has ${size} bytes instead of ${bytes}`;
+    const isSame = (await hashFile(join(folder, path), signal)) === sha256;
+    return isSame ? null : "has another content than when it was exported";
+  } catch (error) {
+    signal.throwIfAborted();
+    return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 async function hashFile(path: string, signal: AbortSignal): Promise<string> {

@@ -1,8 +1,7 @@
 // The SQL that turns exported versions into tables: the state at the last exported block, and at any earlier one.
 import type { ExportColumn, ValueType } from "./export-table.ts";
+import { VIEWS_NAME } from "./folder.ts";
 import type { Manifest } from "./manifest.ts";
-
-export const VIEWS_NAME = "views.sql";
 
 const DUCKDB_TYPES: Readonly<Record<ValueType, string>> = {
   boolean: "boolean",

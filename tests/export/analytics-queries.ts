@@ -2,7 +2,7 @@
 
 const count = (table: string, where = "true") => `(select count(*)::varchar from ${table} where ${where})`;
 const sum = (rows: string, column: string) =>
-  `(select coalesce(sum(${column}::hugeint), 0)::varchar from ${rows})`;
+  `(select coalesce(sum(${column}::bignum), 0)::varchar from ${rows})`;
 
 // A quote that is committed again keeps the amount that was counted first.
 const FIRST_QUOTES =
@@ -36,8 +36,8 @@ function groupReceipts({ keys, from = "receipts r", where = "true", order, limit
   const groups = Object.entries(keys).map(([name, expression]) => `${expression} as ${name}`);
   return `select ${Object.keys(keys).join(", ")}, receipts::varchar as receipts,
       settled_volume::varchar as settled_volume, protocol_fees::varchar as protocol_fees
-    from (select ${groups.join(", ")}, count(*) as receipts, sum(amount::hugeint) as settled_volume,
-      sum(protocol_fee_amount::hugeint) as protocol_fees from ${from} where ${where} group by all) v
+    from (select ${groups.join(", ")}, count(*) as receipts, sum(amount::bignum) as settled_volume,
+      sum(protocol_fee_amount::bignum) as protocol_fees from ${from} where ${where} group by all) v
     order by ${order}${limit === undefined ? "" : ` limit ${limit}`}`;
 }
 
@@ -54,7 +54,7 @@ export const RANKINGS: Readonly<Record<string, string>> = {
   top_merchants: groupReceipts({
     keys: { merchant_id: "r.merchant_id", owner: "m.owner" },
     from: "receipts r join merchants m using (merchant_id)",
-    order: `${BY_VOLUME}, merchant_id::hugeint desc`,
+    order: `${BY_VOLUME}, merchant_id::bignum desc`,
     limit: 20,
   }),
   top_services: groupReceipts({
@@ -64,7 +64,7 @@ export const RANKINGS: Readonly<Record<string, string>> = {
       merchant_id: "s.merchant_id",
     },
     from: "receipts r join services s using (service_numeric_id)",
-    order: `${BY_VOLUME}, service_numeric_id::hugeint desc`,
+    order: `${BY_VOLUME}, service_numeric_id::bignum desc`,
     limit: 20,
   }),
   facilitator_volume: groupReceipts({
@@ -98,7 +98,7 @@ export function merchantFlows(token: string): string {
   return groupReceipts({
     keys: { merchant_id: "r.merchant_id" },
     where: `r.token = '${token}'`,
-    order: `${BY_VOLUME}, merchant_id::hugeint desc`,
+    order: `${BY_VOLUME}, merchant_id::bignum desc`,
     limit: 20,
   });
 }
@@ -108,7 +108,7 @@ export function payerFlows(token: string): string {
   return groupReceipts({
     keys: { agent: "r.agent", merchant_id: "r.merchant_id" },
     where: `r.token = '${token}' and r.merchant_id in (select merchant_id from (${merchantFlows(token)}))`,
-    order: `${BY_VOLUME}, merchant_id::hugeint desc, agent desc`,
+    order: `${BY_VOLUME}, merchant_id::bignum desc, agent desc`,
     limit: 20,
   });
 }
