@@ -1,6 +1,7 @@
 // The OpenAPI documents of all services, built from their declarations alone: no database, no node, no network.
 
 import { createDeploymentsEndpoint } from "../../src/api/deployments/endpoint.ts";
+import { DeploymentStates } from "../../src/api/deployments/state.ts";
 import { describeApi } from "../../src/api/describe.ts";
 import { createEventsEndpoint } from "../../src/api/events/endpoint.ts";
 import { createIntegrityEndpoint } from "../../src/api/integrity/endpoint.ts";
@@ -55,7 +56,7 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
   const endpoints = [
     createPreflightEndpoint({ run: unused }),
     createIntegrityEndpoint({ run: unused }),
-    createDeploymentsEndpoint([]),
+    createDeploymentsEndpoint(new DeploymentStates([])),
     createEventsEndpoint({ readEvents: unused, streams: { assertRoom: unused, open: unused } }),
     ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN, webhooks: null }),
   ];

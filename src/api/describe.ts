@@ -64,7 +64,7 @@ export function describeApi(
   ];
   const samples = {
     variable: "SEXTANT_API_URL",
-    fallback: "http://127.0.0.1:3001",
+    fallback: `http://127.0.0.1:3001${base}`,
     client: { option: "api" },
   } as const;
   const examples = { ...recordedExamples, responses: recordedResponses };

@@ -23,11 +23,12 @@ import type { Read, RunRead } from "../schema/reads/read.ts";
 import { REPORT_AGE_SECONDS_MAX, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
+import type { QueryRunner } from "../store/postgres/session.ts";
 import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/open-replicas.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
 import { siteFiles } from "../web/site-files.ts";
 import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
-import type { ServedDeployment } from "./deployments/state.ts";
+import { DeploymentStates } from "./deployments/state.ts";
 import { describeApi } from "./describe.ts";
 import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
@@ -47,7 +48,7 @@ type ServeApiOptions = {
   /** The path below which this deployment is served; absent at the root. */
   readonly base?: string;
   /** What this server serves, this deployment included; absent in a list of none. */
-  readonly deployments?: readonly ServedDeployment[];
+  readonly deployments?: DeploymentStates;
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
   /** Without it there are no webhooks. */
@@ -78,7 +79,7 @@ type ServedApi = {
 
 /** Adds the routes. */
 export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
-  const { database, log, base = "", deployments = [] } = options;
+  const { database, log, base = "", deployments = new DeploymentStates([]) } = options;
   const shutdown = new AbortController();
   const reads = [...indexReads, ...(options.writes ? writeReads : [])];
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
@@ -114,11 +115,8 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       webhooks: webhooks?.service ?? null,
     });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
-  const endpoints = [
-    ...createIndexEndpoints(read, deployments),
-    events.endpoint,
-    ...(writeService?.endpoints ?? []),
-  ];
+  const written = writeService?.endpoints ?? [];
+  const endpoints = [...createIndexEndpoints(read, deployments), events.endpoint, ...written];
   addReadRoutes(server, reads, { run: read, cache, waiters });
   const sendFor = createRouteSender(server.app);
   const mcp = createApiMcpEndpoint(reads, endpoints, sendFor);
@@ -131,7 +129,10 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const routes = addDocuments(server, reads, [...endpoints, mcp], options.base);
   const explorer =
     options.explorer &&
-    serveExplorer(server.app, { ...options.explorer, base, deployments, routes, sendFor, cache, log });
+    serveExplorer(server.app, {
+      ...{ ...options.explorer, base, routes, sendFor, cache, log },
+      deployments: deployments.served,
+    });
   pageRoutes = explorer?.cachedRoutes ?? [];
   return {
     describeReplicas: () => routed.replicas.map((replica) => replica.describe()),
@@ -149,10 +150,7 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
 }
 
 /** What reads the index, but is no list and no record of it. */
-function createIndexEndpoints(
-  run: RunRead,
-  deployments: NonNullable<ServeApiOptions["deployments"]>,
-): readonly Endpoint[] {
+function createIndexEndpoints(run: RunRead, deployments: DeploymentStates): readonly Endpoint[] {
   return [
     createPreflightEndpoint({ run }),
     createIntegrityEndpoint({ run }),
@@ -166,11 +164,13 @@ function openIndexReads(
   options: ServeApiOptions,
   cache: ResponseCache,
 ): { readonly routed: RoutedReads; readonly waiters: BlockWaiters } {
-  const { database, log, replicas = { databases: [], lagMsMax: 0 }, eventStreams = {} } = options;
+  const { database, log } = options;
+  const deployments = Math.max(1, options.deployments?.served.length ?? 0);
+  const { replicas = { databases: [], lagMsMax: 0 }, eventStreams = {} } = options;
   const metrics = createReplicaMetrics(options.registry ?? new Registry());
   const routed = openRoutedReads({
     ...{ database, replicas, log, observer: metrics },
-    openReaders: (each, { isReplica }) => openSourceReaders(each, { isReplica, eventStreams }),
+    openReaders: (each, { isReplica }) => openSourceReaders(each, { isReplica, eventStreams, deployments }),
     onState: (state) => {
       cache.observeState(state);
       waiters.observeHead(state.number);
@@ -230,7 +230,7 @@ function addDocuments(
 type StoredReport = Omit<IndexerReport, "audit"> & Partial<Pick<IndexerReport, "audit">>;
 
 /** Readiness of the index, derived from the report that the indexer stores. */
-export async function readIndexReadiness(database: Database): Promise<Readiness> {
+export async function readIndexReadiness(database: QueryRunner): Promise<Readiness> {
   try {
     const stored = await readIndexerStatus(database);
     if (!stored)

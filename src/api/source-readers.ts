@@ -14,10 +14,26 @@ type SourceReadersOptions = {
   /** A read that meets a broken connection there is sent to another server instead. */
   readonly isReplica?: boolean;
   readonly eventStreams?: Partial<EventStreamLimits>;
+  /** How many deployments this process reads from the server; 1 if absent. */
+  readonly deployments?: number;
 };
 
+type ReaderConnections = { readonly quick: number; readonly slow: number; readonly history: number };
+
 // History is read page by page; more connections would only take CPU time from other reads.
-const HISTORY_CONNECTIONS = 2;
+const ALONE: ReaderConnections = { quick: QUICK_READER_OPTIONS.connections, slow: 2, history: 2 };
+// Of all deployments together, while there are no more than ten: PostgreSQL's default of 100 leaves room for an indexer
+// and for other processes.
+const CONNECTIONS_MAX = 30;
+
+/** The connections of each of several deployments: every kind of read keeps at least one of its own. */
+export function shareConnections(deployments: number): ReaderConnections {
+  const each = Math.floor(CONNECTIONS_MAX / deployments);
+  const others = each >= 5 ? 2 : 1;
+  const quick = Math.min(ALONE.quick, Math.max(1, each - 2 * others));
+  return deployments === 1 ? ALONE : { quick, slow: others, history: others };
+}
+
 const HISTORY_STATEMENT_MS_MAX = 5_000;
 // Pages in flight of one client beside its streams.
 const PAGES_PER_CLIENT_MAX = 20;
@@ -25,11 +41,16 @@ const PAGES_MAX = 200;
 
 export function openSourceReaders(database: Database, options: SourceReadersOptions = {}): SourceReaders {
   const attempts = options.isReplica === true ? { attempts: 1 } : {};
-  const quick = openPipelinedReader(database, { ...QUICK_READER_OPTIONS, ...attempts });
-  const slow = openSlowReader(database, attempts);
+  const connections = shareConnections(options.deployments ?? 1);
+  const quick = openPipelinedReader(database, {
+    ...QUICK_READER_OPTIONS,
+    ...attempts,
+    connections: connections.quick,
+  });
+  const slow = openSlowReader(database, { ...attempts, connections: connections.slow });
   const history = openPipelinedReader(database, {
     ...attempts,
-    connections: HISTORY_CONNECTIONS,
+    connections: connections.history,
     readsPerConnectionMax: 1,
     statementTimeoutMs: HISTORY_STATEMENT_MS_MAX,
     purpose: "events",
@@ -39,7 +60,8 @@ export function openSourceReaders(database: Database, options: SourceReadersOpti
   const all = [quick, slow, history];
   return {
     index: openIndexReader({ quick, slow }).read,
-    history: openIndexReader({ quick, slow: shareFairly(history, options.eventStreams) }).read,
+    history: openIndexReader({ quick, slow: shareFairly(history, connections.history, options.eventStreams) })
+      .read,
     disconnect: () => {
       for (const reader of all) reader.disconnect();
     },
@@ -51,12 +73,13 @@ export function openSourceReaders(database: Database, options: SourceReadersOpti
 
 function shareFairly(
   history: PipelinedReader,
+  runningMax: number,
   eventStreams: Partial<EventStreamLimits> = {},
 ): StatementReaders["slow"] {
   const { streamsMax, streamsPerClientMax } = { ...EVENT_STREAM_LIMITS, ...eventStreams };
   // A stream waits for one page at a time, so that all of them can wait.
   const queue = createFairLimit({
-    runningMax: HISTORY_CONNECTIONS,
+    runningMax,
     runningPerKeyMax: 1,
     waitingMax: streamsMax + PAGES_MAX,
     waitingPerKeyMax: streamsPerClientMax + PAGES_PER_CLIENT_MAX,

@@ -8,6 +8,7 @@ import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
 import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
+import { DeploymentStates } from "./deployments/state.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 
@@ -160,7 +161,7 @@ export function describeApiTools(): readonly Tool[] {
   return createTools(indexReads, [
     createPreflightEndpoint({ run: unserved }),
     createIntegrityEndpoint({ run: unserved }),
-    createDeploymentsEndpoint([]),
+    createDeploymentsEndpoint(new DeploymentStates([])),
     ...createDocumentEndpoints({ store: { run: unserved, write: unserved }, publicBaseUrl: unserved }),
   ]);
 }

@@ -318,9 +318,11 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Delivers events to the registered webhooks and to those in SEXTANT_WEBHOOKS_FILE. API processes do the same unless\n" +
       "SEXTANT_WEBHOOK_DELIVERY=false; run as many as you like. Serves /health, /ready and /metrics on WEBHOOKS_PORT. With\n" +
-      "one of the options below it manages a webhook, by its id or name, and ends.",
+      "one of the options below it manages a webhook, by its id or name, and ends. Works on all deployments of NETWORK and\n" +
+      "DEPLOYMENTS, or on those that --deployment names.",
     options: {
       network,
+      deployment: deployments,
       list: { type: "boolean", description: "print all webhooks, one JSON object per line" },
       pause: { type: "string", valueName: "ID", description: "stop delivering; the cursor stays" },
       resume: { type: "string", valueName: "ID", description: "deliver again from the cursor" },
@@ -401,7 +403,8 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Copies the source data (logs, documents, metadata, payments) from the embedded database, or the one in\n" +
       "DATABASE_URL, into an empty schema of another PostgreSQL in one transaction, compares both, and rebuilds the rows\n" +
-      "from the logs. Stop the services first. The old database stays unchanged.",
+      "from the logs. Stop the services first. The old database stays unchanged. Copies every deployment of NETWORK and\n" +
+      "DEPLOYMENTS, unless --deployment names one.",
     options: {
       deployment,
       to: {
@@ -421,6 +424,7 @@ export const COMMANDS: readonly Command[] = [
       "With --publication it creates a publication for logical replication instead. See docs/export.md. Reads\n" +
       "DATABASE_URL and DATABASE_SCHEMA; the indexer may keep running. Exit code 1: --verify has found a difference.",
     options: {
+      deployment,
       parquet: { type: "string", valueName: "DIR", description: "the folder of the files" },
       to: {
         type: "string",

@@ -2,9 +2,11 @@
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
 import { databaseSettings, indexerSettings, nodesOfChain } from "../config/settings.ts";
 import { mountPath } from "../http/mounts.ts";
+import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Secret } from "../lib/secret.ts";
 import { type Deployment, readDeployment } from "../protocol/deployment.ts";
+import { isRebuildSchema } from "../store/index/rebuild-schema.ts";
 import { type CommandContext, readRepeatedOption, readStringOption } from "./command.ts";
 
 export type InstalledDeployment = {
@@ -32,7 +34,10 @@ const settings = {
 const SCHEMA_LENGTH_MAX = 48;
 
 /** All deployments that the configuration and --deployment name, the default one first. */
-async function readInstallation({ environment, options }: Given): Promise<readonly InstalledDeployment[]> {
+export async function readInstallation({
+  environment,
+  options,
+}: Given): Promise<readonly InstalledDeployment[]> {
   const config = readConfig(environment, settings);
   const first = await readDefault(config);
   const installed = [first];
@@ -80,22 +85,14 @@ export async function chooseServedDeployments(given: Given): Promise<readonly In
   return [...(first ? [first] : []), ...others.filter(isChosen)];
 }
 
-/** For commands on one deployment: the environment in which the chosen one is that of NETWORK. */
-export async function environmentOfChosen(given: Given): Promise<Environment> {
-  if (readChosen(given.options).length === 0) return given.environment;
-  const [chosen] = await chooseDeployments(given);
-  if (chosen === undefined) return given.environment;
-  const { source, databaseSchema, rpcUrls } = chosen;
-  const { RPC_URL: _default, ...rest } = given.environment;
-  return {
-    ...rest,
-    NETWORK: source,
-    DATABASE_SCHEMA: databaseSchema,
-    ...(rpcUrls.length === 0 ? {} : { RPC_URL: rpcUrls.map((url) => url.reveal()).join(",") }),
-  };
+/** For commands on one deployment: the chosen one; without a choice, the default one, whatever is wrong with others. */
+export async function chooseDeployment(given: Given): Promise<InstalledDeployment> {
+  if (readChosen(given.options).length === 0) return readDefault(readConfig(given.environment, settings));
+  const [first] = await chooseDeployments(given);
+  return assertDefined(first, "the chosen deployment");
 }
 
-/** A deployment without nodes cannot be indexed. */
+/** A deployment without nodes can neither be indexed nor compared with its chain. */
 export function assertNodes(deployments: readonly InstalledDeployment[]): void {
   for (const { name, base, rpcUrls, deployment } of deployments) {
     if (rpcUrls.length > 0) continue;
@@ -129,6 +126,12 @@ function toName({ network }: Deployment): string {
 /** Names have no underscore, so that two names never share a schema. */
 export function toSchema(schema: string, name: string): string {
   const own = `${schema}_${name.replaceAll("-", "_")}`;
+  if (isRebuildSchema(own)) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `The schema of the deployment ${name} would be ${own}, where the rows of another one are rebuilt; give it another network in its file.`,
+    );
+  }
   if (own.length <= SCHEMA_LENGTH_MAX) return own;
   throw new Fault(
     "CONFIG_INVALID",

@@ -13,7 +13,7 @@ import {
 } from "./context.ts";
 import { formatNumber } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { navigation } from "./navigation.ts";
+import { deploymentName, navigation } from "./navigation.ts";
 import type { PageView } from "./page.ts";
 
 /** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
@@ -63,7 +63,7 @@ export function renderDocument(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title === "Sextant" ? title : `${title} · Sextant`}</title>
+<title>${formatTitle(title, deploymentName(site.deployments, request))}</title>
 <link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
 <link rel="stylesheet" href="${site.assetPath("explorer.css")}">
 ${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"></script>\n`)}</head>
@@ -78,6 +78,12 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** Tabs of several deployments show the same pages. */
+function formatTitle(title: string, deployment: string | null): string {
+  const parts = [title, deployment, "Sextant"].filter((part) => part !== null);
+  return title === "Sextant" ? parts.slice(0, -1).join(" · ") : parts.join(" · ");
 }
 
 function searchForm({ base, block, path, query }: DocumentParts["request"]): Html {

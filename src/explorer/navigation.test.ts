@@ -55,6 +55,7 @@ describe("the navigation", () => {
     expect(text).toContain('<a href="/d/second/explorer" aria-current="true">second</a>');
     expect(text).toContain('href="/d/second/explorer/intents?block=7"');
     expect(text).toContain('href="/d/second/docs"');
-    expect(show("/events")).not.toContain("Deployments");
+    expect(text).toMatch(/<summary class="deployment">.*<span class="name">second<\/span><\/summary>/);
+    expect(show("/events")).not.toContain("deployment");
   });
 });

@@ -26,13 +26,22 @@ export function navigation({ nav, deployments }: Pick<Site, "nav" | "deployments
   return html`<nav class="menus" aria-label="Main"><ul>${menus}${deployments.length > 1 && deploymentMenu(deployments, place)}<li><a class="alone" href="${place.base}/docs">API</a></li></ul></nav>`;
 }
 
-/** To the first page of another deployment: its records and blocks are others. */
+/** The menu has the name of this one. It leads to the first page of another: its records and blocks are others. */
 function deploymentMenu(deployments: Site["deployments"], place: Here): Html {
   const links = deployments.map(
     ({ name, base }) =>
       html`<li><a href="${pagePath({ base }, "")}"${base === place.base && html` aria-current="true"`}>${name}</a></li>`,
   );
-  return html`<li><details class="menu" name="menu"><summary>Deployments</summary><ul>${links}</ul></details></li>`;
+  return html`<li><details class="menu" name="menu"><summary class="deployment"><span class="hidden">Deployment </span><span class="name">${deploymentName(deployments, place)}</span></summary><ul>${links}</ul></details></li>`;
+}
+
+/** Null where it is the only one: there is nothing to distinguish it from. */
+export function deploymentName(
+  deployments: Site["deployments"],
+  { base }: Pick<Place, "base">,
+): string | null {
+  if (deployments.length < 2) return null;
+  return deployments.find((each) => each.base === base)?.name ?? null;
 }
 
 function menuLink({ path, label }: NavSection["links"][number], place: Here): Html {

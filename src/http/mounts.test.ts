@@ -1,4 +1,5 @@
 // Apps below /d/:name: each sees its requests as if it were at the root, and all share one limit per client.
+import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../tests/support/quiet-log.ts";
 import { serializeResponse } from "./response.ts";
@@ -33,6 +34,18 @@ async function get(url: string): Promise<unknown> {
   return { status: response.status, ...((await response.json()) as object) };
 }
 
+/** The path as it is: fetch would resolve its dots. */
+function requestPath(url: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { path }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
 describe("an app below /d/:name", () => {
   it("gets what is below its path, as if it were at the root", async () => {
     const url = await start();
@@ -57,6 +70,28 @@ describe("an app below /d/:name", () => {
     expect(await get(`${url}/d/other-1/d/root/echo`)).toEqual(nothing);
     expect(await get(`${url}/kept?a=1`)).toEqual(nothing);
     expect(await get(`${url}/dx`)).toEqual(nothing);
+  });
+
+  it("is not reached by a path that only resembles it", async () => {
+    const url = await start();
+    const paths = [
+      "/d/../echo",
+      "/d/./other-1/echo",
+      "/d/%2e%2e/echo",
+      "/d/other-1%2fecho",
+      "/d/other-1/../echo",
+      "/d/other-1//echo",
+      "/d/other-1/%2e%2e/echo",
+      "/d/other-1%00/echo",
+      "/d/__proto__/echo",
+      "/d/constructor/echo",
+      `/d/${"x".repeat(12_000)}/echo`,
+      `/d${"/".repeat(12_000)}`,
+      `${url}/d/other-1/echo`,
+    ];
+    for (const path of paths) {
+      expect([path.slice(0, 40), await requestPath(url, path)]).toEqual([path.slice(0, 40), 404]);
+    }
   });
 
   it("counts requests together with all other apps", async () => {

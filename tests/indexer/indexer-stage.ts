@@ -4,6 +4,7 @@ import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { type LocalChain, type LocalChainOptions, startLocalChain } from "@sextant/local-chain/local-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
 import { openWorld } from "@sextant/simulator/world";
+import { numberToHex } from "viem";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import { toDeployment } from "../support/index/test-index.ts";
 
@@ -13,12 +14,14 @@ export type IndexerStage = {
   /** The same, as the simulator knows it. */
   readonly local: LocalDeployment;
   /** Runs some steps with new accounts, which do not depend on blocks that a reorg removed. */
-  runSteps(steps: number): Promise<void>;
+  runSteps(steps: number, pace?: { readonly stepsPerSecond: number }): Promise<void>;
   head(): Promise<{ readonly number: number; readonly hash: string }>;
 };
 
 // The simulator uses forty accounts; a hundred separates the runs.
 const CAST_SIZE = 100;
+const ACTS_PER_FUNDING = 10;
+const OWNER_WEI = 10n ** 24n;
 const FIRST_CAST = 1_000;
 
 export async function openIndexerStage(
@@ -33,7 +36,10 @@ export async function openIndexerStage(
     chain,
     deployment: toDeployment(local),
     local,
-    async runSteps(steps) {
+    async runSteps(steps, pace) {
+      // Each cast takes a part of what the owner has: of a million, 24 of them.
+      if (acts > 0 && acts % ACTS_PER_FUNDING === 0)
+        await request("hardhat_setBalance", [chain.accounts.owner.address, numberToHex(OWNER_WEI)]);
       // A new world each time, because it reads the nonces of the accounts.
       const world = await openWorld({ request, deployment: local, seed: seed + acts });
       await runSimulator({
@@ -41,6 +47,7 @@ export async function openIndexerStage(
         seed: seed + acts,
         steps,
         firstAccountIndex: FIRST_CAST + acts * CAST_SIZE,
+        ...pace,
       });
       acts += 1;
     },

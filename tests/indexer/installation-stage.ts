@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { CommandContext, RunCommand } from "../../src/cli/command.ts";
 import { apiCommand } from "../../src/cli/commands/api.ts";
 import { indexerCommand } from "../../src/cli/commands/indexer.ts";
+import { webhooksCommand } from "../../src/cli/commands/webhooks.ts";
 import { tables } from "../../src/protocol/domains.ts";
-import { openDatabase } from "../../src/store/postgres/database.ts";
+import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { createTestDatabase, formatConnectionUrl } from "../support/database/test-database.ts";
 import { digestTables } from "../support/digest-tables.ts";
 import { silentLog } from "../support/quiet-log.ts";
@@ -15,26 +16,36 @@ import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 type Environment = Readonly<Record<string, string>>;
 type Options = CommandContext["options"];
 
-export type RunningService = { readonly url: string; stop(): Promise<void> };
+export type RunningService = {
+  readonly url: string;
+  /** Rejects if it fails. */
+  readonly ended: Promise<unknown>;
+  stop(): Promise<void>;
+};
 
 export type InstallationStage = {
   /** By name: `local` is the default one. */
   readonly stages: ReadonlyMap<string, IndexerStage>;
   readonly environment: Environment;
   fileOf(name: string): string;
-  start(command: "api" | "indexer", options?: Options, environment?: Environment): Promise<RunningService>;
-  run(command: RunCommand, options?: Options): Promise<{ readonly code: number; readonly out: string }>;
+  start(
+    command: keyof typeof COMMANDS,
+    options?: Options,
+    environment?: Environment,
+  ): Promise<RunningService>;
+  run(
+    command: RunCommand,
+    options?: Options,
+    environment?: Environment,
+  ): Promise<{ readonly code: number; readonly out: string }>;
+  query(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   digest(schema: string): Promise<Readonly<Record<string, string>>>;
-  connections(): Promise<number>;
   close(): Promise<void>;
 };
 
 const CHAINS = { local: 31_337, second: 31_338, "third-one": 31_339 } as const;
 const STEPS = 6;
-const COMMANDS = { api: apiCommand, indexer: indexerCommand };
-
-const COUNT_CONNECTIONS =
-  "select count(*) from pg_stat_activity where datname = current_database() and application_name like 'sextant %'";
+const COMMANDS = { api: apiCommand, indexer: indexerCommand, webhooks: webhooksCommand };
 
 export async function openInstallationStage(): Promise<InstallationStage> {
   const place = await createTestDatabase();
@@ -60,6 +71,7 @@ export async function openInstallationStage(): Promise<InstallationStage> {
     RPC_URL_31340: "http://127.0.0.1:1",
     API_PORT: "0",
     INDEXER_PORT: "0",
+    WEBHOOKS_PORT: "0",
   };
   const started: RunningService[] = [];
   const inspect = await openDatabase({
@@ -78,26 +90,19 @@ export async function openInstallationStage(): Promise<InstallationStage> {
       started.push(service);
       return service;
     },
-    async run(command, options = {}) {
+    async run(command, options = {}, chosen = environment) {
       let out = "";
       const print = (text: string) => {
         out += text;
       };
       const stop = new AbortController().signal;
-      const code = await command({ environment, options, log: silentLog, print, stop });
+      const code = await command({ environment: chosen, options, log: silentLog, print, stop });
       return { code, out };
     },
-    digest: (schema) =>
-      inspect.transaction(async (session) => {
-        await session.query(`set local search_path to "${schema}"`);
-        return digestTables(session, tables, 0);
-      }),
-    async connections() {
-      const { rows } = await inspect.query<{ count: string }>(COUNT_CONNECTIONS);
-      return Number(rows[0]?.count);
-    },
+    digest: (schema) => digestSchema(inspect, schema),
+    query: async (text) => (await inspect.query(text)).rows,
     async close() {
-      for (const service of started) await service.stop();
+      await Promise.allSettled(started.map((service) => service.stop()));
       for (const { chain } of stages.values()) await chain.stop();
       await inspect.close();
       await place.drop();
@@ -106,7 +111,19 @@ export async function openInstallationStage(): Promise<InstallationStage> {
   };
 }
 
-async function startService(
+export function digestSchema(database: Database, schema: string): Promise<Readonly<Record<string, string>>> {
+  return database.transaction(async (session) => {
+    await session.query(`set local search_path to "${schema}"`);
+    return digestTables(session, tables, 0);
+  });
+}
+
+/** The limit of the test ends it. */
+export async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+export async function startService(
   command: RunCommand,
   given: Pick<CommandContext, "environment" | "options">,
 ): Promise<RunningService> {
@@ -120,6 +137,7 @@ async function startService(
   const url = await Promise.race([listening, ended.then(() => "")]);
   return {
     url,
+    ended,
     async stop() {
       shutdown.abort();
       await ended;

@@ -4,7 +4,7 @@ import { mountPath } from "../../http/mounts.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
-import { type DeploymentState, readDeploymentState, type ServedDeployment } from "./state.ts";
+import type { DeploymentState, DeploymentStates, ServedDeployment } from "./state.ts";
 
 const text: JsonSchema = { type: "string" };
 const uint: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
@@ -42,18 +42,7 @@ const RESPONSE: JsonSchema = {
   ...closedObject({ deployments: { type: "array", items: DEPLOYMENT } }),
 };
 
-// Indexers report once a second. However many ask, each database is read that often.
-const STATE_MS_MAX = 1_000;
-
-export function createDeploymentsEndpoint(served: readonly ServedDeployment[]): Endpoint {
-  let kept: { readonly sinceMs: number; readonly states: Promise<readonly DeploymentState[]> } | null = null;
-  const readStates = () => {
-    const nowMs = performance.now();
-    if (kept === null || nowMs - kept.sinceMs > STATE_MS_MAX) {
-      kept = { sinceMs: nowMs, states: Promise.all(served.map(readDeploymentState)) };
-    }
-    return kept.states;
-  };
+export function createDeploymentsEndpoint(states: DeploymentStates): Endpoint {
   return {
     method: "GET",
     path: "/deployments",
@@ -68,8 +57,8 @@ export function createDeploymentsEndpoint(served: readonly ServedDeployment[]): 
     // For a query that is not percent-encoded text.
     errorStatuses: [400],
     handle: async () => {
-      const states = await readStates();
-      const deployments = served.map((each, index) => describe(each, states[index] as DeploymentState));
+      const read = await states.read();
+      const deployments = states.served.map((each, index) => describe(each, read[index] as DeploymentState));
       return { status: 200, body: { deployments }, headers: { "cache-control": "no-store" } };
     },
   };

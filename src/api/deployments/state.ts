@@ -9,6 +9,7 @@ import {
 } from "../../store/index/checkpoint.ts";
 import { readDeploymentIdentity } from "../../store/index/prepare.ts";
 import type { Database } from "../../store/postgres/database.ts";
+import type { QueryRunner } from "../../store/postgres/session.ts";
 
 /** A deployment that this process serves. */
 export type ServedDeployment = {
@@ -32,13 +33,35 @@ export type DeploymentState = {
   readonly readiness: Readiness;
 };
 
+// Indexers report once a second. However many ask, each index is read that often.
+const STATE_MS_MAX = 1_000;
+
+/** The states of all deployments of a process: one for all of its paths, each of which shows all of them. */
+export class DeploymentStates {
+  readonly served: readonly ServedDeployment[];
+  #kept: { readonly sinceMs: number; readonly states: Promise<readonly DeploymentState[]> } | null = null;
+
+  constructor(served: readonly ServedDeployment[]) {
+    this.served = served;
+  }
+
+  /** In the order of `served`. */
+  read(): Promise<readonly DeploymentState[]> {
+    const nowMs = performance.now();
+    if (this.#kept === null || nowMs - this.#kept.sinceMs > STATE_MS_MAX) {
+      this.#kept = { sinceMs: nowMs, states: Promise.all(this.served.map(readDeploymentState)) };
+    }
+    return this.#kept.states;
+  }
+}
+
 const UNREADABLE = { fingerprint: null, checkpoint: null, phase: null, chainBlock: null, lag: null };
 
 /** Never rejects: one index that cannot be read must not hide the others. */
 export async function readDeploymentState({
   database,
   checkReadiness,
-}: Pick<ServedDeployment, "database" | "checkReadiness">): Promise<DeploymentState> {
+}: Pick<ServedDeployment, "checkReadiness"> & { readonly database: QueryRunner }): Promise<DeploymentState> {
   try {
     const identity = await readDeploymentIdentity(database);
     const checkpoint = await readCheckpoint(database);

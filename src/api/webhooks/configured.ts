@@ -26,6 +26,7 @@ const FILE_SCHEMA = {
         type: "object",
         properties: {
           name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" },
+          deployment: { type: "string" },
           url: { type: "string" },
           filter: WEBHOOK_FILTER,
           finality: { type: "string", enum: FINALITIES },
@@ -43,6 +44,7 @@ const FILE_SCHEMA = {
 
 type FileEntry = {
   readonly name: string;
+  readonly deployment?: string;
   readonly url: string;
   readonly filter?: Readonly<Record<string, unknown>>;
   readonly finality?: Finality;
@@ -50,20 +52,38 @@ type FileEntry = {
   readonly allow_private?: boolean;
 };
 
-/** Reads the file and stores what it says. Without one nothing changes: another process may have it. */
+/** A deployment that the file may name. */
+export type WebhookDeployment = {
+  readonly name: string;
+  /** Whether entries without a deployment belong to it. */
+  readonly isDefault: boolean;
+  readonly chainId: number;
+  /** Null where another process stores its webhooks. */
+  readonly store: RecordStore | null;
+};
+
+/**
+ * Reads the file and stores what it says in the deployment that each entry names. Without a file nothing changes:
+ * another process may have it.
+ */
 export async function storeWebhooksFile(
-  store: RecordStore,
-  { path, chainId }: { readonly path: string | null; readonly chainId: number },
+  path: string | null,
+  deployments: readonly WebhookDeployment[],
 ): Promise<void> {
   if (path === null) return;
-  const configured = await readWebhooksFile(path, chooseNetwork(chainId));
-  await store.write({ client: "operator", tables: ["webhooks"] }, (rows) =>
-    storeConfiguredWebhooks(rows, configured),
-  );
+  const entriesOf = await readWebhooksFile(path, deployments);
+  for (const [{ store }, configured] of entriesOf) {
+    await store?.write({ client: "operator", tables: ["webhooks"] }, (rows) =>
+      storeConfiguredWebhooks(rows, configured),
+    );
+  }
 }
 
 /** Throws a Fault that names the file and what is wrong with it. */
-async function readWebhooksFile(path: string, network: PublicNetwork | null): Promise<readonly NewWebhook[]> {
+async function readWebhooksFile(
+  path: string,
+  deployments: readonly WebhookDeployment[],
+): Promise<ReadonlyMap<WebhookDeployment, readonly NewWebhook[]>> {
   try {
     const content = parseStrictJson(await readFile(path), "The file");
     const validate = new Ajv2020({ strict: true }).compile(FILE_SCHEMA);
@@ -72,13 +92,39 @@ async function readWebhooksFile(path: string, network: PublicNetwork | null): Pr
       throw new Error(`${problem?.instancePath || "The file"} ${problem?.message}.`);
     }
     const { webhooks } = content as { readonly webhooks: readonly FileEntry[] };
-    const names = new Set(webhooks.map(({ name }) => name));
-    if (names.size < webhooks.length) throw new Error("Two webhooks have the same name.");
-    return webhooks.map((entry) => readEntry(entry, network));
+    assertKnown(webhooks, deployments);
+    return new Map(
+      deployments.map((each) => [
+        each,
+        readEntries(
+          webhooks.filter((entry) => isFor(entry, each)),
+          each,
+        ),
+      ]),
+    );
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new Fault("CONFIG_INVALID", `SEXTANT_WEBHOOKS_FILE ${path} cannot be used: ${problem}`, { cause });
   }
+}
+
+function isFor({ deployment }: FileEntry, { name, isDefault }: WebhookDeployment): boolean {
+  return deployment === undefined ? isDefault : deployment === name;
+}
+
+function assertKnown(webhooks: readonly FileEntry[], deployments: readonly WebhookDeployment[]): void {
+  const unknown = webhooks.find((entry) => !deployments.some((each) => isFor(entry, each)));
+  if (unknown === undefined) return;
+  const known = deployments.map(({ name }) => name).join(", ");
+  throw new Error(`The deployment of ${unknown.name} is not one of ${known}.`);
+}
+
+/** A name is unique within its deployment. */
+function readEntries(entries: readonly FileEntry[], { chainId }: WebhookDeployment): readonly NewWebhook[] {
+  const names = new Set(entries.map(({ name }) => name));
+  if (names.size < entries.length) throw new Error("Two webhooks have the same name.");
+  const network = chooseNetwork(chainId);
+  return entries.map((entry) => readEntry(entry, network));
 }
 
 function readEntry(entry: FileEntry, network: PublicNetwork | null): NewWebhook {

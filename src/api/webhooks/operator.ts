@@ -1,6 +1,6 @@
 // What the operator can do with every webhook, from the command line.
 import { Fault } from "../../lib/fault.ts";
-import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
+import type { RecordStore } from "../../schema/record-store.ts";
 import { changeWebhook, describeWebhook, listWebhooks, type WebhookRecordRow } from "./records.ts";
 import { toWebhook } from "./rows.ts";
 import { readChange, sendTest, type WebhookService } from "./service.ts";
@@ -15,18 +15,31 @@ export type OperatorRequest =
       readonly from: string | undefined;
     };
 
-/** What to print: a line of JSON for each webhook, or the secret. */
+/** A deployment whose webhooks the operator manages. */
+export type OperatorPlace = {
+  readonly deployment: string;
+  readonly store: RecordStore;
+  readonly service: WebhookService;
+};
+
+/** What to print: a line of JSON for each webhook, or the secret. With several deployments each line names its own. */
 export async function manageAsOperator(
   request: OperatorRequest,
-  store: RecordStore,
-  service: WebhookService,
+  places: readonly OperatorPlace[],
 ): Promise<string> {
-  const { signer } = service;
+  const formatLine = (row: WebhookRecordRow, { deployment, service }: OperatorPlace) => {
+    const described = describeWebhook(row, service.signer);
+    return `${JSON.stringify(places.length > 1 ? { deployment, ...described } : described)}\n`;
+  };
   if (request.action === "list") {
-    const rows = await listWebhooks(store, null);
-    return rows.map((row) => `${JSON.stringify(describeWebhook(row, signer))}\n`).join("");
+    const lines = places.map(async (place) =>
+      (await listWebhooks(place.store, null)).map((row) => formatLine(row, place)),
+    );
+    return (await Promise.all(lines)).flat().join("");
   }
-  const found = await findByIdOrName(store, request.webhook);
+  const { found, place } = await findByIdOrName(places, request.webhook);
+  const { store, service } = place;
+  const { signer } = service;
   if (request.action === "secret") return `${signer.secretOf(found.id, found.generation)}\n`;
   if (request.action === "test") return `${JSON.stringify(await sendTest(toWebhook(found), service))}\n`;
   const { action, from } = request;
@@ -35,11 +48,27 @@ export async function manageAsOperator(
     changeWebhook(rows, found.id, change),
   );
   const secret = action === "rotate" ? `${signer.secretOf(row.id, row.generation)}\n` : "";
-  return `${JSON.stringify(describeWebhook(row, signer))}\n${secret}`;
+  return formatLine(row, place) + secret;
 }
 
-async function findByIdOrName(rows: StatementRunner, wanted: string): Promise<WebhookRecordRow> {
-  const found = (await listWebhooks(rows, null)).find(({ id, name }) => id === wanted || name === wanted);
-  if (!found) throw new Fault("NOT_FOUND", "No webhook has this id or name; --list shows all of them.");
-  return found;
+type FoundWebhook = { readonly found: WebhookRecordRow; readonly place: OperatorPlace };
+
+/** Ids are unique everywhere, names within a deployment. */
+async function findByIdOrName(places: readonly OperatorPlace[], wanted: string): Promise<FoundWebhook> {
+  const matches: FoundWebhook[] = [];
+  for (const place of places) {
+    const rows = await listWebhooks(place.store, null);
+    for (const found of rows)
+      if (found.id === wanted || found.name === wanted) matches.push({ found, place });
+  }
+  const [first, ...others] = matches;
+  if (!first) throw new Fault("NOT_FOUND", "No webhook has this id or name; --list shows all of them.");
+  if (others.length > 0) {
+    const names = matches.map(({ place }) => place.deployment).join(", ");
+    throw new Fault(
+      "USAGE_INVALID",
+      `Several deployments have a webhook of this name: ${names}; choose one with --deployment, or use the id.`,
+    );
+  }
+  return first;
 }

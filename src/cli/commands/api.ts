@@ -1,6 +1,6 @@
 // `sextant api`: serves the indexing API of each deployment. Any number of processes can share one database.
 import { Registry } from "prom-client";
-import type { ServedDeployment } from "../../api/deployments/state.ts";
+import { DeploymentStates, type ServedDeployment } from "../../api/deployments/state.ts";
 import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
@@ -11,7 +11,6 @@ import {
   apiSettings,
   databaseSettings,
   eventSettings,
-  indexerSettings,
   listenSettings,
   replicaSettings,
   requestSettings,
@@ -27,9 +26,9 @@ import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabases, openConfiguredReplicas } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { openRecordStore } from "../../store/postgres/record-store.ts";
 import type { RunCommand } from "../command.ts";
-import { chooseServedDeployments, type InstalledDeployment } from "../installation.ts";
+import { chooseServedDeployments, type InstalledDeployment, readInstallation } from "../installation.ts";
+import { toWebhookDeployments } from "../webhook-deployments.ts";
 
 /** Of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
@@ -43,8 +42,6 @@ const settings = {
   ...requestSettings,
   ...writeSettings,
   ...webhookSettings,
-  network: indexerSettings.network,
-  rpcUrls: indexerSettings.rpcUrls,
 };
 
 type ApiConfig = Config<typeof settings>;
@@ -70,10 +67,12 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   const { checkReadiness, registry } = assertDefined(first, "the default deployment");
   const server = createHttpServer({ ...config, log, registry, checkReadiness });
   const listened = { url: "" };
-  for (const each of installed) apis.push(serveOne(server, each, { config, installed, listened }));
+  const deployments = new DeploymentStates(installed);
+  for (const each of installed) apis.push(serveOne(server, each, { config, deployments, listened }));
   try {
     for (const { database, deployment } of installed) await assertSameDeployment(database, deployment);
-    await storeOperatorWebhooks(config, assertDefined(first, "the default deployment"));
+    const all = await readInstallation({ environment, options });
+    await storeWebhooksFile(config.webhooksFile, toWebhookDeployments(all, installed));
     addStatusRoutes(server.app, mergeMetrics(installed.map((each) => each.registry)));
     const { host, apiPort: port } = config;
     listened.url = await server.listen({ host, port, portVariable: "API_PORT" });
@@ -107,7 +106,7 @@ type ServedInstallation = InstalledDeployment &
 
 type Surroundings = {
   readonly config: ApiConfig;
-  readonly installed: readonly ServedInstallation[];
+  readonly deployments: DeploymentStates;
   /** The URL is known once the server listens. */
   readonly listened: { readonly url: string };
 };
@@ -116,10 +115,11 @@ type Surroundings = {
 function serveOne(
   server: HttpServer,
   each: ServedInstallation,
-  { config, installed, listened }: Surroundings,
+  { config, deployments, listened }: Surroundings,
 ): ReturnType<typeof serveApi> {
   const { name, base, deployment, database, replicas, rpcUrls, log, registry, checkReadiness } = each;
-  if (installed.length > 1) registry.setDefaultLabels({ deployment: name });
+  const { length } = deployments.served;
+  if (length > 1) registry.setDefaultLabels({ deployment: name });
   const app = server.mount(name, base === "" ? undefined : { log, registry, checkReadiness });
   const listenUrl = () => listened.url + base;
   const publicBaseUrl = config.publicBaseUrl === null ? null : config.publicBaseUrl + base;
@@ -129,21 +129,13 @@ function serveOne(
   const isIndexReady = async () => (await checkReadiness()).ready;
   const eventStreams = {
     // Together below the limit of connections, so that ordinary requests always find one.
-    streamsMax: Math.floor(config.eventStreamsMax / installed.length),
+    streamsMax: Math.floor(config.eventStreamsMax / length),
     streamsPerClientMax: config.eventStreamsPerClientMax,
   };
   const native = findChainById(chainId)?.native ?? UNNAMED_COIN;
   const chain = { explorerUrl: null, tokens: {}, native, ...deployment };
   const explorer = { chain, publicUrl: () => publicBaseUrl ?? listenUrl() };
-  const cacheBytesMax = Math.floor(CACHE_BYTES_MAX / installed.length);
-  const common = { database, replicas, log, registry, base, deployments: installed, explorer, cacheBytesMax };
+  const cacheBytesMax = Math.floor(CACHE_BYTES_MAX / length);
+  const common = { database, replicas, log, registry, base, deployments, explorer, cacheBytesMax };
   return serveApi(app, { ...common, writes, webhooks: { config, chainId }, isIndexReady, eventStreams });
-}
-
-/** The operator's file names webhooks of the default deployment. */
-async function storeOperatorWebhooks(
-  { webhooksFile: path }: ApiConfig,
-  { database, chainId }: ServedInstallation,
-): Promise<void> {
-  await storeWebhooksFile(openRecordStore(database), { path, chainId });
 }

@@ -4,26 +4,22 @@ import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings, readVersion, splitRpcUrls } from "../../config/settings.ts";
-import { Fault } from "../../lib/fault.ts";
+import { databaseSettings, readVersion, splitRpcUrls } from "../../config/settings.ts";
 import type { Log } from "../../lib/log.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
 import { insertAudit } from "../../store/index/integrity.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { type RunCommand, readIntegerOption } from "../command.ts";
-import { environmentOfChosen } from "../installation.ts";
+import { assertNodes, chooseDeployment } from "../installation.ts";
 
 export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const block = readIntegerOption(options, "block", 0);
   const sample = readIntegerOption(options, "sample", 1);
-  const chosen = await environmentOfChosen({ environment, options });
-  const config = readConfig(chosen, { ...databaseSettings, ...indexerSettings });
-  if (config.rpcUrls.length === 0) {
-    throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to compare with.");
-  }
-  const deployment = await readDeployment(config.network);
-  const { http: urls } = splitRpcUrls(config.rpcUrls);
+  const chosen = await chooseDeployment({ environment, options });
+  assertNodes([chosen]);
+  const { deployment, databaseSchema } = chosen;
+  const config = { ...readConfig(environment, databaseSettings), databaseSchema };
+  const { http: urls } = splitRpcUrls(chosen.rpcUrls);
   const rpc = createRpc({ urls, chainId: deployment.chainId, log, onCall: null });
   try {
     const verified = await verifyDeployment(rpc, deployment, { signal: stop });

@@ -32,32 +32,31 @@ export const deploymentsCommand: RunCommand = async (context) => {
 };
 
 async function list(
-  { print, log }: CommandContext,
+  { print }: CommandContext,
   config: DatabaseConfig,
   installed: readonly InstalledDeployment[],
   database: Database,
 ): Promise<number> {
   const stored = new Set([config.databaseSchema, ...(await listSiblingSchemas(database))]);
   for (const { name, databaseSchema, deployment } of installed) {
-    const state = stored.has(databaseSchema) ? await readState(config, databaseSchema, log) : null;
+    const state = stored.has(databaseSchema) ? await readState(database, databaseSchema) : null;
     print(formatLine(name, { schema: databaseSchema, chain: `chain ${deployment.chainId}`, state }));
     stored.delete(databaseSchema);
   }
   for (const schema of stored) {
-    const state = await readState(config, schema, log);
+    const state = await readState(database, schema);
     const name = schema.slice(config.databaseSchema.length + 1).replaceAll("_", "-");
     print(formatLine(name, { schema, chain: "not configured", state }));
   }
   return 0;
 }
 
-async function readState(config: DatabaseConfig, databaseSchema: string, log: Log): Promise<DeploymentState> {
-  const { database, close } = await openSchema(config, databaseSchema, log);
-  try {
-    return await readDeploymentState({ database, checkReadiness: () => readIndexReadiness(database) });
-  } finally {
-    await close();
-  }
+/** As it is: another installation may have the schema, with another version. */
+function readState(database: Database, schema: string): Promise<DeploymentState> {
+  return database.transaction(async (session) => {
+    await session.query(`set local search_path to "${schema}"`);
+    return readDeploymentState({ database: session, checkReadiness: () => readIndexReadiness(session) });
+  });
 }
 
 function openSchema(config: DatabaseConfig, databaseSchema: string, log: Log): Promise<ConfiguredDatabase> {
@@ -101,7 +100,13 @@ async function drop(
       );
     }
     try {
-      const { events, written } = await countContents(database);
+      const { events, written, payments } = await countContents(database);
+      if (payments > 0) {
+        throw new Fault(
+          "USAGE_INVALID",
+          `The schema ${schema} has ${payments.toLocaleString("en")} records of payments: it is the default one of another installation, whose DATABASE_SCHEMA it is. Nothing was deleted.`,
+        );
+      }
       print(
         `The schema ${schema} has ${events.toLocaleString("en")} events, which an indexer can read again from the chain, and ${written.toLocaleString("en")} records that clients have written (documents, metadata, schemas, webhooks), which are nowhere else.\n`,
       );

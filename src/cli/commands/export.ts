@@ -2,9 +2,10 @@
 import { join, resolve } from "node:path";
 import { readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
+import { VIEWS_NAME } from "../../export/folder.ts";
 import { runExport } from "../../export/run-export.ts";
 import { verifyExport } from "../../export/verify-export.ts";
-import { VIEWS_NAME } from "../../export/views.ts";
+
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
@@ -13,6 +14,7 @@ import type { Database } from "../../store/postgres/database.ts";
 import { ensurePublication } from "../../store/postgres/publication.ts";
 import { type CommandContext, type RunCommand, readIntegerOption, readStringOption } from "../command.ts";
 import { INTERRUPTED, OutputError } from "../exit-codes.ts";
+import { chooseDeployment } from "../installation.ts";
 
 /** What the rows are made from, and how far they are; the tables of rows come on top. */
 const SOURCE_TABLES = ["deployment", "blocks", "logs", "checkpoint"];
@@ -27,14 +29,26 @@ export const exportCommand: RunCommand = async (context) => {
   if (publication !== undefined)
     return withDatabase(context, (database) => publish(database, publication, context));
   const path = resolve(folder ?? "");
-  if (options.verify === true) return verify(path, context);
+  if (options.verify === true) return unlessInterrupted(context, () => verify(path, context));
   const chosen = {
     to: readLastBlock(context),
     step: readIntegerOption(options, "step", 1),
     wholeRanges: options["whole-ranges"] === true,
   };
-  return withDatabase(context, (database) => exportParquet(database, path, chosen, context));
+  return withDatabase(context, (database) =>
+    unlessInterrupted(context, () => exportParquet(database, path, chosen, context)),
+  );
 };
+
+/** What is listed is whole: after an interruption the next run goes on from there. */
+async function unlessInterrupted({ stop }: CommandContext, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (stop.aborted) return INTERRUPTED;
+    throw isFileError(error) ? new OutputError(error) : error;
+  }
+}
 
 /** Null for the finalized block. */
 function readLastBlock({ options }: CommandContext): number | null {
@@ -42,14 +56,12 @@ function readLastBlock({ options }: CommandContext): number | null {
 }
 
 async function withDatabase(
-  { environment, log }: CommandContext,
+  { environment, options, log }: CommandContext,
   work: (database: Database) => Promise<number>,
 ): Promise<number> {
-  const { database, close } = await openConfiguredDatabase(
-    readConfig(environment, databaseSettings),
-    log,
-    "export",
-  );
+  const { databaseSchema } = await chooseDeployment({ environment, options });
+  const config = { ...readConfig(environment, databaseSettings), databaseSchema };
+  const { database, close } = await openConfiguredDatabase(config, log, "export");
   try {
     return await work(database);
   } finally {
@@ -63,20 +75,14 @@ async function exportParquet(
   chosen: { readonly to: number | null; readonly step: number | null; readonly wholeRanges: boolean },
   { log, stop, print }: CommandContext,
 ): Promise<number> {
-  try {
-    const common = { database, declaration: rowDeclaration, folder, log, clock: systemClock, signal: stop };
-    const { manifest, added } = await runExport({ ...common, ...chosen });
-    const rows = added.reduce((sum, file) => sum + file.rows, 0);
-    print(
-      `Added ${count(added.length)} files with ${count(rows)} rows to ${folder}, which now has blocks ${manifest.from} to ${manifest.to - 1}.\n` +
-        `To query them, change to that folder and run: duckdb -init ${VIEWS_NAME}\n`,
-    );
-    return 0;
-  } catch (error) {
-    // What is listed is whole: the next run goes on from there.
-    if (stop.aborted) return INTERRUPTED;
-    throw isFileError(error) ? new OutputError(error) : error;
-  }
+  const common = { database, declaration: rowDeclaration, folder, log, clock: systemClock, signal: stop };
+  const { manifest, added } = await runExport({ ...common, ...chosen });
+  const rows = added.reduce((sum, file) => sum + file.rows, 0);
+  print(
+    `Added ${count(added.length)} files with ${count(rows)} rows to ${folder}, which now has blocks ${manifest.from} to ${manifest.to - 1}.\n` +
+      `To query them, change to that folder and run: duckdb -init ${VIEWS_NAME}\n`,
+  );
+  return 0;
 }
 
 /** Of the file system, such as a full disk, as opposed to those of the database. */

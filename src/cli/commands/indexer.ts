@@ -11,7 +11,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
-import { openConfiguredDatabases } from "../../store/open-database.ts";
+import { openConfiguredDatabases, prepareSchema } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
 import { assertNodes, chooseDeployments, type InstalledDeployment } from "../installation.ts";
@@ -82,6 +82,8 @@ async function runOne(
       if (isAlone) throw error;
       status.onFailure(error, RETRY_MS);
       await systemClock.sleep(RETRY_MS, stop).catch(() => undefined);
+      if (!stop.aborted)
+        await prepareSchema(database, log).catch((failure) => status.onFailure(failure, RETRY_MS));
     }
   }
 }

@@ -1,5 +1,5 @@
 // `sextant move`: copies the database to another PostgreSQL and verifies the copy before it commits.
-import { readConfig } from "../../config/read-config.ts";
+import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
 import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
@@ -12,14 +12,14 @@ import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
-import { type RunCommand, readStringOption } from "../command.ts";
-import { environmentOfChosen } from "../installation.ts";
+import { type CommandContext, type RunCommand, readStringOption } from "../command.ts";
+import { chooseDeployments } from "../installation.ts";
 
 // One connection for the copy, one for queries about it.
 const POOL_MAX = 2;
 
-export const moveCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
-  const config = readConfig(await environmentOfChosen({ environment, options }), databaseSettings);
+export const moveCommand: RunCommand = async (context) => {
+  const { environment, options, print } = context;
   const to = readStringOption(options, "to");
   if (to === undefined) {
     throw new Fault(
@@ -27,11 +27,28 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
       "--to is required: node bin/sextant.mjs move --to postgres://user:password@host/database.",
     );
   }
+  const config = readConfig(environment, databaseSettings);
+  const chosen = await chooseDeployments({ environment, options });
+  for (const { name, databaseSchema } of chosen) {
+    if (chosen.length > 1) print(`${name}, schema ${databaseSchema}\n`);
+    await moveSchema({ ...config, databaseSchema }, new Secret(to), context);
+  }
+  print(
+    "Set DATABASE_URL to the new database and start the services. The old one is unchanged: keep it until you are sure.\n",
+  );
+  return 0;
+};
+
+async function moveSchema(
+  config: Config<typeof databaseSettings>,
+  to: Secret<string>,
+  { log, stop, print }: CommandContext,
+): Promise<void> {
   const source = await openConfiguredDatabase(config, log, "move");
   try {
     await assertNoServices(source.database);
     const target = await openDatabase({
-      connection: { url: new Secret(to) },
+      connection: { url: to },
       schema: config.databaseSchema,
       poolMax: POOL_MAX,
       log,
@@ -48,8 +65,7 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
       const logs = await rebuildCopiedRows(target, log, stop);
       const rows = copied.reduce((sum, table) => sum + table.rows, 0);
       print(
-        `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and rebuilt the rows from ${logs.toLocaleString("en")} events.\n` +
-          "Set DATABASE_URL to the new database and start the services. The old one is unchanged: keep it until you are sure.\n",
+        `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and rebuilt the rows from ${logs.toLocaleString("en")} events.\n`,
       );
     } finally {
       await target.close();
@@ -57,8 +73,7 @@ export const moveCommand: RunCommand = async ({ environment, options, log, stop,
   } finally {
     await source.close();
   }
-  return 0;
-};
+}
 
 /** A running service would keep writing to the old database, and those writes would be lost. */
 async function assertNoServices(database: Database): Promise<void> {

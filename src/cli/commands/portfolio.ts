@@ -69,7 +69,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       ...config,
       log,
       registry,
-      checkReadiness: () => checkReadiness(findLedgerRisk, nodes),
+      checkReadiness: () => checkReadiness(findLedgerRisk, paywall.findProblem, nodes),
     });
     const service = servePortfolio(server.app, {
       chains: nodes.chains,
@@ -116,13 +116,20 @@ function assertPublicUrl({ host, portfolioPublicUrl }: Config<typeof settings>):
   );
 }
 
-async function checkReadiness(findLedgerRisk: FindLedgerRisk, nodes: PortfolioChains): Promise<Readiness> {
+async function checkReadiness(
+  findLedgerRisk: FindLedgerRisk,
+  findProblem: () => Promise<string | null>,
+  nodes: PortfolioChains,
+): Promise<Readiness> {
   try {
     const risk = await findLedgerRisk();
     if (risk !== null) return { ready: false, reason: risk };
   } catch {
     return { ready: false, reason: "The database does not respond." };
   }
+  // A payment node that is down for a moment stops no offer; a request with a payment says so itself.
+  const problem = await findProblem().catch(() => null);
+  if (problem !== null) return { ready: false, reason: problem };
   const unreachable = nodes.unreachableChains();
   if (unreachable.length > 0) {
     return { ready: false, reason: `No node responds for ${unreachable.join(", ")}.` };

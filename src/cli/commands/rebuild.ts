@@ -13,14 +13,14 @@ import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { type Deployment, readDeployment } from "../../protocol/deployment.ts";
+import type { Deployment } from "../../protocol/deployment.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
 import { type RunCommand, readStringOption } from "../command.ts";
-import { environmentOfChosen } from "../installation.ts";
+import { assertNodes, chooseDeployment } from "../installation.ts";
 
 // An indexer shuts down within ten seconds; waiting a little longer spares the operator a retry.
 const LOCK_MS_MAX = 15_000;
@@ -28,13 +28,11 @@ const LOCK_MS_MAX = 15_000;
 export const rebuildCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
   const reread = readStringOption(options, "reread");
   const range = reread === undefined ? null : parseRereadRange(reread);
-  const chosen = await environmentOfChosen({ environment, options });
-  const config = readConfig(chosen, { ...databaseSettings, ...indexerSettings });
-  if (range && config.rpcUrls.length === 0) {
-    throw new Fault("CONFIG_INVALID", "RPC_URL must name at least one node of the chain to read logs again.");
-  }
-  const deployment = await readDeployment(config.network);
-  const { database, close } = await openConfiguredDatabase(config, log, "rebuild");
+  const chosen = await chooseDeployment({ environment, options });
+  if (range) assertNodes([chosen]);
+  const { deployment, databaseSchema, rpcUrls } = chosen;
+  const config = readConfig(environment, { ...databaseSettings, ...indexerSettings });
+  const { database, close } = await openConfiguredDatabase({ ...config, databaseSchema }, log, "rebuild");
   try {
     const lock = await acquireLock(database, INDEXER_LOCK, {
       waitMs: LOCK_MS_MAX,
@@ -46,7 +44,13 @@ export const rebuildCommand: RunCommand = async ({ environment, options, log, st
     try {
       await lock.transaction((session) => claimSchema(session, deployment));
       if (range) {
-        const logs = await rereadRange(lock, { range, deployment, config, log, stop });
+        const logs = await rereadRange(lock, {
+          range,
+          deployment,
+          config: { ...config, rpcUrls },
+          log,
+          stop,
+        });
         print(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
       }
       const startedMs = systemClock.nowMs();

@@ -7,15 +7,15 @@ import {
   paywallSettings,
   portfolioSettings,
 } from "../../config/settings.ts";
-import { describeIndexPosition, type IndexerReport, startStatusLine } from "../../indexer/status.ts";
+import { startStatusLine } from "../../indexer/status.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
-import { type Deployment, readDeployment } from "../../protocol/deployment.ts";
-import { readIndexerStatus } from "../../store/index/checkpoint.ts";
 import { openEmbeddedPostgres } from "../../store/open-database.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { assertNodes, chooseDeployments, chooseServedDeployments } from "../installation.ts";
+import { formatServeBanner, formatServeStatus, readShownDeployments } from "../serve-view.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";
@@ -27,22 +27,29 @@ const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings
 export const serveCommand: RunCommand = async (context) => {
   const { print } = context;
   const config = readConfig(context.environment, settings);
-  if (config.rpcUrls.length === 0) {
+  const indexed = await chooseDeployments(context);
+  if (indexed.some(({ base, rpcUrls }) => base === "" && rpcUrls.length === 0)) {
     throw new Fault(
       "CONFIG_INVALID",
       "A node of the chain is required, such as: sextant serve --rpc https://sepolia.base.org",
     );
   }
-  const deployment = await readDeployment(config.network);
+  assertNodes(indexed);
+  const served = await chooseServedDeployments(context);
   // The status view replaces the info log, unless a level is set.
   const log = context.environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
-  print(`Starting ${deployment.network} (chain ${deployment.chainId}) …\n`);
+  const names = served.map(({ deployment: { network, chainId } }) => `${network} (chain ${chainId})`);
+  print(`Starting ${names.join(", ")} …\n`);
   const { database, environment, close } = await openServeDatabase(context.environment, config, log);
   const services = startServices(config, { ...context, environment, log });
   try {
     const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
-    if (urls !== null) print(formatServeBanner(urls, { deployment, dataFolder: dataFolderOf(config) }));
-    const statusLine = startStatusLine(print, async () => formatServeStatus(await readServeStatus(database)));
+    const readStates = () => readShownDeployments(database, served);
+    if (urls !== null) {
+      const dataFolder = dataFolderOf(config);
+      print(formatServeBanner({ urls, states: await readStates(), dataFolder }));
+    }
+    const statusLine = startStatusLine(print, async () => formatServeStatus(await readStates()));
     try {
       await services.ended;
     } finally {
@@ -139,58 +146,4 @@ function isPortfolioConfigured(config: Config<typeof settings>): boolean {
   ];
   const hasNodes = nodes.some((urls) => urls.length > 0) || config.alchemyApiKey !== null;
   return hasNodes && (config.payTo !== null || config.devBypass);
-}
-
-function formatServeBanner(
-  urls: ReadonlyMap<string, string>,
-  { deployment, dataFolder }: { readonly deployment: Deployment; readonly dataFolder: string | null },
-): string {
-  const api = urls.get("api") ?? "";
-  const portfolio = urls.get("portfolio");
-  const database = dataFolder === null ? "DATABASE_URL" : `embedded, in ${dataFolder}`;
-  return [
-    "",
-    `  Sextant is indexing and serving ${deployment.network} (chain ${deployment.chainId}).`,
-    "",
-    `  Indexing API       ${api}/docs`,
-    ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
-    `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
-    `  Database           ${database}`,
-    "",
-    "  Open in a browser",
-    `    ${api}/intents?status=open`,
-    `    ${api}/analytics/commerce`,
-    "",
-    "  Run in a terminal",
-    `    curl -s '${api}/merchants?limit=3'`,
-    `    curl -s ${api}/ready`,
-    "",
-    ...(portfolio
-      ? []
-      : ["  To sell wallet snapshots as well, set RPC_URL_8453 and PAY_TO: see docs/portfolio.md"]),
-    "  Press Ctrl-C to stop; the next start resumes from here.",
-    "",
-    "",
-  ].join("\n");
-}
-
-type ServeStatus = {
-  readonly report: IndexerReport | null;
-  /** Estimated number of stored events: counting a long history every second is expensive. */
-  readonly events: string;
-};
-
-async function readServeStatus(database: Database): Promise<ServeStatus> {
-  const { rows } = await database.query<{ events: string | null }>(
-    "select n_live_tup::text as events from pg_stat_user_tables where relid = to_regclass('logs')",
-  );
-  const stored = await readIndexerStatus(database);
-  return { report: (stored?.report as IndexerReport | undefined) ?? null, events: rows[0]?.events ?? "0" };
-}
-
-function formatServeStatus({ report, events }: ServeStatus): string {
-  if (report === null) return "  Waiting for a node";
-  const { reason } = report;
-  const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
-  return `  ${[...parts, ...(reason === null ? [] : [reason])].join(" · ")}`;
 }

@@ -1,33 +1,33 @@
 // `sextant webhooks`: delivers events to webhooks, beside other processes; or shows and manages them for the operator.
 import { Registry } from "prom-client";
 import { openEvents } from "../../api/events/open.ts";
-import type { ReadEvents } from "../../api/events/read-events.ts";
 import { openSourceReaders } from "../../api/source-readers.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
-import { openWebhooks } from "../../api/webhooks/open.ts";
-import { manageAsOperator, type OperatorRequest } from "../../api/webhooks/operator.ts";
-import type { WebhookService } from "../../api/webhooks/service.ts";
+import { openWebhooks, type Webhooks } from "../../api/webhooks/open.ts";
+import { manageAsOperator, type OperatorPlace, type OperatorRequest } from "../../api/webhooks/operator.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
-  indexerSettings,
   listenSettings,
   requestSettings,
   webhookCommandSettings,
   webhookSettings,
 } from "../../config/settings.ts";
+import { mergeMetrics } from "../../http/merged-metrics.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
-import { readDeployment } from "../../protocol/deployment.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
-import { openConfiguredDatabase } from "../../store/open-database.ts";
+import { openConfiguredDatabases } from "../../store/open-database.ts";
 import { watchChanges } from "../../store/postgres/change-notifications.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { type CommandContext, type RunCommand, readStringOption } from "../command.ts";
+import { chooseDeployments, type InstalledDeployment, readInstallation } from "../installation.ts";
+import { toWebhookDeployments } from "../webhook-deployments.ts";
 
 const settings = {
   ...listenSettings,
@@ -35,7 +35,6 @@ const settings = {
   ...databaseSettings,
   ...webhookSettings,
   ...webhookCommandSettings,
-  network: indexerSettings.network,
 };
 
 export const webhooksCommand: RunCommand = async (context) => {
@@ -50,57 +49,82 @@ export const webhooksCommand: RunCommand = async (context) => {
   }
   // This command is there to deliver, and a request of the operator does not.
   const config = { ...given, webhookDelivery: request === null };
-  const { chainId, ...deployment } = await readDeployment(config.network);
-  const { database, close } = await openConfiguredDatabase(config, log, "webhooks");
-  const readers = openSourceReaders(database);
-  const events = openEvents({ database, log, run: readers.history });
-  const registry = new Registry();
-  const { readEvents } = events;
-  const webhooks = openWebhooks({ config, chainId }, { database, readEvents, log, registry });
+  const chosen = await chooseDeployments({ environment, options });
+  const schemas = chosen.map(({ databaseSchema }) => databaseSchema);
+  const { databases, close } = await openConfiguredDatabases(config, schemas, log, "webhooks");
+  const opened = chosen.map((each, index) => {
+    const own = chosen.length === 1 ? log : log.child({ deployment: each.name });
+    const database = assertDefined(databases[index], "the database of a deployment");
+    return openOne(each, { database, config, log: own, deployments: chosen.length });
+  });
   try {
-    await assertSameDeployment(database, { chainId, ...deployment });
-    const service = requireService(webhooks.service);
+    for (const { database, deployment } of opened) await assertSameDeployment(database, deployment);
     if (request !== null) {
-      const store = openRecordStore(database);
-      context.print(await manageAsOperator(request, store, service));
+      context.print(await manageAsOperator(request, opened.map(toPlace)));
     } else {
-      await storeWebhooksFile(openRecordStore(database), { path: config.webhooksFile, chainId });
-      await serve(context, config, { database, readEvents, registry, onChange: webhooks.onChange });
+      const all = await readInstallation({ environment, options });
+      await storeWebhooksFile(config.webhooksFile, toWebhookDeployments(all, opened));
+      await serve(context, config, opened);
     }
   } finally {
-    await webhooks.close();
-    events.close();
-    await readers.close();
+    for (const each of opened) await each.close();
     await close();
   }
   return 0;
 };
 
-function requireService(service: WebhookService | null): WebhookService {
-  if (service === null) throw new Error("webhooks have a key");
-  return service;
+/** A deployment whose webhooks this process delivers or manages. */
+type OpenedDeployment = InstalledDeployment & {
+  readonly database: Database;
+  readonly webhooks: Webhooks;
+  readonly registry: Registry;
+  readonly log: Log;
+  close(): Promise<void>;
+};
+
+type Surroundings = {
+  readonly database: Database;
+  readonly config: Config<typeof settings>;
+  readonly log: Log;
+  /** How many this process has. */
+  readonly deployments: number;
+};
+
+function openOne(
+  each: InstalledDeployment,
+  { database, config, log, deployments }: Surroundings,
+): OpenedDeployment {
+  const { chainId } = each.deployment;
+  const readers = openSourceReaders(database, { deployments });
+  const events = openEvents({ database, log, run: readers.history });
+  const { readEvents } = events;
+  const registry = new Registry();
+  const webhooks = openWebhooks({ config, chainId }, { database, readEvents, log, registry });
+  const close = async () => {
+    await webhooks.close();
+    events.close();
+    await readers.close();
+  };
+  return { ...each, database, webhooks, registry, log, close };
 }
 
-type Delivering = {
-  readonly database: Database;
-  readonly readEvents: ReadEvents;
-  readonly registry: Registry;
-  readonly onChange: () => void;
-};
+function toPlace({ name: deployment, database, webhooks }: OpenedDeployment): OperatorPlace {
+  const service = assertDefined(webhooks.service, "the service, since there is a key");
+  return { deployment, store: openRecordStore(database), service };
+}
 
 /** Until the process is to stop. */
 async function serve(
   { log, stop, onListening }: CommandContext,
   config: Config<typeof settings>,
-  { database, registry, onChange }: Delivering,
+  opened: readonly OpenedDeployment[],
 ): Promise<void> {
-  const server = createHttpServer({
-    ...config,
-    log,
-    registry,
-    checkReadiness: async () => ({ ready: true }),
-  });
-  addStatusRoutes(server.app, registry);
+  for (const { name, registry } of opened)
+    if (opened.length > 1) registry.setDefaultLabels({ deployment: name });
+  const status = new Registry();
+  const checkReadiness = async () => ({ ready: true }) as const;
+  const server = createHttpServer({ ...config, log, registry: status, checkReadiness });
+  addStatusRoutes(server.app, mergeMetrics([status, ...opened.map(({ registry }) => registry)]));
   const url = await server.listen({
     host: config.host,
     port: config.webhooksPort,
@@ -108,21 +132,19 @@ async function serve(
   });
   log.info({ component: "cli", event: "webhooks_listening", url }, "Webhook delivery is running");
   onListening?.(url);
-  const watcher = watchChangesUntil(database, log, stop, onChange);
+  const watchers = opened.map((each) => watchChangesUntil(each, stop));
   await waitForAbort(stop);
   await closeWithDeadline([server.close]);
-  await watcher;
+  await Promise.all(watchers);
 }
 
 function watchChangesUntil(
-  database: Database,
-  log: Log,
+  { database, webhooks, log }: OpenedDeployment,
   signal: AbortSignal,
-  onChange: () => void,
 ): Promise<void> {
   return watchChanges(database, {
     onChange: (tables) => {
-      if (tables === null || tables.includes("webhooks")) onChange();
+      if (tables === null || tables.includes("webhooks")) webhooks.onChange();
     },
     onDisconnect: () => undefined,
     log,
