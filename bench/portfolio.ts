@@ -1,4 +1,4 @@
-// Overhead of each paid route beyond its RPC time, and throughput of unpaid and paid requests.
+// Overhead of each paid route beyond its RPC time, throughput of unpaid and paid requests, and of several processes.
 import { startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
@@ -11,8 +11,10 @@ import {
   type Measurement,
 } from "./harness/measurement.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
+import { measureProcesses } from "./portfolio/measure-processes.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
+import { reportProcesses } from "./portfolio/processes-report.ts";
 import type {
   MeasuredRoute,
   SnapshotCell,
@@ -36,16 +38,30 @@ const FULL_PAID_ROUNDS = 8;
 const PAYMENTS_PER_ROUND = 5;
 const MS_PER_CELL = 500;
 
+type MeasurePart = (options: BenchOptions, start: StartChild) => Promise<BenchReport>;
+
+const PARTS: Readonly<Record<string, MeasurePart>> = {
+  reads: measureSnapshots,
+  payments: measurePayments,
+  processes: async ({ full }, start) =>
+    reportProcesses(await measureProcesses(start, { full, delayMs: DELAY_MS }), { delayMs: DELAY_MS }),
+};
+
 export const portfolioBench: Bench = {
   name: "portfolio",
-  run: (options) =>
-    withChildren(async (start) => {
-      const reports = [await measureSnapshots(options, start), await measurePayments(options, start)];
-      return {
-        measurements: reports.flatMap(({ measurements }) => measurements),
-        headlines: reports.flatMap(({ headlines }) => headlines),
-      };
-    }),
+  parts: Object.keys(PARTS),
+  async run(options) {
+    const reports: BenchReport[] = [];
+    for (const [part, measure] of Object.entries(PARTS)) {
+      if (options.part !== null && options.part !== part) continue;
+      // All children of one part are gone before the next begins.
+      reports.push(await withChildren((start) => measure(options, start)));
+    }
+    return {
+      measurements: reports.flatMap(({ measurements }) => measurements),
+      headlines: reports.flatMap(({ headlines }) => headlines),
+    };
+  },
 };
 
 async function measureSnapshots(
@@ -65,9 +81,6 @@ async function measureSnapshots(
   };
   const snapshots = start("snapshot", "portfolio/snapshot-child.ts", task, profileOptions(profileFolder));
   const { cells } = await snapshots.next<SnapshotReport>();
-  // Five chains with thousands of tokens would stand in the way of the payments.
-  await snapshots.stop();
-  await remembering.stop();
   const measurements = [
     {
       what: "a read of",

@@ -6,6 +6,7 @@ import { backfillBench } from "./backfill.ts";
 import { clientBench } from "./client.ts";
 import { eventsBench } from "./events.ts";
 import { explorerBench } from "./explorer.ts";
+import { exportBench } from "./export.ts";
 import { growthBench } from "./growth.ts";
 import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
 import { formatOverview } from "./harness/overview.ts";
@@ -21,6 +22,7 @@ import {
 import { lagBench } from "./lag.ts";
 import { portfolioBench } from "./portfolio.ts";
 import { reconcileBench } from "./reconcile.ts";
+import { replicasBench } from "./replicas.ts";
 
 const BENCHES: readonly Bench[] = [
   backfillBench,
@@ -31,7 +33,9 @@ const BENCHES: readonly Bench[] = [
   lagBench,
   eventsBench,
   growthBench,
+  replicasBench,
   explorerBench,
+  exportBench,
 ];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.

@@ -7,16 +7,20 @@ type LoadOptions = {
   readonly url: string;
   readonly connections: number;
   readonly ms: number;
-  /** The path of the `number`-th request. */
-  readonly path: (number: number) => string;
+  /** Ends the load before its time, with the responses that are on their way. */
+  readonly signal?: AbortSignal;
+  /** The path of the `number`-th request, which this connection sends. */
+  readonly path: (number: number, connection: number) => string;
   /** Expected status of every response. */
   readonly status: number;
   readonly header?: string;
+  /** How long a connection may wait for a response. */
+  readonly silenceMsMax?: number;
   /** Called with the latency of each response. */
   readonly onResponseMs?: (ms: number) => void;
 };
 
-// Longer than any response of a live server takes.
+// Longer than a response of the indexing API takes.
 const SILENCE_MS_MAX = 15_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
@@ -35,13 +39,13 @@ export async function runHttpLoad(options: LoadOptions): Promise<LoadResult> {
   try {
     await Promise.all(
       sockets.map(
-        (socket) =>
+        (socket, connection) =>
           new Promise<void>((resolve, reject) => {
             let sentMs = 0;
             const next = () => {
               sentMs = performance.now();
-              if (sentMs - startedMs >= options.ms) return resolve();
-              const path = options.path(number);
+              if (sentMs - startedMs >= options.ms || options.signal?.aborted) return resolve();
+              const path = options.path(number, connection);
               number += 1;
               socket.write(`GET ${path} ${tail}`);
             };
@@ -51,7 +55,9 @@ export async function runHttpLoad(options: LoadOptions): Promise<LoadResult> {
               next();
             };
             socket.on("data", createMessageReader(wanted, onResponse, reject));
-            socket.setTimeout(SILENCE_MS_MAX, () => reject(new Error(`${options.url} stopped responding`)));
+            socket.setTimeout(options.silenceMsMax ?? SILENCE_MS_MAX, () =>
+              reject(new Error(`${options.url} stopped responding`)),
+            );
             socket.once("error", reject);
             socket.once("close", () => reject(new Error(`${options.url} closed a connection`)));
             next();

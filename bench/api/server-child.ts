@@ -3,14 +3,28 @@ import { Registry } from "prom-client";
 import { serveApi } from "../../src/api/serve.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { addStatusRoutes } from "../../src/http/status-routes.ts";
-import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
+import {
+  type BenchDatabaseTarget,
+  benchLog,
+  openBenchDatabase,
+  openBenchReplicas,
+} from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
 import { type ServerReady, startCpuTimeServer } from "./cpu-time.ts";
 
 export type ApiReady = ServerReady & { readonly coldUrl: string };
 
-const place = JSON.parse(process.argv[2] ?? "") as BenchDatabaseTarget;
+export type ApiTask = BenchDatabaseTarget & {
+  /** Servers to read from in place of the primary. */
+  readonly readUrls?: readonly string[];
+};
+
+// The default of DATABASE_READ_LAG_MS_MAX.
+const LAG_MS_MAX = 5_000;
+
+const { readUrls = [], ...place } = JSON.parse(process.argv[2] ?? "") as ApiTask;
 const database = await openBenchDatabase(place);
+const replicas = openBenchReplicas(readUrls, place.schema);
 
 async function serve(cacheBytesMax?: number) {
   const registry = new Registry();
@@ -22,7 +36,13 @@ async function serve(cacheBytesMax?: number) {
     checkReadiness: async () => ({ ready: true }),
   });
   const caching = cacheBytesMax === undefined ? {} : { cacheBytesMax };
-  const api = serveApi(server, { database, log: benchLog, ...caching });
+  const api = serveApi(server, {
+    database,
+    replicas: { databases: replicas, lagMsMax: LAG_MS_MAX },
+    registry,
+    log: benchLog,
+    ...caching,
+  });
   addStatusRoutes(server.app, registry);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
   return {
@@ -45,6 +65,7 @@ sendToParent(ready);
 process.stdin.on("end", async () => {
   await usual.close();
   await forgetful.close();
+  for (const replica of replicas) await replica.close();
   await database.close();
   control.close();
 });

@@ -4,7 +4,7 @@ import type { StartChild } from "../harness/with-children.ts";
 import { BENCH_PAGE_SIZE, deepPage, OFFSET_MAX, type PageDepth } from "./api-routes.ts";
 import { generateRows } from "./api-rows.ts";
 import type { TableSizes } from "./row-generators.ts";
-import type { ApiReady } from "./server-child.ts";
+import type { ApiReady, ApiTask } from "./server-child.ts";
 
 type StartedApi = { readonly api: ApiReady; readonly depth: PageDepth; stop(): Promise<void> };
 
@@ -20,7 +20,8 @@ export async function startApi(
   } finally {
     await database.close();
   }
-  const child = start("api", "api/server-child.ts", place, nodeOptions);
+  const task: ApiTask = place;
+  const child = start("api", "api/server-child.ts", task, nodeOptions);
   const api = await child.next<ApiReady>();
   return { api, depth: await depthOf(api.url, sizes), stop: () => child.stop() };
 }

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { createLog } from "../../src/lib/log.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { DatabaseConnection } from "../../src/store/postgres/connection.ts";
-import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
+import { createDatabase, type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { migrations } from "../../src/store/postgres/migrations.ts";
 import { findStockPostgres, startStockPostgres } from "../../tests/support/database/stock-postgres.ts";
@@ -104,6 +104,17 @@ export function connectionOfTarget({
   connection,
 }: Pick<BenchDatabaseTarget, "connection">): DatabaseConnection {
   return "url" in connection ? { url: new Secret(connection.url) } : connection;
+}
+
+/** As `sextant api` opens the servers of DATABASE_READ_URL. */
+export function openBenchReplicas(urls: readonly string[], schema: string): readonly Database[] {
+  return urls.map((url) =>
+    createDatabase({
+      ...{ connection: { url: new Secret(url) }, schema, poolMax: 1 },
+      log: benchLog,
+      applicationName: "bench",
+    }),
+  );
 }
 
 export async function openBenchDatabase(place: BenchDatabaseTarget): Promise<Database> {

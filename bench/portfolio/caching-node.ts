@@ -7,6 +7,9 @@ export type CachingNode = {
   close(): void;
 };
 
+/** What GET /work reports: of the node since it started, and its process. */
+export type NodeWork = { readonly requests: number; readonly cpuMs: number };
+
 export type CachedExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
@@ -19,6 +22,7 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
   const known = new Map<string, Promise<string>>();
   /** Since the last report. */
   let seen: CachedExchange[] = [];
+  let requests = 0;
 
   async function forward({ method, params }: Call): Promise<string> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -40,6 +44,7 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
+    requests += 1;
     const body = await readText(request, BODY_BYTES_MAX);
     const calls = JSON.parse(body) as Call | readonly Call[];
     const text = Array.isArray(calls)
@@ -57,7 +62,15 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
     seen = [];
   }
 
+  function reportWork(response: ServerResponse): void {
+    const { user, system } = process.cpuUsage();
+    const work: NodeWork = { requests, cpuMs: (user + system) / 1_000 };
+    respond(response, JSON.stringify(work));
+    seen = [];
+  }
+
   const server = createServer((request, response) => {
+    if (request.method === "GET" && request.url === "/work") return reportWork(response);
     if (request.method === "GET") return tellSeen(response);
     handle(request, response).catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);

@@ -6,6 +6,8 @@ import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 export type NodesTask = {
   readonly chainIds: readonly number[];
   readonly listed: number;
+  /** How many wallets beside the first hold tokens; none where absent. */
+  readonly otherWallets?: number;
   /** Delay of every response. */
   readonly delayMs: number;
 };
@@ -13,10 +15,10 @@ export type NodesTask = {
 export type ReadyNode = TokenMarket & { readonly url: string };
 export type NodesReady = { readonly nodes: readonly ReadyNode[] };
 
-const { chainIds, listed, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
+const { chainIds, listed, otherWallets, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
 const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: CachingNode })[] = [];
 for (const chainId of chainIds) {
-  const { chain, market } = await openTokenMarket(chainId, listed);
+  const { chain, market } = await openTokenMarket(chainId, listed, otherWallets);
   const node = await startCachingNode(chain.rpcUrl, delayMs);
   opened.push({ chain, node, market });
   sendToParent({ progress: `chain ${chainId} has ${listed} listed tokens` });

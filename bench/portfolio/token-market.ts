@@ -35,6 +35,8 @@ export type TokenMarket = {
   readonly stablecoin: Hex;
   readonly feeds: ChainPriceFeeds;
   readonly wallet: Hex;
+  /** Each with dollars and the plain tokens. */
+  readonly otherWallets: readonly Hex[];
 };
 
 // With money, wrapped coins and a vault's shares there are ten: as many as the shortest list has.
@@ -44,10 +46,13 @@ const HELD_UNLISTED = 1;
 // No price is published after the start.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 const UNITS = 123_456_789_012_345_678n;
+// Addresses without a key, far from those of any contract.
+const OTHER_WALLETS = 0xc01dc01dn << 128n;
 
 export async function openTokenMarket(
   chainId: number,
   listed: number,
+  otherWallets = 0,
 ): Promise<{ chain: LocalChain; market: TokenMarket }> {
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
   const { local } = await deployFundedMarket(chain, `bench ${chainId}`);
@@ -55,6 +60,11 @@ export async function openTokenMarket(
   const wallet = chain.accounts.payer.address.toLowerCase() as Hex;
   const plain: Hex[] = [];
   for (let i = 0; i < HELD_PLAIN + HELD_UNLISTED; i += 1) plain.push(await mintToken(chain, i, wallet));
+  const others = Array.from({ length: otherWallets }, (_, i) =>
+    toHex(OTHER_WALLETS + BigInt(i), { size: 20 }),
+  );
+  for (const other of others)
+    for (const contract of [at("UsdCoin"), ...plain]) await mint(chain, contract, other, UNITS);
   const held = [
     buildListedToken(at("UsdCoin"), "USDC", 6),
     buildListedToken(at("WrappedEther"), "WETH", 18),
@@ -69,20 +79,27 @@ export async function openTokenMarket(
   const ether = feedOf(at("EthUsdFeed"));
   const tokens = { [at("WrappedEther")]: ether, [at("UsdCoin")]: feedOf(at("UsdcUsdFeed")) };
   const feeds = { native: ether, sequencer: null, tokens };
-  const market = { chainId, held, stablecoin: at("UsdCoin"), feeds, wallet };
+  const market = { chainId, held, stablecoin: at("UsdCoin"), feeds, wallet, otherWallets: others };
   return { chain, market };
 }
 
-async function mintToken({ request, accounts }: LocalChain, index: number, to: Hex): Promise<Hex> {
-  const from = accounts.owner.address;
-  const send = async (call: object) =>
-    awaitReceipt(request, (await request("eth_sendTransaction", [{ from, ...call }])) as Hex);
+async function mintToken(chain: LocalChain, index: number, to: Hex): Promise<Hex> {
   const args = [`Token ${index}`, `T${index}`, 18] as const;
-  const { contractAddress } = await send({
-    data: encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args }),
-  });
+  const data = encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args });
+  const { contractAddress } = await sendAsOwner(chain, { data });
   if (!contractAddress) throw new Error("a token was not deployed");
-  const mint = { abi: plainTokenAbi, functionName: "mint", args: [to, UNITS * BigInt(index + 1)] } as const;
-  await send({ to: contractAddress, data: encodeFunctionData(mint) });
+  await mint(chain, contractAddress, to, UNITS * BigInt(index + 1));
   return contractAddress.toLowerCase() as Hex;
+}
+
+/** Dollars are minted by the same call as plain tokens. */
+async function mint(chain: LocalChain, token: Hex, to: Hex, units: bigint): Promise<void> {
+  const data = encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [to, units] });
+  const { status } = await sendAsOwner(chain, { to: token, data });
+  if (status !== "0x1") throw new Error(`${token} was not minted`);
+}
+
+async function sendAsOwner({ request, accounts }: LocalChain, call: object) {
+  const sent = { from: accounts.owner.address, ...call };
+  return awaitReceipt(request, (await request("eth_sendTransaction", [sent])) as Hex);
 }

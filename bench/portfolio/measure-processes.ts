@@ -1,0 +1,184 @@
+// Snapshots by one, two and four processes of the service, and what requests at the same time share, in turns.
+import { findChainById } from "../../src/chain/chains/chains.ts";
+import { readCpuMs, type ServerReady } from "../api/cpu-time.ts";
+import { runHttpLoad } from "../api/http-load.ts";
+import { logProgress } from "../harness/progress.ts";
+import type { StartChild } from "../harness/with-children.ts";
+import type { NodeWork } from "./caching-node.ts";
+import type { FreeServiceTask } from "./free-service-child.ts";
+import type { NodesReady, NodesTask, ReadyNode } from "./nodes-child.ts";
+
+/** Whether each connection reads wallets of its own, or all of them one. */
+export type ReadWallets = (typeof READ_WALLETS)[number];
+export const READ_WALLETS = ["different wallets", "one wallet"] as const;
+
+/** What grows from cell to cell: processes under the same load, or requests at the same time to one process. */
+export type ProcessesSeries = "processes" | "at once";
+
+export type ProcessesCell = {
+  readonly series: ProcessesSeries;
+  readonly wallets: ReadWallets;
+  readonly processes: number;
+  /** Of all processes together. */
+  readonly connections: number;
+  readonly snapshots: number;
+  readonly ms: number;
+  /** Processor time of the service, and of the node. */
+  readonly cpuMs: number;
+  readonly nodeCpuMs: number;
+  readonly nodeRequests: number;
+};
+
+type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connections">;
+
+// With the shortest block time: a snapshot is shared for that long.
+const CHAIN_ID = 42_161;
+export const PROCESSES_TOKENS = 1_000;
+const PROCESSES = [1, 2, 4];
+const CONNECTIONS = 16;
+const AT_ONCE = [1, 8, 64];
+const WALLETS = Math.max(...AT_ONCE);
+const ROUNDS = 3;
+const MS_PER_CELL = 2_000;
+const FULL_MS_PER_CELL = 6_000;
+// With less the compiler is still at work.
+const WARM_MS = 3_000;
+const WARM_CONNECTIONS = 4;
+const WARM_ATTEMPTS = 5;
+// Longer than the service lets a request take: 64 snapshots at once on one core are slow.
+const SILENCE_MS_MAX = 40_000;
+
+const PLANS: readonly CellPlan[] = READ_WALLETS.flatMap((wallets) => [
+  ...PROCESSES.map(
+    (processes): CellPlan => ({ series: "processes", wallets, processes, connections: CONNECTIONS }),
+  ),
+  ...AT_ONCE.map((connections): CellPlan => ({ series: "at once", wallets, processes: 1, connections })),
+]);
+
+export async function measureProcesses(
+  start: StartChild,
+  { full, delayMs }: { readonly full: boolean; readonly delayMs: number },
+): Promise<readonly ProcessesCell[]> {
+  const nodesTask: NodesTask = {
+    ...{ chainIds: [CHAIN_ID], listed: PROCESSES_TOKENS, otherWallets: WALLETS },
+    delayMs,
+  };
+  const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
+  const [node] = nodes;
+  if (!node) throw new Error("there is no node");
+  const services: ServerReady[] = [];
+  for (let number = 1; number <= Math.max(...PROCESSES); number += 1) {
+    const task: FreeServiceTask = { node, tokens: PROCESSES_TOKENS };
+    services.push(
+      await start(`service ${number}`, "portfolio/free-service-child.ts", task).next<ServerReady>(),
+    );
+  }
+  await warm(services, node);
+  const cells: ProcessesCell[] = PLANS.map((plan) => ({
+    ...plan,
+    ...{ snapshots: 0, ms: 0, cpuMs: 0, nodeCpuMs: 0, nodeRequests: 0 },
+  }));
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const [at, plan] of PLANS.entries()) {
+      const { wallets, processes, connections } = plan;
+      logProgress(`processes, round ${round} of ${ROUNDS}: ${processes}, ${connections} at once, ${wallets}`);
+      const before = cells[at];
+      const measured = await measureCell(services, node, plan, full ? FULL_MS_PER_CELL : MS_PER_CELL);
+      if (before) cells[at] = addCells(before, measured);
+    }
+  }
+  return cells;
+}
+
+/** The node knows every request afterwards, and each process has its code compiled. */
+async function warm(services: readonly ServerReady[], node: ReadyNode): Promise<void> {
+  logProgress(`${node.otherWallets.length} wallets are read once`);
+  const [first] = services;
+  if (!first) throw new Error("there is no service");
+  for (const wallet of [node.wallet, ...node.otherWallets]) await readOnce(first.url + pathOf(node, wallet));
+  for (const [at, service] of services.entries()) {
+    logProgress(`service ${at + 1} of ${services.length} warms up`);
+    await load([service], node, { wallets: "different wallets", connections: WARM_CONNECTIONS }, WARM_MS);
+  }
+}
+
+/** On a busy machine a real chain may need more time than a snapshot has; the node keeps what it responded with. */
+async function readOnce(url: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await fetch(url);
+    const text = await response.text();
+    if (response.status === 200) return;
+    if (attempt === WARM_ATTEMPTS) throw new Error(`a snapshot returned ${response.status}: ${text}`);
+  }
+}
+
+async function measureCell(
+  services: readonly ServerReady[],
+  node: ReadyNode,
+  plan: CellPlan,
+  ms: number,
+): Promise<ProcessesCell> {
+  const used = services.slice(0, plan.processes);
+  const spent = async () => {
+    const times = await Promise.all(used.map(({ control }) => readCpuMs(control)));
+    return times.reduce((sum, time) => sum + time, 0);
+  };
+  const [cpuBefore, nodeBefore] = [await spent(), await readNodeWork(node)];
+  const loaded = await load(used, node, plan, ms);
+  const [cpuAfter, nodeAfter] = [await spent(), await readNodeWork(node)];
+  return {
+    ...plan,
+    ...loaded,
+    cpuMs: cpuAfter - cpuBefore,
+    nodeCpuMs: nodeAfter.cpuMs - nodeBefore.cpuMs,
+    nodeRequests: nodeAfter.requests - nodeBefore.requests,
+  };
+}
+
+/** Each process gets the same part of the connections and of the wallets, as from a balancer that takes turns. */
+async function load(
+  services: readonly ServerReady[],
+  node: ReadyNode,
+  { wallets, connections }: Pick<CellPlan, "wallets" | "connections">,
+  ms: number,
+): Promise<{ readonly snapshots: number; readonly ms: number }> {
+  const each = connections / services.length;
+  const results = await Promise.all(
+    services.map((service, at) => {
+      // A wallet belongs to one connection: none is read twice at the same time.
+      const turns = new Array<number>(each).fill(0);
+      const path = (_number: number, connection: number) => {
+        if (wallets === "one wallet") return pathOf(node, node.wallet);
+        const turn = turns[connection] ?? 0;
+        turns[connection] = turn + 1;
+        const own = at * each + connection + turn * connections;
+        return pathOf(node, node.otherWallets[own % node.otherWallets.length] ?? node.wallet);
+      };
+      const limits = { ms, silenceMsMax: SILENCE_MS_MAX };
+      return runHttpLoad({ url: service.url, connections: each, ...limits, path, status: 200 });
+    }),
+  );
+  return {
+    snapshots: results.reduce((sum, { requests }) => sum + requests, 0),
+    ms: Math.max(...results.map((result) => result.ms)),
+  };
+}
+
+function pathOf({ chainId }: ReadyNode, wallet: string): string {
+  return `/portfolio?address=${wallet}&chains=${findChainById(chainId)?.slug}`;
+}
+
+async function readNodeWork({ url }: ReadyNode): Promise<NodeWork> {
+  return (await (await fetch(`${url}/work`)).json()) as NodeWork;
+}
+
+function addCells(one: ProcessesCell, other: ProcessesCell): ProcessesCell {
+  return {
+    ...one,
+    snapshots: one.snapshots + other.snapshots,
+    ms: one.ms + other.ms,
+    cpuMs: one.cpuMs + other.cpuMs,
+    nodeCpuMs: one.nodeCpuMs + other.nodeCpuMs,
+    nodeRequests: one.nodeRequests + other.nodeRequests,
+  };
+}
