@@ -295,7 +295,7 @@ describe("accessibility", () => {
         await page.context().close();
       }
     },
-    120_000,
+    360_000,
   );
 });
 
