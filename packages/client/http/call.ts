@@ -126,9 +126,7 @@ async function sendChecked(context: CallContext, call: Call): Promise<HttpRespon
   const repetition = { attemptsMax, accepted: [200, 201] };
   if (!readsIndex(call)) return await sendRepeatedly(context.transport, request, repetition);
   try {
-    const response = await sendRepeatedly(context.transport, request, repetition);
-    context.seen.observe(response.headers);
-    return response;
+    return await sendRepeatedly(context.seen.observing(context.transport), request, repetition);
   } catch (error) {
     context.seen.onFailure(error);
     throw error;

@@ -1,5 +1,6 @@
 // The highest block that the indexing API has shown: later reads ask for it, so that none goes back in time.
 import { SextantError } from "../errors.ts";
+import type { Transport } from "./transport.ts";
 
 const BLOCK = /^[0-9]{1,19}$/;
 
@@ -13,7 +14,17 @@ export class SeenBlock {
     return given > this.#highest ? given : this.#highest;
   }
 
-  observe(headers: Headers): void {
+  /** Every response counts: a 404 also says as of which block there is no such record. */
+  observing(transport: Transport): Transport {
+    const send: Transport["send"] = async (request) => {
+      const response = await transport.send(request);
+      this.#observe(response.headers);
+      return response;
+    };
+    return { ...transport, send };
+  }
+
+  #observe(headers: Headers): void {
     const block = headers.get("x-indexed-block") ?? "";
     if (BLOCK.test(block) && BigInt(block) > this.#highest) this.#highest = BigInt(block);
   }
