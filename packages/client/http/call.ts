@@ -124,7 +124,7 @@ async function sendChecked(context: CallContext, call: Call): Promise<HttpRespon
   const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
   const attemptsMax = isWrite ? 1 : context.attemptsMax;
   const repetition = { attemptsMax, accepted: [200, 201] };
-  if (!readsIndex(call)) return await sendRepeatedly(context.transport, request, repetition);
+  if (call.operation.service !== "api") return await sendRepeatedly(context.transport, request, repetition);
   try {
     return await sendRepeatedly(context.seen.observing(context.transport), request, repetition);
   } catch (error) {

@@ -1,5 +1,6 @@
 // The highest block that the indexing API has shown: later reads ask for it, so that none goes back in time.
 import { SextantError } from "../errors.ts";
+import type { WatchItem } from "../watch/watch-item.ts";
 import type { Transport } from "./transport.ts";
 
 const BLOCK = /^[0-9]{1,19}$/;
@@ -18,14 +19,20 @@ export class SeenBlock {
   observing(transport: Transport): Transport {
     const send: Transport["send"] = async (request) => {
       const response = await transport.send(request);
-      this.#observe(response.headers);
+      this.#raiseTo(response.headers.get("x-indexed-block") ?? "");
       return response;
     };
     return { ...transport, send };
   }
 
-  #observe(headers: Headers): void {
-    const block = headers.get("x-indexed-block") ?? "";
+  /** An event shows its block, a progress the newest one, and an undo that the blocks after it are gone. */
+  observeItem(item: WatchItem): void {
+    if (item.kind === "event") this.#raiseTo(item.event.block_number);
+    else if (item.kind === "progress") this.#raiseTo(item.progress.indexed_block);
+    else if (BigInt(item.undo.block_number) < this.#highest) this.#highest = BigInt(item.undo.block_number);
+  }
+
+  #raiseTo(block: string): void {
     if (BLOCK.test(block) && BigInt(block) > this.#highest) this.#highest = BigInt(block);
   }
 

@@ -61,6 +61,24 @@ async function take(
   return found;
 }
 
+it("later reads ask for the newest block that it has shown, until an undo takes it back", async () => {
+  const respondNone: Respond = (response) => response.writeHead(404).end('{"code":"NOT_FOUND","error":"None."}');
+  const { requests, sextant } = await serve(
+    (response) => begin(response, format(null, event("a"))),
+    respondNone,
+    (response) => begin(response, format("progress", { ...progress("b"), indexed_block: "7" })),
+    respondNone,
+    (response) => begin(response, format("undo", undo("c"))),
+    respondNone,
+  );
+  for (const kind of ["event a", "progress b", "undo c"]) {
+    expect(await take(sextant, 1)).toEqual([kind]);
+    await expect(sextant.getIntent({ id: "1" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  }
+  const asked = requests.filter(({ url }) => url === "/intents/1").map(({ headers }) => headers["x-min-block"]);
+  expect(asked).toEqual(["5", "7", "4"]);
+});
+
 describe("a connection that ends", () => {
   it("is opened again from the last cursor, after what the service asks for", async () => {
     const { requests, sextant } = await serve(

@@ -97,7 +97,7 @@ export async function* watch(
 
 /** The items of one connection. It is closed when the caller stops reading, too. */
 async function* readConnection(
-  { transport, messageLengthMax }: WatchContext,
+  { transport, seen, messageLengthMax }: WatchContext,
   url: string,
   position: Position,
   { signal, finality, finalized, include, idleMs = IDLE_MS }: WatchOptions,
@@ -122,6 +122,7 @@ async function* readConnection(
         const lacksRows = item.kind === "event" && item.event.rows === undefined;
         if (include === "rows" && lacksRows) throw sentWithoutRows();
         Object.assign(position, { cursor: item.cursor, failures: 0, hasBegun: true });
+        seen.observeItem(item);
         yield item;
       }
       if (parser.retryMs !== null) position.retryMs = parser.retryMs;

@@ -30,8 +30,7 @@ export async function runSextantClient(readers: Readers, seed: number): Promise<
     if (response.status !== 200 && response.status !== 404) return response;
     const block = Number(response.headers.get("x-indexed-block"));
     if (block < seen) throw new Error(`${pathname} led the client back from block ${seen} to ${block}`);
-    // A record that is not there is an error of the client, which keeps no block for it.
-    if (response.status === 200) seen = block;
+    seen = block;
     const read = readers.reads.find(({ path }) => path === pathname);
     const text = await response.clone().text();
     const hash = response.headers.get("x-indexed-block-hash") ?? "";
