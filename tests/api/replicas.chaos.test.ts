@@ -176,7 +176,7 @@ async function openRun(): Promise<Run> {
   const log = new ReadLog();
   const { model, number } = await branches.look();
   const readers: Readers = {
-    ...{ site, log, reads: listModelReads(model, number), failed: new Map(), slowestMs: 0 },
+    ...{ site, log, reads: listModelReads(model, number), failed: new Map(), faults: [], slowestMs: 0 },
     isOver: false,
   };
   const database = await openTestConnection({ url: new Secret(site.cluster.url) });
@@ -213,6 +213,7 @@ it(
     );
     expect(asked).toBeGreaterThan(100);
     await lookAround(run);
+    expect(readers.faults).toEqual([]);
     readers.log.expectComplete(branches);
     expect(readers.log.compared).toBeGreaterThanOrEqual(READS);
 

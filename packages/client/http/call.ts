@@ -125,10 +125,11 @@ async function sendChecked(context: CallContext, call: Call): Promise<HttpRespon
   const attemptsMax = isWrite ? 1 : context.attemptsMax;
   const repetition = { attemptsMax, accepted: [200, 201] };
   if (call.operation.service !== "api") return await sendRepeatedly(context.transport, request, repetition);
+  const observed = context.seen.observeCall(context.transport);
   try {
-    return await sendRepeatedly(context.seen.observing(context.transport), request, repetition);
+    return await sendRepeatedly(observed.transport, request, repetition);
   } catch (error) {
-    context.seen.onFailure(error);
+    observed.onFailure(error);
     throw error;
   }
 }

@@ -4,20 +4,29 @@ import { SextantError } from "../errors.ts";
 import { SeenBlock } from "./seen-block.ts";
 import type { HttpResponse, Transport } from "./transport.ts";
 
-/** A response at the block arrives. */
-async function show(seen: SeenBlock, block: string, status = 200): Promise<void> {
-  const headers = new Headers({ "x-indexed-block": block });
-  const response: HttpResponse = { status, headers, text: "", url: "http://api" };
+/** A call whose response has these headers. */
+async function call(seen: SeenBlock, headers: Record<string, string>, status = 200) {
+  const response: HttpResponse = { status, headers: new Headers(headers), text: "", url: "http://api" };
   const transport: Transport = { send: async () => response, open: async () => new ReadableStream() };
-  const { send } = seen.observing(transport);
-  expect(await send({ method: "GET", url: "http://api" })).toBe(response);
+  const observed = seen.observeCall(transport);
+  expect(await observed.transport.send({ method: "GET", url: "http://api" })).toBe(response);
+  return observed;
 }
+
+const show = (seen: SeenBlock, block: string, status?: number) =>
+  call(seen, { "x-indexed-block": block }, status);
 
 it("is the highest of those seen, or the caller's own", async () => {
   const seen = new SeenBlock();
   expect(seen.raise(undefined)).toBeUndefined();
-  for (const block of ["7", "9", "8", "", "-1", "1e9", "9".repeat(20)]) await show(seen, block);
+  for (const block of ["7", "9", "8", "", "-1", "1e9"]) await show(seen, block);
   expect([seen.raise(undefined), seen.raise(5), seen.raise(12n)]).toEqual([9n, 9n, 12n]);
+});
+
+it("is never one that the service would not take", async () => {
+  const seen = new SeenBlock();
+  for (const digits of [18, 19, 20]) await show(seen, "9".repeat(digits));
+  expect(seen.raise(undefined)).toBe(10n ** 18n - 1n);
 });
 
 it("is also seen in the response that there is no such record", async () => {
@@ -26,11 +35,22 @@ it("is also seen in the response that there is no such record", async () => {
   expect(seen.raise(undefined)).toBe(9n);
 });
 
-it("is forgotten when the service does not come to it, and by no other failure", async () => {
+it("goes back to what the service has when that does not come to it, and by no other failure", async () => {
   const seen = new SeenBlock();
-  await show(seen, "9");
-  seen.onFailure(new SextantError("NOT_FOUND", "There is no such record."));
+  (await show(seen, "9")).onFailure(new SextantError("NOT_FOUND", "There is no such record."));
   expect(seen.raise(undefined)).toBe(9n);
-  seen.onFailure(new SextantError("BLOCK_NOT_INDEXED", "The index is at block 3."));
+  const behind = new SextantError("BLOCK_NOT_INDEXED", "The index is at block 3.");
+  (await call(seen, { "x-block-number": "3" }, 503)).onFailure(behind);
+  expect(seen.raise(undefined)).toBe(3n);
+  // An index that begins again has no block to name.
+  (await call(seen, {}, 503)).onFailure(behind);
   expect(seen.raise(undefined)).toBeUndefined();
+});
+
+it("stays when the service has it, and not yet the later one that the caller asked for", async () => {
+  const seen = new SeenBlock();
+  await show(seen, "500");
+  const behind = new SextantError("BLOCK_NOT_INDEXED", "The index is at block 501.");
+  (await call(seen, { "x-block-number": "501" }, 503)).onFailure(behind);
+  expect(seen.raise(undefined)).toBe(500n);
 });

@@ -3,7 +3,11 @@ import { SextantError } from "../errors.ts";
 import type { WatchItem } from "../watch/watch-item.ts";
 import type { Transport } from "./transport.ts";
 
-const BLOCK = /^[0-9]{1,19}$/;
+/** What one call sends with, and what becomes of the block when all its attempts have failed. */
+type ObservedCall = { readonly transport: Transport; onFailure(error: unknown): void };
+
+// Every number of so many digits is one that the API takes.
+const BLOCK = /^[0-9]{1,18}$/;
 
 export class SeenBlock {
   #highest = 0n;
@@ -15,32 +19,42 @@ export class SeenBlock {
     return given > this.#highest ? given : this.#highest;
   }
 
-  /** Every response counts: a 404 also says as of which block there is no such record. */
-  observing(transport: Transport): Transport {
+  observeCall(transport: Transport): ObservedCall {
+    let reached = 0n;
     const send: Transport["send"] = async (request) => {
       const response = await transport.send(request);
-      this.#raiseTo(response.headers.get("x-indexed-block") ?? "");
+      // Every response counts: a 404 also says as of which block there is no such record.
+      this.#observe(response.headers.get("x-indexed-block"));
+      reached = parseBlock(response.headers.get("x-block-number"));
       return response;
     };
-    return { ...transport, send };
+    return {
+      transport: { ...transport, send },
+      /**
+       * The service does not come to the block that was seen, after all attempts: its chain is another one now, or it
+       * named a block that never was. The call fails; the next one begins from what the service has. A block of the
+       * caller's own, which may lie ahead, changes nothing.
+       */
+      onFailure: (error) => {
+        const isBehind = error instanceof SextantError && error.code === "BLOCK_NOT_INDEXED";
+        if (isBehind && reached < this.#highest) this.#highest = reached;
+      },
+    };
   }
 
-  /** An event shows its block, a progress the newest one, and an undo that the blocks after it are gone. */
+  /** An undo changes nothing: it may be of a reorg long past, after which the index has come further. */
   observeItem(item: WatchItem): void {
-    if (item.kind === "event") this.#raiseTo(item.event.block_number);
-    else if (item.kind === "progress") this.#raiseTo(item.progress.indexed_block);
-    else if (BigInt(item.undo.block_number) < this.#highest) this.#highest = BigInt(item.undo.block_number);
+    if (item.kind === "event") this.#observe(item.event.block_number);
+    else if (item.kind === "progress") this.#observe(item.progress.indexed_block);
   }
 
-  #raiseTo(block: string): void {
-    if (BLOCK.test(block) && BigInt(block) > this.#highest) this.#highest = BigInt(block);
+  #observe(text: string | null): void {
+    const block = parseBlock(text);
+    if (block > this.#highest) this.#highest = block;
   }
+}
 
-  /**
-   * The service does not come to the block, after all attempts: its chain is another one now, or it named a block that
-   * never was. The call fails; the next one begins from what the service has.
-   */
-  onFailure(error: unknown): void {
-    if (error instanceof SextantError && error.code === "BLOCK_NOT_INDEXED") this.#highest = 0n;
-  }
+/** 0 for anything but the number of a block. */
+function parseBlock(text: string | null): bigint {
+  return text !== null && BLOCK.test(text) ? BigInt(text) : 0n;
 }

@@ -14,6 +14,8 @@ export type Readers = {
   reads: readonly ModelRead[];
   /** Requests without a response that counts, by what was down. */
   readonly failed: Map<string, number>;
+  /** What must not happen, of clients that would take an error for an outage. */
+  readonly faults: string[];
   /** The longest that a request took. */
   slowestMs: number;
   isOver: boolean;
