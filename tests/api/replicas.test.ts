@@ -185,6 +185,10 @@ describe("reads over replicas", () => {
     const written = await fetch(`${one.url}/attestations/schemas`, { method: "POST", headers, body });
     const { schema_hash } = (await written.json()) as { schema_hash: string };
     expect(await read(other, `/attestations/schemas/${schema_hash}`)).toMatchObject({ status: 200 });
+    // From the primary each time: a response from before the next write would be wrong.
+    const before = await readsOf(other, cluster.primary);
+    await read(other, `/attestations/schemas/${schema_hash}`);
+    expect(await readsOf(other, cluster.primary)).toBe(before + 1);
     await vi.waitFor(
       async () => expect(JSON.stringify((await read(other, "/attestations/schemas")).body)).toContain(name),
       { timeout: DELAY_MS / 2, interval: 10 },

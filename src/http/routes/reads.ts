@@ -49,10 +49,12 @@ export function addReadRoutes(
       // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
       const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
-      const respond = () =>
-        cache.getOrCreate({ route: read.path, canonicalKey, url }, () =>
-          createResponse(read, input, { request, reply, run, minBlock }),
-        );
+      const create = () => createResponse(read, input, { request, reply, run, minBlock });
+      // A cached response, or a read that has begun, may lack what the client has just written through another process.
+      const respond =
+        read.showsOwnWrites === true
+          ? create
+          : () => cache.getOrCreate({ route: read.path, canonicalKey, url }, create);
       // Most requests wait for no block, and need no promise more.
       const work =
         minBlock === null
