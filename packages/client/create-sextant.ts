@@ -3,6 +3,7 @@ import { SextantError } from "./errors.ts";
 import type { IndexedActions, OtherActions } from "./generated/actions.ts";
 import { OPERATIONS } from "./generated/operations.ts";
 import { buildUrl, type Call, type CallContext, createList, send, sendForDocument } from "./http/call.ts";
+import { OwnWrites } from "./http/own-writes.ts";
 import { SeenBlock } from "./http/seen-block.ts";
 import { createTransport, RESPONSE_BYTES_MAX } from "./http/transport.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
@@ -110,8 +111,10 @@ export function createSextant(options: SextantOptions): Sextant {
   const { fetch, timeoutMs, responseBytesMax, attemptsMax = ATTEMPTS_MAX } = options;
   const transport = createTransport({ fetch, timeoutMs, responseBytesMax });
   const urls = { api: baseUrl(options.api, "api"), portfolio: baseUrl(options.portfolio, "portfolio") };
-  const seen = new SeenBlock();
-  const calls: CallContext = { transport, urls, writer: options.writer ?? null, attemptsMax, seen };
+  const calls: CallContext = {
+    ...{ transport, urls, attemptsMax, writer: options.writer ?? null },
+    ...{ seen: new SeenBlock(), ownWrites: new OwnWrites() },
+  };
   const purchases: PurchaseContext = {
     transport,
     attemptsMax,

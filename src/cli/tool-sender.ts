@@ -3,6 +3,7 @@ import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
 import { locateWallet } from "@sextant/client/http/named-wallet";
+import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { SeenBlock } from "@sextant/client/http/seen-block";
 import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
@@ -28,7 +29,8 @@ type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & { read
 export function createToolSender(options: ToolSenderOptions): SendRequest {
   const { sextant, urls, payer, now = Date.now } = options;
   const transport = createTransport({});
-  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX, seen: new SeenBlock() };
+  const seenAndWritten = { seen: new SeenBlock(), ownWrites: new OwnWrites() };
+  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX, ...seenAndWritten };
   return async (request, { payment, signal }) => {
     const operation = findOperation(request.operation);
     try {

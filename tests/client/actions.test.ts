@@ -146,8 +146,11 @@ describe("signed writes", () => {
   });
   afterAll(() => stage?.close());
 
-  const writerOf = (person: number) =>
-    createSextant({ api: stage.signed.url, writer: { account: stage.person(person), ...stage.domain } });
+  const writerOf = (person: number, own: typeof fetch = fetch) =>
+    createSextant({
+      ...{ api: stage.signed.url, fetch: own },
+      writer: { account: stage.person(person), ...stage.domain },
+    });
 
   it("store an intent's metadata for its owner, and for no other account", async () => {
     const id = await stage.submit(INTENT_OWNER, 1n);
@@ -166,6 +169,20 @@ describe("signed writes", () => {
     await expect(unsigned.putIntentMetadata({ id }, {})).rejects.toMatchObject({
       code: "WRITE_UNAUTHENTICATED",
     });
+  });
+
+  it("make later reads ask past the caches of other processes", async () => {
+    const id = await stage.submit(INTENT_OWNER, 3n);
+    await stage.waitUntilSynced();
+    const directives: (string | null)[] = [];
+    const owner = writerOf(INTENT_OWNER, (url, init) => {
+      directives.push(new Headers(init?.headers).get("cache-control"));
+      return fetch(url, init);
+    });
+    await owner.getIntent({ id });
+    await owner.putIntentMetadata({ id }, { execution_data: "0xaa" });
+    expect((await owner.getIntent({ id })).metadata?.execution_data).toBe("0xaa");
+    expect([directives.at(0), directives.at(-1)]).toEqual([null, "no-cache"]);
   });
 
   it("reserve metadata, and publish schemas with and without a hash of their own", async () => {

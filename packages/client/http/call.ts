@@ -3,6 +3,7 @@ import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";
+import type { OwnWrites } from "./own-writes.ts";
 import { sendRepeatedly } from "./repeat.ts";
 import type { SeenBlock } from "./seen-block.ts";
 import { type HttpRequest, type HttpResponse, parseJson, type Transport } from "./transport.ts";
@@ -16,6 +17,7 @@ export type CallContext = {
   readonly attemptsMax: number;
   /** Of the indexing API. */
   readonly seen: SeenBlock;
+  readonly ownWrites: OwnWrites;
 };
 
 export type Call = {
@@ -122,6 +124,7 @@ function readPage(body: unknown, field: string): Page<unknown> {
 async function sendChecked(context: CallContext, call: Call): Promise<HttpResponse> {
   const request = await buildRequest(context, call);
   const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
+  if (isWrite) context.ownWrites.record();
   const attemptsMax = isWrite ? 1 : context.attemptsMax;
   const repetition = { attemptsMax, accepted: [200, 201] };
   if (call.operation.service !== "api") return await sendRepeatedly(context.transport, request, repetition);
@@ -146,6 +149,7 @@ async function buildRequest(context: CallContext, call: Call): Promise<HttpReque
   const headers: Record<string, string> = {
     ...(text === null ? {} : { "content-type": "application/json" }),
     ...(minBlock === undefined ? {} : { "x-min-block": BigInt(minBlock).toString() }),
+    ...(operation.service === "api" ? context.ownWrites.headers : {}),
   };
   // Without a writer the write is sent unsigned, as a local run takes it.
   if (operation.kind === "signed" && context.writer !== null && text !== null) {

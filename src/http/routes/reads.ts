@@ -37,9 +37,11 @@ export function addReadRoutes(
   { cache, run, waiters }: ReadRouteOptions,
 ): void {
   // Most requests end there; the routes serve what is not cached, and compare blocks.
+  const withOwnWrites = new Set(reads.filter((read) => read.showsOwnWrites).map(({ path }) => path));
   server.serveFromCache((url, { headers }) => {
     const cached = cache.getByUrl(url);
-    return cached && hasBlock(cached, headers[MIN_BLOCK_HEADER]) ? cached : undefined;
+    if (!cached || !hasBlock(cached, headers[MIN_BLOCK_HEADER])) return undefined;
+    return asksForNewest(headers) && withOwnWrites.has(cached.route) ? undefined : cached;
   });
   for (const read of reads) {
     server.app.get(read.path, (request, reply) => {
@@ -50,9 +52,8 @@ export function addReadRoutes(
       const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
       const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
       const create = () => createResponse(read, input, { request, reply, run, minBlock });
-      // A cached response, or a read that has begun, may lack what the client has just written through another process.
       const respond =
-        read.showsOwnWrites === true
+        read.showsOwnWrites === true && asksForNewest(request.headers)
           ? create
           : () => cache.getOrCreate({ route: read.path, canonicalKey, url }, create);
       // Most requests wait for no block, and need no promise more.
@@ -79,6 +80,14 @@ function hasBlock({ indexedBlock }: SerializedResponse, minBlock: string | strin
     /^[0-9]{1,18}$/.test(minBlock) &&
     BigInt(minBlock) <= indexedBlock
   );
+}
+
+/**
+ * Of a client that has just written: a cached response, or a read that has begun, may lack what it wrote through another
+ * process. Only there: a cold read costs many times as much.
+ */
+function asksForNewest({ "cache-control": directive }: FastifyRequest["headers"]): boolean {
+  return directive !== undefined && /\bno-cache\b/i.test(directive);
 }
 
 function isKnown(read: Read, key: string): boolean {

@@ -138,7 +138,7 @@ export type Read = {
   readonly recentOnly?: boolean;
   /** The client-written tables that it reads: a change to one invalidates its cached responses. */
   readonly writableTables?: readonly WritableTable[];
-  /** Whether a client finds here by its key what it has just written: read from the primary each time, never cached. */
+  /** Whether a client finds here by its key what it has just written: from the primary, past the cache with no-cache. */
   readonly showsOwnWrites?: boolean;
   readonly responseSchema: JsonSchema;
   /** The error message of a 404; null if the record always exists. */
