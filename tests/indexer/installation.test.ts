@@ -231,4 +231,17 @@ describe("several deployments in one process and one database", () => {
       code: "USAGE_INVALID",
     });
   });
+
+  it("are joined by one more while they run, and stay as they are", async () => {
+    const before = await Promise.all(SCHEMAS.slice(0, 2).map((schema) => stage.digest(schema)));
+    const added = await stage.start("indexer", { deployment: ["third-one"] });
+    const head = await stage.stages.get("third-one")?.head();
+    await waitFor(async () => (await list())[2]?.indexed?.block_hash === head?.hash);
+    expect((await get(`${added.url}/ready`)).status).toBe(200);
+    expect(JSON.parse((await get(`${api.url}/d/third-one/intents`)).text)).toMatchObject({
+      intents: expect.arrayContaining([expect.anything()]),
+    });
+    expect(await Promise.all(SCHEMAS.slice(0, 2).map((schema) => stage.digest(schema)))).toEqual(before);
+    expect((await list()).slice(0, 2).map(({ ready }) => ready)).toEqual([true, true]);
+  });
 });
