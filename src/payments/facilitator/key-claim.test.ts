@@ -208,6 +208,29 @@ describe("a payment that reaches two processes at once", () => {
     expect((await sentBy("attestor")) + (await sentBy("guardian"))).toBe(before + 1);
   });
 
+  it.each([
+    ["attestor", "guardian"],
+    ["guardian", "attestor"],
+  ] as const)("is rejected once the other, which %s sent, has taken the money", async (sender, other) => {
+    const [sending, late] = [await openProcess(sender), await openProcess(other)];
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const first = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    const second = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    const sent = await sentBy(other);
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    const pending = { kind: "unknown", transaction: expect.stringMatching(/^0x/) };
+    expect(await sending.settle(first)).toMatchObject(pending);
+    expect(await late.settle(second)).toMatchObject({ kind: "unknown", transaction: null });
+    await stage.chain.mine();
+    await stage.chain.request("evm_setAutomine", [true]);
+    expect(await late.settle(second)).toMatchObject({ kind: "rejected" });
+    expect(await sending.settle(first)).toMatchObject({ kind: "settled" });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+    expect(await sentBy(other)).toBe(sent);
+  });
+
   it("is one at a time where an account with code pays", async () => {
     const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
     const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
