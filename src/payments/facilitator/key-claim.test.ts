@@ -3,6 +3,7 @@ import { localAccount } from "@sextant/local-chain/accounts";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
+import { openResponseProxy } from "../../../tests/support/nodes/response-proxy.ts";
 import { signPaymentFor, TEST_NETWORK, waitFor } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
@@ -13,6 +14,7 @@ import {
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { toCaip2Network } from "../../lib/caip2.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
@@ -37,25 +39,53 @@ const addressOf = (account: Account) => stage.chain.accounts[account].address.to
 const sentBy = (account: Account) => stage.node.getTransactionCount({ address: addressOf(account) });
 const signed = async () => (await signPaymentFor(paid, await stage.payer(), stage.asset)).payload;
 
+type ProcessOptions = {
+  readonly turnMsMax?: number;
+  readonly urls?: readonly string[];
+  readonly clock?: Clock;
+};
+
 /** As a process of its own: its own connections, which the test can end. */
-async function openProcess(account: Account, options: { readonly turnMsMax?: number } = {}) {
+async function openProcess(account: Account, { turnMsMax, ...options }: ProcessOptions = {}) {
   const name = `${account} ${Math.random()}`;
   const database = await openDatabase({
     ...{ connection: place.connection, schema: "sextant", poolMax: 2, log: silentLog, applicationName: name },
   });
-  const claim = await claimOf(database, account, options);
+  const claim = await claimOf(database, account, turnMsMax === undefined ? {} : { turnMsMax });
   onTestFinished(async () => {
     await claim.release();
     await database.close();
   });
   const { privateKey } = stage.chain.accounts[account];
-  const facilitator = openTestFacilitator(stage, { privateKey, database, turns: claim });
+  const facilitator = openTestFacilitator(stage, { ...options, privateKey, database, turns: claim });
   return {
     claim,
     settle: (payload: PaymentPayload) => requestSettle(facilitator, payload, paymentTermsOf(stage)),
     facilitator,
     loseSession: () => loseSession(database, `${name} lock`, claim),
   };
+}
+
+/** A process to which some responses of the node are held until `release`; `reached` resolves at the first of them. */
+async function openHeldProcess(
+  method: string,
+  isHeld: (params: readonly unknown[]) => boolean,
+  options: { readonly clock?: Clock } = {},
+) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let reach = () => {};
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  const hold = async (params: readonly unknown[]) => {
+    if (!isHeld(params)) return null;
+    reach();
+    await released;
+    return null;
+  };
+  const wire = await openResponseProxy(stage.chain.rpcUrl, { instead: { [method]: hold } });
+  onTestFinished(() => wire.close());
+  onTestFinished(() => release());
+  return { process: await openProcess("attestor", { ...options, urls: [wire.url] }), release, reached };
 }
 
 /**
@@ -260,6 +290,37 @@ describe("a payment that reaches two processes at once", () => {
     release();
     await busy;
     await expect(second.claim.run(["a payment"], async () => "free")).resolves.toBe("free");
+  });
+});
+
+describe("a payment whose transaction was dropped", () => {
+  it("counts against the payer's money at every process while it is sent again", async () => {
+    const later = { ...systemClock, nowMs: () => Date.now() + 61_000 };
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const dropped = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    const other = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    await stage.chain.request("evm_setAutomine", [false]);
+    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+    const before = await openProcess("attestor");
+    const sent = await before.settle(dropped);
+    const pending = { kind: "unknown", transaction: expect.stringMatching(/^0x/) };
+    expect(sent).toMatchObject(pending);
+    await stage.chain.request("hardhat_dropTransaction", [(sent as { transaction: Hex }).transaction]);
+    await before.claim.release();
+
+    const held = await openHeldProcess("eth_estimateGas", () => true, { clock: later });
+    const late = await openProcess("guardian", { clock: later });
+    const outcome = held.process.settle(dropped);
+    await held.reached;
+    expect(await late.settle(other)).toMatchObject({ kind: "unknown", transaction: null });
+    held.release();
+    await outcome;
+    expect(await held.process.settle(dropped)).toMatchObject(pending);
+    await stage.chain.mine();
+    expect(await late.settle(other)).toMatchObject({ kind: "rejected" });
+    expect(await held.process.settle(dropped)).toMatchObject({ kind: "settled" });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
   });
 });
 

@@ -114,13 +114,14 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
     find: (key) => select(sameNonce(key)),
     async addReservation({ amount, ...key }) {
       const now = toTimestamp(clock.nowMs());
-      // One that was sent keeps its time: whether it is gone is counted from there.
+      // With the time of now also where its transaction was dropped long ago: it is about to be sent again, and other
+      // processes must not take it for gone.
       await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
           transactions, is_open, is_contract, gas, amount, created_at, updated_at)
         values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
           '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
         on conflict (network, asset, payer, nonce, payment_digest)
-          do update set is_open = true, amount = excluded.amount`);
+          do update set is_open = true, amount = excluded.amount, updated_at = excluded.updated_at`);
     },
     async removeReservation(key) {
       await store.run(
