@@ -14,6 +14,8 @@ export const NOT_VALID_YET_ON_CHAIN = "authorization_not_valid_yet_on_chain";
 /** Valid by our clock and too late by the chain's. */
 export const EXPIRED_ON_CHAIN = "authorization_expired_on_chain";
 export const WRONG_SIGNATURE = "invalid_exact_evm_signature";
+/** The signature is of a contract account (ERC-6492), and the payer has no code. */
+export const ACCOUNT_NOT_DEPLOYED = "eip6492_factory_not_allowed";
 
 /** The nonce is used as of a block that a reorg can still undo; once that block is final, the reason is NONCE_USED. */
 export const NONCE_USED_NOT_FINAL = "nonce_used_in_unfinalized_block";
@@ -43,7 +45,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
     invalid_exact_evm_token_version_mismatch: { decided: "never" },
     invalid_exact_evm_eip3009_not_supported: { decided: "never" },
     invalid_exact_evm_failed_to_parse_signature: { decided: "never" },
-    eip6492_factory_not_allowed: {
+    [ACCOUNT_NOT_DEPLOYED]: {
       decided: "never",
       message: "The payer's contract account is not deployed; deploy it first.",
     },

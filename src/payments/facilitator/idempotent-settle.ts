@@ -6,9 +6,10 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { isEvmNetwork } from "../paywall/offer.ts";
 import { parsePayment } from "../paywall/payment.ts";
 import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
-import { FacilitatorUnavailableError } from "./facilitator.ts";
+import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
+import { findSignatureRejection } from "./payer-signature.ts";
 import {
   authorizationKeyText,
   type SettlementKey,
@@ -27,6 +28,8 @@ type IdempotentSettleOptions = {
   /** Over all processes, by authorization. */
   readonly turns: SettlementTurns;
   readonly isContract: (payer: Hex) => Promise<boolean>;
+  /** With a node; sends nothing. */
+  readonly verify: PaymentFacilitator["verify"];
   /** Verifies, sends and waits for a block. */
   readonly broadcast: (
     payload: PaymentPayload,
@@ -94,6 +97,8 @@ export class IdempotentSettle {
     const earlier = await this.#findEarlierSettlement(key);
     if (earlier) return earlier;
     const payment = { ...key, isContract: await isContract(key.payer) };
+    const unsigned = await this.#findUnsigned(payment, payload, terms);
+    if (unsigned !== null) return this.#concludeResponse(payment, failed(key, unsigned, ""));
     let isSent = false;
     const hooks: SendHooks = {
       async beforeSend(transaction, gas) {
@@ -115,6 +120,21 @@ export class IdempotentSettle {
       // What is left here counts against the payer for a minute.
       if (!isSent) await records.removeReservation(key).catch(() => undefined);
     }
+  }
+
+  /**
+   * Why a payment is rejected before it counts against its payer's money or takes its turn; null when it is not. Anyone
+   * may request a settlement, and must not hold up a payer who has signed nothing. Only a node knows what an account
+   * with code accepts.
+   */
+  async #findUnsigned(
+    { isContract }: { readonly isContract: boolean },
+    payload: PaymentPayload,
+    terms: PaymentRequirements,
+  ): Promise<string | null> {
+    if (!isContract) return findSignatureRejection(payload, terms);
+    const { isValid, invalidReason } = await this.#options.verify(payload, terms);
+    return isValid ? null : (invalidReason ?? "unknown");
   }
 
   /** What the records and the chain know of a payload that was sent earlier; null where it must be sent. */

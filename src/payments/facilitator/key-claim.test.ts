@@ -1,6 +1,6 @@
 // Several facilitators over one database: a key each, one transaction a payment, and the work of a dead one goes on.
 import { localAccount } from "@sextant/local-chain/accounts";
-import type { PaymentPayload } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { openResponseProxy } from "../../../tests/support/nodes/response-proxy.ts";
@@ -8,6 +8,7 @@ import { signPaymentFor, TEST_NETWORK, waitFor } from "../../../tests/support/pa
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import {
   ACCEPTING_ACCOUNT_CODE,
+  LONG_SIGNATURE_ACCOUNT_CODE,
   openContractPayer,
   openTestFacilitator,
   paymentTermsOf,
@@ -60,7 +61,8 @@ async function openProcess(account: Account, { turnMsMax, ...options }: ProcessO
   const facilitator = openTestFacilitator(stage, { ...options, privateKey, database, turns: claim });
   return {
     claim,
-    settle: (payload: PaymentPayload) => requestSettle(facilitator, payload, paymentTermsOf(stage)),
+    settle: (payload: PaymentPayload, terms: Partial<PaymentRequirements> = {}) =>
+      requestSettle(facilitator, payload, { ...paymentTermsOf(stage), ...terms }),
     facilitator,
     loseSession: () => loseSession(database, `${name} lock`, claim),
   };
@@ -290,6 +292,46 @@ describe("a payment that reaches two processes at once", () => {
     release();
     await busy;
     await expect(second.claim.run(["a payment"], async () => "free")).resolves.toBe("free");
+  });
+});
+
+describe("a request that its payer did not sign", () => {
+  const rejected = { kind: "rejected", reason: "invalid_exact_evm_signature", transaction: null };
+
+  it("reserves none of a plain key's money at any process", async () => {
+    const payer = await stage.payer();
+    const { payload } = await signPaymentFor(paid, payer, stage.asset);
+    const value = (2n ** 255n).toString();
+    const authorization = { ...Object(payload.payload.authorization), value, nonce: `0x${"d1".repeat(32)}` };
+    const unsigned = { ...payload, payload: { ...payload.payload, authorization } };
+    let reads = 0;
+    // The code of the payer is read again where the signature is verified with the node.
+    const { process, release, reached } = await openHeldProcess("eth_getCode", ([address]) => {
+      if (String(address).toLowerCase() === payer.address.toLowerCase()) reads += 1;
+      return reads > 1;
+    });
+    const other = await openProcess("guardian");
+    const outcome = process.settle(unsigned, { amount: value });
+    await Promise.race([outcome, reached]);
+    expect(await other.settle(payload)).toMatchObject({ kind: "settled" });
+    release();
+    expect(await outcome).toEqual(rejected);
+  });
+
+  it("takes no turn of an account with code", async () => {
+    const account = await openContractPayer(stage, paid, LONG_SIGNATURE_ACCOUNT_CODE);
+    const unsigned = await account.payload(`0x${"cd".repeat(65)}`);
+    const IS_VALID_SIGNATURE = "0x1626ba7e";
+    const { process, release, reached } = await openHeldProcess("eth_call", ([call]) =>
+      (call as { data: Hex }).data.startsWith(IS_VALID_SIGNATURE),
+    );
+    const other = await openProcess("guardian", { turnMsMax: 300 });
+    const outcome = process.settle(unsigned);
+    await reached;
+    expect(await other.settle(await account.payload())).toMatchObject({ kind: "settled" });
+    release();
+    await outcome;
+    expect(await process.settle(unsigned)).toEqual(rejected);
   });
 });
 

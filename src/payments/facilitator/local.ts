@@ -109,20 +109,21 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     revertedGasMax: gas.revertedGasMax,
     transferGasMax: TRANSFER_GAS_LIMIT_MAX,
   });
+  const verify: PaymentFacilitator["verify"] = async (payload, terms) => {
+    const { payer } = parseKey(payload, terms);
+    const rejected = await guard.findRejectionBeforeVerify(payer);
+    if (rejected !== null) return { isValid: false, invalidReason: rejected, payer };
+    // Fees above our limits are reported before the handler runs for the payment.
+    computeFees(await feeQuotes(), await limitsFor(BigInt(terms.amount), TRANSFER_GAS_LIMIT), 100n);
+    return scheme.verify(payload, terms);
+  };
   const idempotent = new IdempotentSettle({
-    ...{ records, lookup, outcomes, guard, isContract, turns },
+    ...{ records, lookup, outcomes, guard, isContract, turns, verify },
     broadcast: scheme.broadcast,
   });
   return {
     address: address.toLowerCase() as Hex,
-    async verify(payload, terms) {
-      const { payer } = parseKey(payload, terms);
-      const rejected = await guard.findRejectionBeforeVerify(payer);
-      if (rejected !== null) return { isValid: false, invalidReason: rejected, payer };
-      // Fees above our limits are reported before the handler runs for the payment.
-      computeFees(await feeQuotes(), await limitsFor(BigInt(terms.amount), TRANSFER_GAS_LIMIT), 100n);
-      return scheme.verify(payload, terms);
-    },
+    verify,
     settle: (payload, terms) => idempotent.settle(payload, terms),
     findSettled: (payload, terms) => idempotent.findSettled(payload, terms),
     getSupported: scheme.getSupported,

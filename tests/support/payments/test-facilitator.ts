@@ -69,6 +69,9 @@ export const ACCEPTING_ACCOUNT_CODE: Hex = `0x${AGREES}`;
 export const INCONSISTENT_ACCOUNT_CODE: Hex = `0x634a817c803a1115600e575f5ffd5b${AGREES}`;
 export const INCONSISTENT_ACCOUNT_TIP = 1_500_000_000n;
 
+/** Accepts what is longer than the signature of a key. */
+export const LONG_SIGNATURE_ACCOUNT_CODE: Hex = `0x3661010010600b575f5ffd5b${AGREES}`;
+
 let accounts = 0;
 
 /** A contract account with a dollar, whose payments carry a signature of its own kind. */
