@@ -49,6 +49,9 @@ export function reportIndexGrowth(stages: readonly GrowthStage[]): BenchReport {
           ? `${formatMicroseconds(rebuild.ms / rebuild.logs, 1)}, memory ${formatMegabytes(rebuild.rssBytesMax)}`
           : "-",
       ),
+      ...placesOf(last).map((place) => row(`  reads ${place}, median and slowest`, latenciesAt(place))),
+      ...last.reads.filter(isAggregate).map(({ name }) => row(`  ${name}`, readOf(name))),
+      row("  the reads that grow most", () => ""),
       ...steepestReads(first, last).map((name) => row(`  ${name}`, readOf(name))),
     ],
     headlines: [...sizeHeadlines(first, last), memoryHeadline(stages), pagesHeadline(first, last)],
@@ -88,6 +91,27 @@ const readOf =
     const pages = found.pages === null ? "" : `, ${formatGrouped(found.pages)} pages`;
     return `${milliseconds(found.medianMs)}${pages}${found.failed > 0 ? `, ${found.failed} failed` : ""}`;
   };
+
+const NEWEST = "of the newest block";
+
+const placeOf = (name: string): string => {
+  const at = name.indexOf(", block ");
+  return at < 0 ? NEWEST : `of the block ${name.slice(at + ", block ".length)}`;
+};
+
+const placesOf = ({ reads }: MeasuredIndex): string[] => [...new Set(reads.map(({ name }) => placeOf(name)))];
+
+const latenciesAt =
+  (place: string): Figures =>
+  ({ reads }) => {
+    const times = reads.filter(({ name }) => placeOf(name) === place).map(({ medianMs }) => medianMs);
+    const sorted = times.sort((one, other) => one - other);
+    const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+    return `${milliseconds(median)}, ${milliseconds(sorted.at(-1) ?? Number.NaN)}`;
+  };
+
+const isAggregate = ({ name }: MeasuredIndex["reads"][number]): boolean =>
+  /^\/(analytics|totals)/.test(name) && placeOf(name) === NEWEST;
 
 /** By the pages that they visit, and those that are more than a statement by their time. */
 function steepestReads(first: MeasuredIndex, last: MeasuredIndex): string[] {
