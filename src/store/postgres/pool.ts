@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from "pg";
 import type { Log } from "../../lib/log.ts";
 import type { ServerList } from "./server-list.ts";
-import { mustDiscardConnection } from "./session.ts";
+import { mustDiscardConnection, runStatement } from "./session.ts";
 
 type PoolOptions = {
   readonly servers: ServerList;
@@ -18,6 +18,8 @@ type PoolOptions = {
 const IDLE_MS_MAX = 60_000;
 // Closing is one message each way; an unreachable server never confirms it.
 const CLOSE_MS_MAX = 3_000;
+// Changing the schema reads and writes nothing; a server that hangs must not keep the connection.
+const SCHEMA_MS_MAX = 1_000;
 
 export class ConnectionPool {
   readonly #pool: Pool;
@@ -94,7 +96,8 @@ export class ConnectionPool {
 
   async #useSchema(client: PoolClient, schema: string): Promise<void> {
     if ((this.#schemaOf.get(client) ?? this.#schema) === schema) return;
-    await client.query(`SET search_path TO "${schema}"`);
+    const limits = { target: this.#servers.target, statementTimeoutMs: SCHEMA_MS_MAX };
+    await runStatement(client, `SET search_path TO "${schema}"`, limits);
     this.#schemaOf.set(client, schema);
   }
 
