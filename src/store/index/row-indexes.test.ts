@@ -5,6 +5,7 @@ import { tables } from "../../protocol/domains.ts";
 import { address, uint256 } from "../../schema/column.ts";
 import { defineTable } from "../../schema/table.ts";
 import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
+import type { Session } from "../postgres/session.ts";
 import { createRowIndexes, updateRowIndexes } from "./row-indexes.ts";
 import { createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
 
@@ -53,11 +54,11 @@ async function readIndexColumns(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map((row) => [row.name, row.columns]));
 }
 
-async function update(table: typeof notes): Promise<string[]> {
+async function update(table: typeof notes, held: Lock = lock): Promise<string[]> {
   const made: string[] = [];
   const { signal } = new AbortController();
   const onIndex = (name: string) => made.push(name);
-  await updateRowIndexes(lock, { tables: [table], statementTimeoutMs: 60_000, signal, onIndex });
+  await updateRowIndexes(held, { tables: [table], statementTimeoutMs: 60_000, signal, onIndex });
   return made;
 }
 
@@ -112,9 +113,45 @@ it("leaves the indexes of the protocol as they are, however long their columns",
   await protocol.drop();
 });
 
-it("finishes what an interrupted update has begun", async () => {
+it("finishes what an interrupted update has begun, and makes no index twice", async () => {
   await opened.database.query("alter index notes_by_kind_id rename to notes_by_kind_id_new");
   await opened.database.query("alter index notes_past_by_owner_id rename to notes_past_by_former_new");
-  expect(await update(changedNotes)).toEqual(["notes_past_by_owner_id", "notes_by_kind_id"]);
+  expect(await update(changedNotes)).toEqual(["notes_past_by_owner_id"]);
   expect(Object.keys(await readIndexColumns()).filter((name) => name.endsWith("_new"))).toEqual([]);
+  expect(await readIndexColumns()).toMatchObject({ notes_by_kind_id: "kind, id, valid_from" });
+});
+
+/** The lock, with a call after each index that was made and is not committed yet. */
+function watchIndexes(onMade: () => Promise<unknown>): Lock {
+  return {
+    isHeld: true,
+    commit: (steps, options) => lock.commit(steps, options),
+    release: () => lock.release(),
+    transaction: (work, options) =>
+      lock.transaction((session) => {
+        const query: Session["query"] = async (statement) => {
+          const result = await session.query(statement);
+          const text = typeof statement === "string" ? statement : statement.text;
+          if (text.startsWith("create index ")) await onMade();
+          return result as never;
+        };
+        return work({ ...session, query });
+      }, options),
+  };
+}
+
+it("lets readers go on while it makes an index that an interrupted update left unfit", async () => {
+  await opened.database.query("drop index notes_by_kind_id");
+  await opened.database.query("create index notes_by_kind_id_new on notes (kind)");
+  let reads = 0;
+  const held = watchIndexes(() =>
+    opened.database.transaction(async (session) => {
+      await session.query("set local lock_timeout to 1000");
+      await session.query("select count(*) from notes");
+      reads += 1;
+    }),
+  );
+  expect(await update(changedNotes, held)).toEqual(["notes_by_kind_id"]);
+  expect(reads).toBe(1);
+  expect(await readIndexColumns()).toMatchObject({ notes_by_kind_id: "kind, id, valid_from" });
 });

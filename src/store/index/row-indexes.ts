@@ -49,10 +49,10 @@ type IndexUpdate = {
 
 /**
  * Makes the indexes as declared without touching a row. Readers go on: an index is made beside the old one, and both are
- * swapped at the end. An interrupted update leaves an index that the next one replaces.
+ * swapped at the end. What an interrupted update has made is used by the next one, unless the declaration has changed.
  */
 export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
-  const { tables, statementTimeoutMs, signal, onIndex } = update;
+  const { tables, statementTimeoutMs, signal } = update;
   const declared = tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]);
   const made = await lock.transaction((session) => readMadeIndexes(session, tables));
   const changed = declared.filter((index) => made.get(index.name) !== commentOf(index));
@@ -61,13 +61,8 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
   const dropped = [...made.keys()].filter((name) => !kept.has(name) && !replacing.has(name));
   if (changed.length === 0 && dropped.length === 0) return;
   for (const index of changed) {
-    signal.throwIfAborted();
-    onIndex(index.name);
-    const make = async (session: Session) => {
-      await session.query(`drop index if exists ${newName(index)}`);
-      await createIndex(session, index, newName(index));
-    };
-    await lock.transaction(make, { statementTimeoutMs });
+    // An index and its comment are committed together: one with the right comment is complete.
+    if (made.get(newName(index)) !== commentOf(index)) await makeBeside(lock, index, update);
   }
   const swap = async (session: Session) => {
     // Every read locks the checkpoint first; without this lock, dropping one index after the other could deadlock with it.
@@ -77,6 +72,21 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
     for (const index of changed) await session.query(`alter index ${newName(index)} rename to ${index.name}`);
   };
   await runWithLockTimeout(lock, swap, { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal });
+}
+
+/** Dropping locks readers out until its transaction ends, so it must not wait for the build, which may take hours. */
+async function makeBeside(lock: Lock, index: TableIndex, update: IndexUpdate): Promise<void> {
+  const { statementTimeoutMs, signal, onIndex } = update;
+  const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
+  signal.throwIfAborted();
+  await runWithLockTimeout(
+    lock,
+    (session) => session.query(`drop index if exists ${newName(index)}`),
+    attempts,
+  );
+  signal.throwIfAborted();
+  onIndex(index.name);
+  await lock.transaction((session) => createIndex(session, index, newName(index)), { statementTimeoutMs });
 }
 
 const newName = ({ name }: TableIndex): string => `${name}_new`;
