@@ -165,6 +165,34 @@ describe("reads over replicas", () => {
     await vi.waitFor(async () => expect((await read(api, record)).block).toBe(block));
   });
 
+  it("go on over replicas when the index was created again, whose revisions start anew", async () => {
+    const api = await startApi([0], { cacheBytesMax: 1_000_000 });
+    await waitForRotation(api, 0, true);
+    await addBlock();
+    await vi.waitFor(async () => expect((await read(api, AGENTS)).block).toBe(block), { timeout: 10_000 });
+    await primary.transaction(async (session) => {
+      await session.query("delete from checkpoint");
+      await session.query(
+        `insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block)
+         values (3, '\\x03', 1700000000, 0)`,
+      );
+      await session.query(buildChangeNotification(primary.schema));
+    });
+    let offset = 0;
+    await vi.waitFor(
+      async () => {
+        // In no cache.
+        offset += 1;
+        const before = await readsOf(api, replica(0));
+        expect((await read(api, `${AGENTS}&offset=${offset}`)).block).toBe(3);
+        expect(await readsOf(api, replica(0))).toBe(before + 1);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+    await addBlock();
+    await vi.waitFor(async () => expect((await read(api, AGENTS)).block).toBe(block), { timeout: 10_000 });
+  });
+
   it("of a block that no server has stay on the replicas, which say so", async () => {
     const api = await startApi([0]);
     await waitForRotation(api, 0, true);

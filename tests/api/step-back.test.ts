@@ -1,5 +1,6 @@
 // A client never sees an earlier block after a later one, even before the change notification arrives.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildChangeNotification } from "../../src/store/postgres/change-notifications.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
@@ -63,4 +64,23 @@ it.each([
   // After a reorg too, the first response from another head invalidates the rest.
   expect(await blockOf(`/solvers?limit=${place + 1}`)).toBe("7");
   expect(await blockOf("/intents")).toBe("7");
+});
+
+/** The checkpoint as new tables have it: its revision does not continue that of the old ones. */
+const recreate = (revision: number) =>
+  index.database.transaction(async (session) => {
+    await session.query("delete from checkpoint");
+    await session.query({
+      text: `insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block, revision)
+        values (7, '\\x07', 1700000000, 0, $1)`,
+      values: [revision],
+    });
+    await session.query(buildChangeNotification(index.database.schema));
+  });
+
+it("keeps responses of an index that was created again, whose revisions start anew", async () => {
+  await recreate(1_000_000);
+  await listening();
+  await recreate(0);
+  await listening();
 });

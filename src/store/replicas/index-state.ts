@@ -10,7 +10,10 @@ export function isOlder(state: IndexState, than: IndexState | null): boolean {
   return than !== null && state.revision < than.revision;
 }
 
-/** Reads never go behind it, whichever server they use. Only the primary may lower it: a fail-over can lose commits. */
+/**
+ * Reads never go behind it, whichever server they use. Only the primary may lower it: a fail-over can lose commits, and
+ * an index can be created again.
+ */
 export class ServedState {
   #newest: IndexState | null = null;
 

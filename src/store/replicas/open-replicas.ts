@@ -22,7 +22,7 @@ type RoutedReadsOptions = {
   readonly openReaders: (database: Database, options: { readonly isReplica: boolean }) => SourceReaders;
   /** A source that reads may use shows this state. */
   readonly onState: (state: IndexState) => void;
-  /** The primary has lost commits: what was read before counts no longer. */
+  /** The primary has lost commits, or its index: what was read before counts no longer. */
   readonly onReset: () => void;
   readonly observer: ReadObserver;
   readonly log: Log;
@@ -48,14 +48,21 @@ const PRIMARY_SAMPLE_MS = 1_000;
 const REPLICA_WAIT_MS_MAX = 250;
 
 export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
-  const { database, observer, onReset } = options;
+  const { database, replicas, observer, onReset } = options;
   const shutdown = new AbortController();
   const served = new ServedState();
-  const watch = new PrimaryWatch(database);
+  const stepBack = (state: IndexState) => {
+    if (!isOlder(state, served.newest)) return;
+    served.reset(state);
+    onReset();
+  };
+  const watch = new PrimaryWatch(database, stepBack);
   const waiting = new Set<() => void>();
   const onState = (state: IndexState) => {
-    // A replica that is behind says nothing about how far the index is.
+    // A replica that is behind says nothing about how far the index is. The primary alone is behind when two reads end
+    // in another order than they began, or when its index was created again: a sample shows which.
     if (!isOlder(state, served.newest)) options.onState(state);
+    else if (replicas.databases.length === 0) void watch.sample();
     served.observe(state);
     for (const wake of waiting) wake();
   };
@@ -106,9 +113,7 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       }
       watch.onRecordsWritten();
       const state = await readPrimary();
-      if (state === null || served.newest === null || !isOlder(state, served.newest)) return;
-      served.reset(state);
-      onReset();
+      if (state !== null) stepBack(state);
     },
     async close() {
       shutdown.abort();

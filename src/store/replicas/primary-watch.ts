@@ -1,5 +1,6 @@
 // Samples the primary: what replicas must have replayed, and which state of the index is the truth.
 import type { QueryRunner } from "../postgres/session.ts";
+import { type IndexState, isOlder } from "./index-state.ts";
 import { readCluster, type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
 import { WalPositions } from "./wal-positions.ts";
 
@@ -9,16 +10,21 @@ const CHANGE_MS_MAX = 60_000;
 export class PrimaryWatch {
   readonly positions = new WalPositions();
   readonly #database: QueryRunner;
+  readonly #onStepBack: (state: IndexState) => void;
   #latest: ServerSample | null = null;
   #cluster: { readonly name: string; readonly server: string } | null = null;
   #changedMs = Number.NEGATIVE_INFINITY;
+  /** The newest state that the primary has shown itself. */
+  #shown: IndexState | null = null;
   #recordsPosition: bigint | null = null;
   #recordWrites = 0;
   #running: Promise<ServerSample | null> | null = null;
   #next: Promise<ServerSample | null> | null = null;
 
-  constructor(database: QueryRunner) {
+  /** `onStepBack` is called when the primary is older than it was: its index was created again. */
+  constructor(database: QueryRunner, onStepBack: (state: IndexState) => void) {
     this.#database = database;
+    this.#onStepBack = onStepBack;
   }
 
   /** Null while the primary does not respond. */
@@ -31,7 +37,7 @@ export class PrimaryWatch {
     return this.#cluster?.name ?? null;
   }
 
-  /** Whether another server, or a new run of it, is the primary: only that can lose commits. */
+  /** Whether another server, or a new run of it, is the primary, or its index was created again. */
   get hasChangedLately(): boolean {
     return performance.now() - this.#changedMs < CHANGE_MS_MAX;
   }
@@ -39,6 +45,11 @@ export class PrimaryWatch {
   /** Where a server must be that shows every record that clients have written; null while only the primary does. */
   get recordsPosition(): bigint | null {
     return this.#recordsPosition;
+  }
+
+  /** A read of the primary met this state. */
+  observe(state: IndexState): void {
+    if (!isOlder(state, this.#shown)) this.#shown = state;
   }
 
   /** A client has written a record, here or elsewhere. */
@@ -83,12 +94,34 @@ export class PrimaryWatch {
 
   /** The cluster is read once from each run of a server: it may be another one behind the same name. */
   async #readSample(): Promise<ServerSample> {
+    const shownBefore = this.#shown;
     const sample = await sampleServer(this.#database);
-    const { server } = sample;
-    if (this.#cluster?.server === server) return sample;
+    const { server, state } = sample;
+    if (this.#cluster?.server === server) {
+      if (state) this.#compare(state, shownBefore);
+      return sample;
+    }
     const name = await readCluster(this.#database);
-    if (this.#cluster !== null) this.#changedMs = performance.now();
+    // What another server has shown says nothing about this one.
+    if (this.#cluster !== null) {
+      this.#changedMs = performance.now();
+      this.#shown = state;
+    }
     this.#cluster = { name, server };
     return sample;
+  }
+
+  /**
+   * A commit that waits for a synchronous standby keeps the primary behind its replicas, but never behind what it has
+   * shown itself before the sample began. Replicas may show the index of before for a moment more.
+   */
+  #compare(state: IndexState, shownBefore: IndexState | null): void {
+    if (!isOlder(state, shownBefore)) {
+      this.observe(state);
+      return;
+    }
+    this.#shown = state;
+    this.#changedMs = performance.now();
+    this.#onStepBack(state);
   }
 }

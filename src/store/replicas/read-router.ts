@@ -20,7 +20,7 @@ type ReadRouterOptions = {
   readonly watch: PrimaryWatch;
   /** A read was served in this state. */
   readonly onState: (state: IndexState) => void;
-  /** The primary has lost commits: what was read before counts no longer. */
+  /** The primary has lost commits, or its index: what was read before counts no longer. */
   readonly onReset: () => void;
   readonly observer: ReadObserver;
   readonly clock: Clock;
@@ -44,10 +44,11 @@ export class ReadRouter {
   }
 
   readonly read: RunRead = (statement, use) => {
-    const { primary, replicas, onState } = this.#options;
+    const { primary, replicas, watch, onState } = this.#options;
     if (replicas.length > 0) return this.#route(statement, use);
     // No promise more than the read itself: this path runs thousands of times a second.
     return primary.readers.index(statement, (head, rows) => {
+      watch.observe(head);
       onState(head);
       return use(head, rows);
     });
@@ -120,10 +121,12 @@ export class ReadRouter {
     read: { readonly statement: ReadStatement; readonly needs: ReadNeeds; readonly use: Use<T> },
   ): Promise<Attempt<T>> {
     const { statement, needs, use } = read;
+    const { primary, watch } = this.#options;
     const progress = { isUsed: false };
     source.inFlight += 1;
     try {
       const value = await run(statement, (head, rows) => {
+        if (source === primary) watch.observe(head);
         // The connection may lead to another server than the one that was sampled.
         if (isOlder(head, needs.floor) || (needs.atLeast !== null && head.number < needs.atLeast)) {
           source.correct(head);
@@ -183,8 +186,8 @@ export class ReadRouter {
 
   /**
    * Null, so that the next attempt takes what it finds. After a fail-over the primary is right, and what was served
-   * before counts no longer. One that has been running all the time has lost nothing: it does not show yet what waits
-   * for a synchronous standby, and other reads do not go back to it.
+   * before counts no longer; the same if its index was created again. One that has been running all the time has lost
+   * nothing: it does not show yet what waits for a synchronous standby, and other reads do not go back to it.
    */
   async #acceptOlder(state: IndexState | null): Promise<null> {
     const { served, watch, onReset } = this.#options;
