@@ -21,6 +21,13 @@ type GuardedPayment = {
   readonly isContract: boolean;
 };
 
+/** What may take money of a payer, or gas of ours, beside the payment that is to start. */
+type PaymentsInFlight = {
+  /** That this process waits for, since before. */
+  readonly earlier: readonly GuardedPayment[];
+  readonly pending: readonly SettlementRecord[];
+};
+
 type PayerGuardOptions = {
   readonly network: string;
   readonly records: SettlementRecords;
@@ -124,11 +131,11 @@ export class PayerGuard {
     const { key, amount, isContract } = payment;
     // Before others are read: of two processes at once, at least one finds the payment of the other.
     if (!isContract) await records.addReservation({ ...key, amount });
-    const pending = await this.#findPending(payment);
+    const inFlight = await this.#findInFlight(payment);
     if (await records.isPayerBlocked(network, key.payer)) return PAYER_REJECTED;
-    await this.#assertBalanceCoversInFlight(payment, pending);
+    await this.#assertBalanceCoversInFlight(payment, inFlight);
     if (!isContract) return null;
-    const pendingGas = pending.reduce((sum, { gas }) => sum + gas, 0n);
+    const pendingGas = inFlight.pending.reduce((sum, { gas }) => sum + gas, 0n);
     const reverted = await records.sumRevertedGas(network);
     if (reverted + transferGasMax > revertedGasMax) return CONTRACT_PAYERS_PAUSED;
     const contracts = [...this.#inFlight.values()].filter(({ isContract }) => isContract);
@@ -137,17 +144,32 @@ export class PayerGuard {
     throw new FacilitatorUnavailableError("other contract accounts are being served");
   }
 
+  async #findInFlight(payment: GuardedPayment): Promise<PaymentsInFlight> {
+    // Before the records are read: one whose wait ends meanwhile, not mined, is then in one of the two.
+    const all = [...this.#inFlight.values()];
+    const earlier = all.slice(
+      0,
+      all.findIndex((each) => each.key === payment.key),
+    );
+    return { earlier, pending: await this.#findPending(payment, earlier) };
+  }
+
   /**
    * Payments that this process does not wait for and that may still be mined: of all contract accounts, or of one plain
    * key. Looks them up, except for those of a plain key that another process waits for at the moment, or that are many.
    */
-  async #findPending({ key, isContract }: GuardedPayment): Promise<readonly SettlementRecord[]> {
+  async #findPending(
+    { key, isContract }: GuardedPayment,
+    earlier: readonly GuardedPayment[],
+  ): Promise<readonly SettlementRecord[]> {
     const { network, records, clock } = this.#options;
+    const counted = new Set(earlier.map((each) => authorizationKeyText(each.key)));
     const { payer } = key;
     const pending: SettlementRecord[] = [];
     let lookups = 0;
     for (const record of await records.findUnresolved(network, isContract ? "contracts" : { payer })) {
-      if (this.#inFlight.has(authorizationKeyText(record))) continue;
+      const id = authorizationKeyText(record);
+      if (this.#inFlight.has(id) || counted.has(id)) continue;
       const isWatched = clock.nowMs() - record.updatedMs < WATCHED_MS || lookups >= LOOKUPS_MAX;
       if (isContract || !isWatched) {
         lookups += 1;
@@ -176,29 +198,23 @@ export class PayerGuard {
   }
 
   /** Each transfer is simulated against the whole balance, of which others in flight, in any process, need a part. */
-  async #assertBalanceCoversInFlight(
-    { key, amount }: GuardedPayment,
-    pending: readonly SettlementRecord[],
-  ): Promise<void> {
-    const all = [...this.#inFlight.values()];
-    const earlier = all.slice(
-      0,
-      all.findIndex((each) => each.key === key),
-    );
+  async #assertBalanceCoversInFlight(payment: GuardedPayment, found: PaymentsInFlight): Promise<void> {
+    const { key, amount } = payment;
     const isSameMoney = (other: PaymentKey) => other.payer === key.payer && other.asset === key.asset;
-    const own = earlier.filter((each) => isSameMoney(each.key));
-    let others = pending.filter(isSameMoney);
-    if (own.length + others.length === 0) return;
-    const covers = async () => {
+    const ownOf = ({ earlier }: PaymentsInFlight) => earlier.filter((each) => isSameMoney(each.key));
+    const othersOf = ({ pending }: PaymentsInFlight) => pending.filter(isSameMoney);
+    const covers = async (own: readonly GuardedPayment[], others: readonly SettlementRecord[]) => {
+      if (own.length + others.length === 0) return true;
       const needed = [...own, ...others].reduce((sum, each) => sum + (each.amount ?? 0n), amount);
       return (await this.#options.balanceOf(key)) >= needed;
     };
-    if (await covers()) return;
-    // Some may be mined by now. The balance is read after that: the other way round, money of theirs would count.
+    if (await covers(ownOf(found), othersOf(found))) return;
+    // Some may be mined by now. The balance is read after that: the other way round, money of theirs would count. With
+    // nothing else in flight, a payer without the money is rejected by the simulation, as any other is.
+    const again = await this.#findInFlight(payment);
+    const others = othersOf(again);
     const checked = await this.#filterPending(others.slice(0, LOOKUPS_MAX));
-    others = [...checked, ...others.slice(LOOKUPS_MAX)];
-    // With nothing else in flight, a payer without the money is rejected by the simulation, as any other is.
-    if (own.length + others.length === 0 || (await covers())) return;
+    if (await covers(ownOf(again), [...checked, ...others.slice(LOOKUPS_MAX)])) return;
     throw new FacilitatorUnavailableError("the payer's balance does not cover all payments in flight");
   }
 
