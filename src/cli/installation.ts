@@ -6,7 +6,7 @@ import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Secret } from "../lib/secret.ts";
 import { type Deployment, readDeployment } from "../protocol/deployment.ts";
-import { isRebuildSchema } from "../store/index/rebuild-schema.ts";
+import { isRebuildSchema } from "../store/postgres/schema-name.ts";
 import { type CommandContext, readRepeatedOption, readStringOption } from "./command.ts";
 
 export type InstalledDeployment = {

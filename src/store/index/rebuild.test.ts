@@ -1,4 +1,4 @@
-// A rebuild beside readers: they wait while the tables are swapped, without deadlock.
+// A rebuild beside readers, who wait while the tables are swapped, and beside a schema of its name that is not its own.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";
@@ -48,5 +48,29 @@ it("lets readers read while a backup delays the swap", async () => {
     await index.database.query(`select 1 from checkpoint cross join ${name} limit 1`);
   });
   await rebuilt;
+  expect(await index.digest()).toEqual(before);
+});
+
+const shadow = () => `${index.database.schema}_rebuild`;
+
+it("deletes no schema of another installation, whatever its name", async () => {
+  await index.database.query(`create schema ${shadow()}`);
+  await index.database.query(`create table ${shadow()}.payments as select 1 as amount`);
+  await expect(index.rebuild()).rejects.toMatchObject({
+    code: "DATABASE_INCOMPATIBLE",
+    message: expect.stringContaining(`${shadow()}.payments`),
+  });
+  const { rows } = await index.database.query(`select amount from ${shadow()}.payments`);
+  expect(rows).toEqual([{ amount: 1 }]);
+  await index.database.query(`drop schema ${shadow()} cascade`);
+});
+
+it("replaces what an interrupted rebuild has left", async () => {
+  await index.write([[count]], 1);
+  const before = await index.digest();
+  await index.database.query(`create schema ${shadow()}`);
+  for (const { name } of SAMPLE_TABLES)
+    await index.database.query(`create table ${shadow()}.${name} (like ${name} including all)`);
+  await index.rebuild();
   expect(await index.digest()).toEqual(before);
 });

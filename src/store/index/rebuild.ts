@@ -1,12 +1,13 @@
 // Rebuilds row tables from the stored logs, without a node, beside the old ones until both are swapped.
+import { Fault } from "../../lib/fault.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
 import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
+import { toRebuildSchema } from "../postgres/schema-name.ts";
 import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
-import { toRebuildSchema } from "./rebuild-schema.ts";
 import { createReadIndexes, createWriteIndexes } from "./row-indexes.ts";
 import { createRowTables, type RowDeclaration, readRowTableNames, recordRowTables } from "./row-tables.ts";
 import { type Fold, foldAndWrite } from "./store.ts";
@@ -44,6 +45,7 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
 
   await lock.transaction(async (session) => {
     // An interrupted rebuild leaves its shadow schema behind.
+    await assertOwnWork(session, shadow, schema);
     await session.query(`drop schema if exists ${shadow} cascade`);
     await session.query(`create schema ${shadow}`);
   });
@@ -66,6 +68,24 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
   const retries = { attemptsMax: Number.POSITIVE_INFINITY, signal: options.signal };
   await runWithLockTimeout(lock, replace, { ...limits, ...retries });
   return logs;
+}
+
+/** An installation of an earlier version may have its ledger in a schema of this name. */
+async function assertOwnWork(session: Session, shadow: string, schema: string): Promise<void> {
+  // A rebuild makes tables of row versions and their indexes, and nothing else, in every version.
+  const { rows } = await session.query<{ name: string }>({
+    text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where n.nspname = $1 and c.relkind not in ('i', 'I') and not (c.relkind = 'r' and 2 = (
+             select count(*) from pg_attribute a where a.attrelid = c.oid and a.attname in ('valid_from', 'valid_to')))
+           order by 1 limit 1`,
+    values: [shadow],
+  });
+  const [other] = rows;
+  if (!other) return;
+  throw new Fault(
+    "DATABASE_INCOMPATIBLE",
+    `The rows of the schema ${schema} are rebuilt in ${shadow}, but there is ${shadow}.${other.name}, which no rebuild makes: it belongs to another installation. Rename that schema (ALTER SCHEMA ${shadow} RENAME TO …) and set its DATABASE_SCHEMA to the new name.`,
+  );
 }
 
 async function refold(

@@ -43,6 +43,17 @@ async function createTable(name: string): Promise<void> {
   await database.query(`CREATE TABLE ${name} (n integer PRIMARY KEY, note text)`);
 }
 
+describe("schemas", () => {
+  it.each([
+    ["Upper", /lower-case letters/],
+    ['a"b', /lower-case letters/],
+    ["pg_own", /not with pg_/],
+    ["sextant_rebuild", /must not end in _rebuild/],
+  ])("may not be called %s", async (schema, message) => {
+    await expect(open({ schema })).rejects.toMatchObject({ code: "CONFIG_INVALID", message });
+  });
+});
+
 describe("statements", () => {
   it("return exact values, and parse JSON and booleans", async () => {
     const { rows } = await database.query(`SELECT

@@ -1,7 +1,6 @@
 // The database as the rest of Sextant sees it: a checked server with a schema, statements and transactions.
 import { Client } from "pg";
 import { assertDefined } from "../../lib/assert-defined.ts";
-import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { createThreadedClient } from "../fast/threaded-socket.ts";
 import {
@@ -12,6 +11,7 @@ import {
 } from "./connection.ts";
 import type { DatabaseTarget } from "./errors.ts";
 import { ConnectionPool } from "./pool.ts";
+import { assertSchemaName } from "./schema-name.ts";
 import { ServerList } from "./server-list.ts";
 import {
   runStatement,
@@ -59,8 +59,6 @@ type DatabaseOptions = {
 
 // No request waits this long; longer work (a rebuild, a migration) sets its own limit.
 const STATEMENT_MS_MAX = 30_000;
-// A name that needs no quoting anywhere, with room for suffixes below PostgreSQL's 63 bytes.
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const [database] = await openDatabases(options, [options.schema]);
@@ -145,14 +143,6 @@ function createSchemaDatabase(schema: string, shared: SharedParts): Database {
       }),
     close,
   };
-}
-
-function assertSchemaName(schema: string): void {
-  if (SCHEMA_NAME.test(schema) && !schema.startsWith("pg_")) return;
-  throw new Fault(
-    "CONFIG_INVALID",
-    "DATABASE_SCHEMA must be 1 to 48 lower-case letters, digits and underscores, not start with a digit, and not with pg_.",
-  );
 }
 
 type ClientOptions = {
