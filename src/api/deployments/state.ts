@@ -21,7 +21,7 @@ export type ServedDeployment = {
   readonly checkReadiness: () => Promise<Readiness>;
 };
 
-export type DeploymentState = {
+export type IndexPosition = {
   /** Null while no indexer has claimed the schema. */
   readonly fingerprint: string | null;
   readonly checkpoint: Checkpoint | null;
@@ -30,8 +30,9 @@ export type DeploymentState = {
   readonly chainBlock: number | null;
   /** Null while no indexer reports: the chain may be anywhere by then. */
   readonly lag: { readonly blocks: number; readonly seconds: number } | null;
-  readonly readiness: Readiness;
 };
+
+export type DeploymentState = IndexPosition & { readonly readiness: Readiness };
 
 // Indexers report once a second. However many ask, each index is read that often.
 const STATE_MS_MAX = 1_000;
@@ -58,35 +59,33 @@ export class DeploymentStates {
 const UNREADABLE = { fingerprint: null, checkpoint: null, phase: null, chainBlock: null, lag: null };
 
 /** Never rejects: one index that cannot be read must not hide the others. */
-export async function readDeploymentState({
-  database,
-  checkReadiness,
-}: Pick<ServedDeployment, "checkReadiness"> & { readonly database: QueryRunner }): Promise<DeploymentState> {
-  try {
-    const identity = await readDeploymentIdentity(database);
-    const checkpoint = await readCheckpoint(database);
-    const stored = await readIndexerStatus(database);
-    const report = (stored?.report ?? null) as Partial<IndexerReport> | null;
-    const head = report?.head ?? null;
-    const isReporting = stored !== null && stored.ageSeconds <= REPORT_AGE_SECONDS_MAX;
-    return {
-      fingerprint: identity?.fingerprint ?? null,
-      checkpoint,
-      phase: report?.phase ?? null,
-      chainBlock: head?.number ?? null,
-      lag: isReporting && head && checkpoint ? lagBetween(head, checkpoint.block) : null,
-      readiness: await checkReadiness(),
-    };
-  } catch {
-    // The reason is in what readiness says, and in the log of the store.
-    return { ...UNREADABLE, readiness: await checkReadiness() };
-  }
+async function readDeploymentState({ database, checkReadiness }: ServedDeployment): Promise<DeploymentState> {
+  // The reason is in what readiness says, and in the log of the store.
+  const position = await readIndexPosition(database).catch(() => UNREADABLE);
+  return { ...position, readiness: await checkReadiness() };
+}
+
+/** Rejects where the index cannot be read; a transaction that it runs in must then end, too. */
+export async function readIndexPosition(database: QueryRunner): Promise<IndexPosition> {
+  const identity = await readDeploymentIdentity(database);
+  const checkpoint = await readCheckpoint(database);
+  const stored = await readIndexerStatus(database);
+  const report = (stored?.report ?? null) as Partial<IndexerReport> | null;
+  const head = report?.head ?? null;
+  const isReporting = stored !== null && stored.ageSeconds <= REPORT_AGE_SECONDS_MAX;
+  return {
+    fingerprint: identity?.fingerprint ?? null,
+    checkpoint,
+    phase: report?.phase ?? null,
+    chainBlock: head?.number ?? null,
+    lag: isReporting && head && checkpoint ? lagBetween(head, checkpoint.block) : null,
+  };
 }
 
 type Position = { readonly number: number; readonly timestamp: number };
 
 /** The report is up to a second older than the rows. */
-function lagBetween(head: Position, indexed: Position): DeploymentState["lag"] {
+function lagBetween(head: Position, indexed: Position): IndexPosition["lag"] {
   return {
     blocks: Math.max(0, head.number - indexed.number),
     seconds: Math.max(0, head.timestamp - indexed.timestamp),

@@ -36,6 +36,8 @@ export type Lock = {
 };
 
 type LockOptions = {
+  /** The schema whose lock it is, that of the database if absent; null for a lock that all of its schemas share. */
+  readonly schema?: string | null;
   /** How long to wait for the current holder; Infinity for a standby, 0 to try once. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
@@ -73,7 +75,8 @@ export async function acquireLock(
 ): Promise<Lock | null> {
   const clock = options.clock ?? systemClock;
   const deadlineMs = clock.nowMs() + options.waitMs;
-  const attempt = new LockAttempt(database, { key, number: lockNumber(database.schema, key) }, options);
+  const { schema = database.schema } = options;
+  const attempt = new LockAttempt(database, { key, number: lockNumber(schema ?? "", key) }, options);
   try {
     for (;;) {
       options.signal?.throwIfAborted();
