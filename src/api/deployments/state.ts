@@ -37,22 +37,40 @@ export type DeploymentState = IndexPosition & { readonly readiness: Readiness };
 // Indexers report once a second. However many ask, each index is read that often.
 const STATE_MS_MAX = 1_000;
 
+/** One read of all of them; `endedMs` is null until it has ended. */
+type KeptStates = { endedMs: number | null; readonly states: Promise<readonly DeploymentState[]> };
+
 /** The states of all deployments of a process: one for all of its paths, each of which shows all of them. */
 export class DeploymentStates {
   readonly served: readonly ServedDeployment[];
-  #kept: { readonly sinceMs: number; readonly states: Promise<readonly DeploymentState[]> } | null = null;
+  readonly #nowMs: () => number;
+  #kept: KeptStates | null = null;
 
-  constructor(served: readonly ServedDeployment[]) {
+  /** The clock must not go back, as that of the wall can. */
+  constructor(served: readonly ServedDeployment[], nowMs = () => performance.now()) {
     this.served = served;
+    this.#nowMs = nowMs;
   }
 
   /** In the order of `served`. */
   read(): Promise<readonly DeploymentState[]> {
-    const nowMs = performance.now();
-    if (this.#kept === null || nowMs - this.#kept.sinceMs > STATE_MS_MAX) {
-      this.#kept = { sinceMs: nowMs, states: Promise.all(this.served.map(readDeploymentState)) };
-    }
+    if (this.#kept === null || this.#isOld(this.#kept.endedMs)) this.#kept = this.#begin();
     return this.#kept.states;
+  }
+
+  /** While a read goes on, none begins beside it: each could hold a connection of the pool until it times out. */
+  #isOld(endedMs: number | null): boolean {
+    return endedMs !== null && this.#nowMs() - endedMs > STATE_MS_MAX;
+  }
+
+  #begin(): KeptStates {
+    const states = Promise.all(this.served.map(readDeploymentState));
+    const kept: KeptStates = { endedMs: null, states };
+    const end = () => {
+      kept.endedMs = this.#nowMs();
+    };
+    states.then(end, end);
+    return kept;
   }
 }
 
