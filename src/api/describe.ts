@@ -29,6 +29,9 @@ const TAGS = {
   Documents: "Texts that records on chain name by their hash: catalogs, quote requests and quote responses.",
 };
 
+// A process has one of each, at its root; below a path there is one deployment.
+const OF_THE_PROCESS = ["/health", "/metrics"];
+
 function describeInfo(): ApiInfo {
   return {
     title: "Sextant indexing API",
@@ -52,7 +55,7 @@ export function describeApi(
   const routes = [
     ...reads.map(describeRead),
     ...endpoints.map(describeEndpoint),
-    ...serviceRoutes,
+    ...serviceRoutes.filter(({ path }) => base === "" || !OF_THE_PROCESS.includes(path)),
     describeDocumentRoute({
       path: "/llms.txt",
       operationId: "getLlms",

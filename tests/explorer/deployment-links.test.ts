@@ -1,4 +1,4 @@
-// Pages of a deployment below a path: everything that they link to or show for copying stays below it.
+// Pages and documents of a deployment below a path: what they link to or show for copying is there, and below it.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type DeploymentsStage, openDeploymentsStage } from "./deployments-stage.ts";
@@ -62,4 +62,38 @@ it("the front page leads people to the explorer below the path", async () => {
     headers: { accept: "text/html" },
   });
   expect(front.headers.get("location")).toBe(`${stage.base}/explorer`);
+});
+
+it("the description lists only routes that are there", async () => {
+  type Operation = { readonly parameters?: readonly { readonly required?: boolean }[] };
+  const { text } = await read(`${stage.base}/openapi.json`);
+  const { servers, paths } = JSON.parse(text) as {
+    readonly servers: readonly { readonly url: string }[];
+    readonly paths: Readonly<Record<string, { readonly get?: Operation }>>;
+  };
+  expect(servers).toEqual([{ url: stage.base }]);
+  const isPlain = ({ parameters = [] }: Operation) => parameters.every(({ required }) => required !== true);
+  const plain = Object.entries(paths).filter(([, { get }]) => get !== undefined && isPlain(get));
+  expect(plain.length).toBeGreaterThan(20);
+  const missing: string[] = [];
+  for (const [path] of plain) {
+    const response = await fetch(stage.origin + stage.base + path, { redirect: "manual" });
+    // Of a stream the headers are enough.
+    await response.body?.cancel();
+    if (response.status === 404) missing.push(path);
+  }
+  expect(missing).toEqual([]);
+});
+
+it("documents for people and models stay below the path", async () => {
+  const docs = await read(`${stage.base}/docs`);
+  expect(docs.response.status).toBe(200);
+  expect(docs.text.match(/data-path="\/(metrics|health)"/g)).toBeNull();
+  // Templates of paths, which the page appends to the URL of the server.
+  expect(findEscapes(docs.text.replaceAll(/ data-path="[^"]*"/g, ""))).toEqual([]);
+  const llms = await read(`${stage.base}/llms.txt`);
+  const links = [...llms.text.matchAll(/\]\(([^)]*)\)/g)].map(([, link = ""]) => link);
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((link) => !link.startsWith(`${stage.base}/`))).toEqual([]);
+  expect(llms.text).not.toMatch(/GET \/(metrics|health)/);
 });
