@@ -220,6 +220,29 @@ describe("open intents", () => {
   });
 });
 
+/** After four fifths of the list. */
+async function deepCursor(
+  read: Read,
+  values: ReadInput["values"],
+  asOf: ReadInput["asOf"] = null,
+): Promise<readonly string[]> {
+  const { sql } = read.plan({ ...input, asOf, values: { ...values, limit: 100_000 } });
+  const counted = await opened.database.query<{ count: string }>({
+    text: `select count(*) from (${buildReadText(sql.text)}) every`,
+    values: sql.values as never,
+  });
+  const offset = String(Math.floor(Number(counted.rows[0]?.count) * 0.8));
+  const plan = read.plan({ ...input, asOf, values: { ...values, limit: 1, offset } });
+  const { rows } = await opened.database.query({
+    text: buildReadText(plan.sql.text),
+    values: plan.sql.values as never,
+  });
+  const resultRows = { columns: Object.keys(rows[0] ?? {}), rows: rows.map(Object.values) };
+  const { pagination } = plan.assemble(resultRows) as { pagination: { next_cursor?: string } };
+  expect(pagination.next_cursor).toBeDefined();
+  return JSON.parse(Buffer.from(String(pagination.next_cursor), "base64url").toString());
+}
+
 describe("a page deep in a list", () => {
   it.each(lists.map((read) => [read.path, read] as const))(
     "costs as much as the first page: %s",
@@ -235,24 +258,6 @@ describe("a page deep in a list", () => {
       expect(deep.pages).toBeLessThan(first.pages * 2 + 20);
     },
   );
-
-  async function deepCursor(read: Read, values: ReadInput["values"]): Promise<readonly string[]> {
-    const { sql } = read.plan({ ...input, values: { ...values, limit: 100_000 } });
-    const counted = await opened.database.query<{ count: string }>({
-      text: `select count(*) from (${buildReadText(sql.text)}) every`,
-      values: sql.values as never,
-    });
-    const offset = String(Math.floor(Number(counted.rows[0]?.count) * 0.8));
-    const plan = read.plan({ ...input, values: { ...values, limit: 1, offset } });
-    const { rows } = await opened.database.query({
-      text: buildReadText(plan.sql.text),
-      values: plan.sql.values as never,
-    });
-    const resultRows = { columns: Object.keys(rows[0] ?? {}), rows: rows.map(Object.values) };
-    const { pagination } = plan.assemble(resultRows) as { pagination: { next_cursor?: string } };
-    expect(pagination.next_cursor).toBeDefined();
-    return JSON.parse(Buffer.from(String(pagination.next_cursor), "base64url").toString());
-  }
 });
 
 // Quick reads share connections, so the declaration must be right.
@@ -297,6 +302,23 @@ describe("a read of an earlier block", () => {
     expect(cost.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
   });
+});
+
+describe("a page deep in a list of an earlier block", () => {
+  it.each(lists.map((read) => [read.path, read] as const))(
+    "visits few rows, with and without filters: %s",
+    async (_path, read) => {
+      const cases = casesOf(read);
+      const cursor = await deepCursor(read, cases[0]?.[2] ?? {}, 1n);
+      for (const [title, , values] of cases) {
+        const plan = read.plan({ ...input, asOf: 1n, values: { ...values, cursor } });
+        const cost = await measureStatementCost(opened.database, plan.sql);
+        expect(cost.scanned, title).toEqual([]);
+        expect(cost.removed, title).toBeLessThan(REMOVED_MAX * 2);
+        expect(cost.pages, title).toBeLessThan(PAGES_MAX * 3);
+      }
+    },
+  );
 });
 
 describe("a list of an earlier block", () => {

@@ -8,7 +8,6 @@ import {
   afterCursor,
   assemblePage,
   assemblePageWithin,
-  type PageInput,
   pageParameters,
   pageSchema,
   readPageInput,
@@ -156,7 +155,7 @@ function planList(
 ): ReadPlan {
   const { key, order, filters, pathFilters, extraFields, mapRow } = options;
   const { limit, offset, cursor } = readPageInput(input.values);
-  const after = cursor === null ? [] : [afterCursor(order, cursor)];
+  const after = cursor === null ? null : afterCursor(order, cursor);
   const request = { rowCount: limit + 1 + Number(offset), after: cursor };
   const conditions = Object.entries({ ...pathFilters, ...filters }).flatMap(([name, filter]) => {
     const value = input.values[name];
@@ -165,7 +164,7 @@ function planList(
   const page = { limit, offset, key, order, extraFields: extraFields?.(input.values) ?? {}, mapRow };
   return {
     // One row more than requested shows whether there is a next page.
-    sql: selectPage(input, joinSql([...conditions, ...after], " and "), { limit: limit + 1, offset }),
+    sql: selectPage(input, conditions, { limit: limit + 1, offset, after }),
     cost: needsScan(shape, filters, input.values) ? "slow" : costOf(input, offset),
     assemble: (result) => assemblePage(result, page),
     assembleWithin: (result, bytesMax) => assemblePageWithin(result, page, bytesMax),
@@ -195,7 +194,11 @@ function needsScan({ indexes }: RecordShape, filters: Filters, values: ReadInput
   return given.length > 1 && !indexes.some(coversAll);
 }
 
-type SelectPage = (input: ReadInput, where: SqlText, page: Pick<PageInput, "limit" | "offset">) => SqlText;
+type SelectPage = (
+  input: ReadInput,
+  where: readonly SqlText[],
+  page: Pick<PageSelection, "limit" | "offset" | "after">,
+) => SqlText;
 
 /** Statements at the latest block are compiled once for each set of conditions, then only filled with values. */
 function createPageSelector(
@@ -203,18 +206,15 @@ function createPageSelector(
   options: Pick<PageSelection, "ordering" | "keys">,
 ): SelectPage {
   const compiled = new Map<string, ReturnType<typeof compileSql>>();
-  return (input, where, { limit, offset }) => {
-    const conditions = where.text;
-    const key = `${describeColumns(input)} ${conditions}`;
+  return (input, where, page) => {
+    const { limit, offset, after } = page;
+    const conditions = joinSql(after === null ? where : [...where, after], " and ");
+    const key = `${describeColumns(input)} ${conditions.text}`;
     const fill = input.asOf === null ? compiled.get(key) : undefined;
-    if (fill) return fill(...where.values, limit, offset);
-    const statement = selectRecords(shape, input, conditions === "" ? [] : [where], {
-      ...options,
-      limit,
-      offset,
-    });
+    if (fill) return fill(...conditions.values, limit, offset);
+    const statement = selectRecords(shape, input, where, { ...options, ...page });
     // Only a statement without values of its own can be refilled from the conditions and the page.
-    const isRefillable = statement.values.length === where.values.length + 2;
+    const isRefillable = statement.values.length === conditions.values.length + 2;
     if (input.asOf === null && isRefillable) compiled.set(key, compileSql(statement));
     return statement;
   };

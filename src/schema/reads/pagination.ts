@@ -54,7 +54,7 @@ export const pageParameters: readonly Parameter[] = [
   },
 ];
 
-export type PageInput = {
+type PageInput = {
   readonly limit: number;
   /** Decimal digits. */
   readonly offset: string;

@@ -205,6 +205,8 @@ export type PageSelection = {
   readonly ordering: string;
   readonly limit: number;
   readonly offset: string;
+  /** The condition that a row comes after the cursor; null for the first page. */
+  readonly after: SqlText | null;
   /** Selected beside the record, as _0, _1 …: the cursor of the next page. */
   readonly keys: readonly SqlText[];
 };
@@ -236,11 +238,13 @@ export function selectRecords(
 
 /**
  * Of an earlier block, conditions choose from each set by its own index; the first rows of both have the page. Without
- * conditions the primary key has them all in order.
+ * conditions the primary key has them all in order, after any cursor: the ended ones alone have no index that begins with
+ * it, and a page would pass the whole rest of the list.
  */
 function selectMatching(source: RecordSource, where: readonly SqlText[], page: PageSelection): SqlText {
+  const narrowed = [...source.bounds, ...where, ...(page.after === null ? [] : [page.after])];
   const select = (conditions: readonly SqlText[]) =>
-    sql`select t.* from ${source.from} t where ${joinSql([sql`true`, ...conditions, ...source.bounds, ...where], " and ")}`;
+    sql`select t.* from ${source.from} t where ${joinSql([sql`true`, ...conditions, ...narrowed], " and ")}`;
   if (source.sets.length === 0 || where.length === 0) return select(source.where);
   const reach = (BigInt(page.limit) + BigInt(page.offset)).toString();
   const sets = source.sets.map(
