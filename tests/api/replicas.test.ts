@@ -165,7 +165,7 @@ describe("reads over replicas", () => {
     await vi.waitFor(async () => expect((await read(api, record)).block).toBe(block));
   });
 
-  it("go on over replicas when the index was created again, whose revisions start anew", async () => {
+  it("go on over replicas when the index was created again, whose revisions start again", async () => {
     const api = await startApi([0], { cacheBytesMax: 1_000_000 });
     await waitForRotation(api, 0, true);
     await addBlock();

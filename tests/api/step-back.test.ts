@@ -78,7 +78,7 @@ const recreate = (revision: number) =>
     await session.query(buildChangeNotification(index.database.schema));
   });
 
-it("keeps responses of an index that was created again, whose revisions start anew", async () => {
+it("keeps responses of an index that was created again, whose revisions start again", async () => {
   await recreate(1_000_000);
   await listening();
   await recreate(0);

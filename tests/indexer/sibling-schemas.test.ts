@@ -35,7 +35,7 @@ beforeAll(async () => {
   await client.query(`alter schema sextant_old owner to ${operator};
     alter table sextant_old.deployment owner to ${operator};
     create table sextant_old.logs as select 1 as block_number; alter table sextant_old.logs owner to ${operator}`);
-  // Functions of a view run as whoever reads it. A sequence counts calls, also those of a transaction that fails.
+  // Functions of a view run as the user that reads it. A sequence counts calls, also those of a transaction that fails.
   await client.query(`create sequence sextant_trap.touched; grant usage on schema sextant_trap to public;
     create view sextant_trap.checkpoint as select ${TOUCH} as block_number;
     create view sextant_trap.logs as select ${TOUCH};

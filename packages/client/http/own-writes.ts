@@ -1,6 +1,6 @@
-// What the client has written itself: for a while its reads go past caches that may not have heard of it.
+// What the client has written itself: for a while its reads go past caches that may not know of it.
 
-// A process that no longer hears of changes notices that within eleven seconds, and caches nothing from then on.
+// A process that is no longer notified of changes notices that within eleven seconds, and caches nothing from then on.
 const RECENT_MS = 15_000;
 
 export class OwnWrites {

@@ -92,7 +92,7 @@ async function openHeldProcess(
 
 /**
  * The server ends the session that holds the key, as it does when a process is killed. The key is not claimed again
- * before `reclaim`: whoever claims one records it in a table that is locked until then.
+ * before `reclaim`: a process that claims one records it in a table that is locked until then.
  */
 async function loseSession(database: Database, applicationName: string, claim: KeyClaim) {
   let unlock = () => {};

@@ -4,7 +4,7 @@ import type { Lock } from "../postgres/advisory-lock.ts";
 import { SQLSTATE, sqlState } from "../postgres/errors.ts";
 import { bornIndexName } from "./table-sql.ts";
 
-export type RowSummaries = {
+type RowSummaries = {
   /** After a batch was committed. */
   add(logs: number): Promise<void>;
 };

@@ -20,7 +20,7 @@ export async function listSiblingSchemas(database: Database): Promise<readonly S
            order by 1`,
     values: [database.schema],
   });
-  // Whoever may create a schema chooses its name: one that is not ours to give never gets into a statement.
+  // A user that may create a schema chooses its name: one that is not ours to give never gets into a statement.
   return rows.filter(({ name }) => isSchemaName(name)).map(({ name, is_own: isOwn }) => ({ name, isOwn }));
 }
 

@@ -71,17 +71,7 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     ...{ primary, replicas: sources, served, watch, onState, onReset, observer },
     clock: systemClock,
   });
-  let lastState: IndexState | null = null;
-  const readPrimary = async (): Promise<IndexState | null> => {
-    const state = (await watch.sample())?.state ?? null;
-    if (state === null) return null;
-    // A branch that the primary has left is no longer served, wherever it can still be read.
-    if (lastState !== null && state.number <= lastState.number && state.hash !== lastState.hash)
-      onState(state);
-    lastState = state;
-    for (const monitor of monitors) monitor.expect(state.revision);
-    return state;
-  };
+  const readPrimary = createPrimaryReader(watch, monitors, onState);
   // Without replicas nothing compares with the primary.
   const sampling = sources.length === 0 ? undefined : sampleRegularly(watch, shutdown.signal);
   const following = monitors.map((monitor) => monitor.run());
@@ -120,6 +110,23 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       await Promise.all([sampling, ...following]);
       await Promise.all([primary, ...sources].map(({ readers }) => readers.close()));
     },
+  };
+}
+
+function createPrimaryReader(
+  watch: PrimaryWatch,
+  monitors: readonly ReplicaMonitor[],
+  onState: (state: IndexState) => void,
+): () => Promise<IndexState | null> {
+  let last: IndexState | null = null;
+  return async () => {
+    const state = (await watch.sample())?.state ?? null;
+    if (state === null) return null;
+    // A branch that the primary has left is no longer served, wherever it can still be read.
+    if (last !== null && state.number <= last.number && state.hash !== last.hash) onState(state);
+    last = state;
+    for (const monitor of monitors) monitor.expect(state.revision);
+    return state;
   };
 }
 
