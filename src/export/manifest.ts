@@ -87,18 +87,16 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   return parsed as Manifest;
 }
 
-/** `before` is what this run has found or written: the lock of a run holds in its own database only. */
-export async function replaceManifest(folder: string, before: Manifest, after: Manifest): Promise<void> {
-  if (JSON.stringify(await readManifest(folder)) !== JSON.stringify(before)) {
-    throw new Fault(
-      "DATABASE_BUSY",
-      `${folder}/${MANIFEST_NAME} has changed since this run began: another process exports into this folder, from another database. Let one of them finish, and run this again.`,
-    );
-  }
-  await writeManifest(folder, after);
+/** `known` is what this run has found or written: the lock of a run holds in its own database only. */
+export async function assertSameManifest(folder: string, known: Manifest): Promise<void> {
+  if (JSON.stringify(await readManifest(folder)) === JSON.stringify(known)) return;
+  throw new Fault(
+    "DATABASE_BUSY",
+    `${folder}/${MANIFEST_NAME} has changed since this run began: another process exports into this folder, from another database. Let one of them finish, and run this again.`,
+  );
 }
 
-async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeWholeFile(folder, MANIFEST_NAME, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

@@ -24,7 +24,13 @@ import {
   VIEWS_NAME,
   writeWholeFile,
 } from "./folder.ts";
-import { type Manifest, type ManifestFile, openManifest, replaceManifest } from "./manifest.ts";
+import {
+  assertSameManifest,
+  type Manifest,
+  type ManifestFile,
+  openManifest,
+  writeManifest,
+} from "./manifest.ts";
 import { filePath } from "./manifest-defect.ts";
 import { ParquetFile } from "./parquet-file.ts";
 import { formatViews } from "./views.ts";
@@ -65,8 +71,10 @@ export async function runExport(
 ): Promise<{ readonly manifest: Manifest; readonly added: readonly ManifestFile[] }> {
   const { database, folder, signal } = options;
   await mkdir(folder, { recursive: true });
-  // Two runs into one folder would delete each other's files as left over. The lock ends with its process.
-  const lock = await acquireLock(database, `export ${await realpath(folder)}`, { waitMs: 0, signal });
+  // Two runs into one folder would delete each other's files as left over. The lock ends with its process. Deployments of
+  // one database have a schema each, and folders in common.
+  const key = `export ${await realpath(folder)}`;
+  const lock = await acquireLock(database, key, { schema: null, waitMs: 0, signal });
   if (!lock)
     throw new Fault("DATABASE_BUSY", `Another process exports into ${folder}; wait until it is done.`);
   try {
@@ -87,11 +95,13 @@ async function exportRanges(lock: Lock, options: ExportOptions) {
   await lock.transaction((session) => assertSameChain(session, manifest, folder), SNAPSHOT);
   await assertFilesPresent(folder, manifest);
   const listed = new Set(manifest.files.map(({ path }) => path));
+  // Again: to look at every file takes its time, in which another run may have listed what would seem left over.
+  await assertSameManifest(folder, manifest);
   await deleteUnlisted(folder, names, listed);
   try {
     for await (const range of cutRanges(manifest, to, options)) {
       const next = await exportRange(lock, manifest, tables, range, options);
-      await replaceManifest(folder, manifest, next);
+      await listFiles(folder, manifest, next);
       manifest = next;
     }
     await writeWholeFile(folder, VIEWS_NAME, formatViews(manifest));
@@ -214,11 +224,7 @@ async function exportRange(
       lastLogBlock: await readNewestBlockWithLogs(session, last),
     };
   }, SNAPSHOT);
-  for (const { table, path } of files) {
-    await publishFile(join(folder, path));
-    await syncFolder(join(folder, table));
-  }
-  await syncFolder(folder);
+  await publishFiles(folder, manifest, files);
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
   const seconds = Math.max(1, clock.nowMs() - startedMs) / 1000;
   log.info(
@@ -232,6 +238,29 @@ async function exportRange(
     "A range of blocks is exported",
   );
   return { ...manifest, to: range.to, block, lastLogBlock, files: [...manifest.files, ...files] };
+}
+
+/** Gives files their names, unless another run has listed some of these names meanwhile. */
+async function publishFiles(folder: string, known: Manifest, files: readonly ManifestFile[]): Promise<void> {
+  await assertSameManifest(folder, known);
+  for (const { table, path } of files) {
+    await publishFile(join(folder, path));
+    await syncFolder(join(folder, table));
+  }
+  await syncFolder(folder);
+}
+
+/** Replaces the manifest by one with more files, unless another run has replaced it or deleted one of them. */
+async function listFiles(folder: string, before: Manifest, after: Manifest): Promise<void> {
+  await assertSameManifest(folder, before);
+  for (const { path, bytes } of after.files.slice(before.files.length)) {
+    if ((await readFileSize(join(folder, path))) === bytes) continue;
+    throw new Fault(
+      "DATABASE_BUSY",
+      `${folder}/${path} was deleted or replaced before it was listed: another process exports into this folder, from another database. Let one of them finish, and run this again.`,
+    );
+  }
+  await writeManifest(folder, after);
 }
 
 /** Writes the rows of a range under a partial name; null without rows. */

@@ -1,14 +1,16 @@
 // What can happen to an export and its folder: each ends in the same bytes, or in an error that says what to do.
-import { cpSync, symlinkSync } from "node:fs";
+import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Manifest } from "../../src/export/manifest.ts";
+import { type Manifest, readManifest } from "../../src/export/manifest.ts";
 import { createRebuildOptions } from "../../src/indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
+import { Secret } from "../../src/lib/secret.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
+import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder, findFastFolder } from "../support/test-folder.ts";
@@ -34,6 +36,35 @@ afterAll(() => index?.close());
 /** The name under which this process writes a file. */
 const partial = (path: string) => `${path}.${hostname().replaceAll(".", "-")}-${process.pid}.partial`;
 
+/** The index, with something that happens before a run looks for its next range. */
+const beforeRanges = (happen: () => Promise<void>): Database => ({
+  ...index.database,
+  query: async (statement) => {
+    await happen();
+    return index.database.query(statement);
+  },
+});
+
+/** The same once, before a run compares the chain: it has read the manifest by then. */
+const beforeComparing = (happen: () => void): Database => ({
+  ...index.database,
+  connect: async (purpose, options) => {
+    const client = await index.database.connect(purpose, options);
+    const { query } = client;
+    let isDone = false;
+    return Object.assign(client, {
+      query: (...given: readonly unknown[]) => {
+        const { text = "" } = given[0] as { readonly text?: string };
+        if (!isDone && text.includes("log_count > 0")) {
+          isDone = true;
+          happen();
+        }
+        return Reflect.apply(query, client, given);
+      },
+    });
+  },
+});
+
 describe("two exports into one folder", () => {
   it("from one database: the second is rejected, and the first is not disturbed", async () => {
     const folder = await createTestFolder();
@@ -58,6 +89,60 @@ describe("two exports into one folder", () => {
     await expect(overtaken).rejects.toThrow("manifest.json has changed since this run began");
     await exportInto(folder, index.database);
     expect(await hashFiles(folder)).toEqual(expected);
+  });
+
+  it("from two databases: what one deletes as left over, the other does not list", async () => {
+    const folder = await createTestFolder();
+    const first = await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+    const robbed = exportInto(folder, index.database, {
+      // What a run from another database does when it begins: none of these files is in the manifest yet.
+      beforeListing: ({ from, to }) => {
+        for (const { table } of whole.files)
+          rmSync(join(folder, table, `${from}-${to}.parquet`), { force: true });
+      },
+    });
+    await expect(robbed).rejects.toMatchObject({ code: "DATABASE_BUSY", message: /was deleted/ });
+    expect(await readManifest(folder)).toEqual(first);
+    await exportInto(folder, index.database);
+    expect(await hashFiles(folder)).toEqual(expected);
+  });
+
+  it("from two databases: the overtaken one gives no file its name", async () => {
+    const [folder, elsewhere] = [await createTestFolder(), await createTestFolder()];
+    await exportInto(elsewhere, index.database, { step: STEP, to: STEP * 2 - 1 });
+    await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+    const before = await listFiles(folder);
+    const overtaken = exportInto(
+      folder,
+      beforeRanges(async () => cpSync(join(elsewhere, "manifest.json"), join(folder, "manifest.json"))),
+    );
+    await expect(overtaken).rejects.toMatchObject({ code: "DATABASE_BUSY" });
+    expect(await listFiles(folder)).toEqual(before);
+  });
+
+  it("from two databases: one that begins deletes nothing that was listed since it looked", async () => {
+    const [folder, elsewhere] = [await createTestFolder(), await createTestFolder()];
+    await exportInto(elsewhere, index.database, { step: STEP, to: STEP * 2 - 1 });
+    await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+    const late = exportInto(
+      folder,
+      beforeComparing(() => cpSync(elsewhere, folder, { recursive: true })),
+    );
+    await expect(late).rejects.toMatchObject({ code: "DATABASE_BUSY" });
+    expect(await hashFiles(folder)).toMatchObject(await hashFiles(elsewhere));
+  });
+
+  it("from two schemas of one database: the second is rejected", async () => {
+    const folder = await createTestFolder();
+    const settings = { poolMax: 1, log: silentLog, applicationName: "test", schema: "other" };
+    const other = await openDatabase({ connection: { url: new Secret(index.url) }, ...settings });
+    let second: unknown = null;
+    const first = beforeRanges(async () => {
+      second ??= await exportInto(folder, other).catch((error: unknown) => error);
+    });
+    await exportInto(folder, first, { step: STEP });
+    expect(second).toMatchObject({ code: "DATABASE_BUSY" });
+    await other.close();
   });
 });
 
