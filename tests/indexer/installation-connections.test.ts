@@ -79,7 +79,10 @@ it("ten deployments in one process share its connections", async () => {
       await writer.query(`lock table ${schema}.documents in access exclusive mode`);
     beginExpiry();
     await expect.poll(() => countConnections("sextant api lock"), { timeout: 25_000 }).toBe(COUNT);
-    expect(await countConnections("sextant api%")).toBe(CONNECTIONS_MAX);
+    const count = await countConnections("sextant api%");
+    // All but those of the pool are open now.
+    expect(count).toBeGreaterThan(COUNT * 5);
+    expect(count).toBeLessThanOrEqual(CONNECTIONS_MAX);
   } finally {
     await writer.end();
     await client.end();
