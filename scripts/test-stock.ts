@@ -21,8 +21,11 @@ const ROUND_TRIP_MS = 5;
 // They kill servers, and therefore start their own.
 const WITH_THEIR_OWN_SERVERS = [
   "tests/api/events/stream-equals-model.chaos.test.ts",
+  "tests/api/hung-primary.chaos.test.ts",
+  "tests/api/replicas.chaos.test.ts",
   "tests/api/replicas.test.ts",
   "tests/indexer/fail-over.chaos.test.ts",
+  "tests/indexer/installation-replicas.test.ts",
   "src/store/postgres/server-list.test.ts",
   "src/payments/ledger/replication.test.ts",
 ];
