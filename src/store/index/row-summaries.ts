@@ -17,7 +17,7 @@ const LOCK_WAIT_MS_MAX = 100;
 
 /**
  * PostgreSQL summarizes new pages only in a vacuum, which comes after a fifth of a table is new, and every search visits
- * pages without a summary: two million rows of a table with ten. The first batch after a start takes in what a process
+ * pages without a summary: those of two million rows in a table of ten million. The first batch after a start takes in what a process
  * left that died.
  */
 export function createRowSummaries(
