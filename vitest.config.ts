@@ -1,10 +1,12 @@
-// Test suites as vitest projects: `npm test` runs main, `.ci/run` runs the others after it.
+// Test suites as vitest projects; scripts/testing/suites.ts says why there is each of them.
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { listDeepTests } from "./scripts/testing/deep-tests.ts";
 import { RunReport } from "./scripts/testing/run-report.ts";
 import { LongestFirstSequencer } from "./scripts/testing/test-durations.ts";
 
+const TESTS = ["src/**/*.test.ts", "contracts/**/*.test.ts", "packages/**/*.test.ts", "tests/**/*.test.ts"];
 const CHAOS = "**/*.chaos.test.ts";
+const INTEGRATION = "**/*.integration.test.ts";
 
 // Both workers keep both cores busy: helper threads of the collector only take time from the other one, and a larger
 // young generation is collected less often. It saved a tenth of the CPU time of the files we measured.
@@ -22,7 +24,7 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
       // Transformed modules stay for the next run. Not for the global setup, which cannot show an error from a cached one.
       experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
       execArgv: WORKER_FLAGS,
-      setupFiles: ["tests/support/property-seed.ts"],
+      setupFiles: ["tests/support/measure-file.ts", "tests/support/property-seed.ts"],
       // Far above what any test needs: on a machine that is twenty times slower, a test that works still passes.
       testTimeout: 120_000,
       hookTimeout: 120_000,
@@ -44,29 +46,23 @@ export default defineConfig({
     reporters: reportFile === undefined ? ["default"] : ["default", new RunReport(reportFile)],
     projects: [
       suite("main", {
-        include: [
-          "src/**/*.test.ts",
-          "contracts/**/*.test.ts",
-          "packages/**/*.test.ts",
-          "tests/**/*.test.ts",
-        ],
+        include: TESTS,
         exclude: [
           ...configDefaults.exclude,
           CHAOS,
+          INTEGRATION,
           "tests/browser/**",
           "tests/broker/**",
           "tests/protocols/**",
           "tests/upgrade/**",
         ],
       }),
-      // One file at a time, after everything else: each starts several processes and measures how they fail.
-      // Property and fuzz tests, of which main runs a part, run here in full.
-      suite("chaos", {
-        include: [CHAOS, ...listDeepTests()],
-        env: { TEST_DEPTH: "full" },
-        maxWorkers: 1,
-        sequence: { groupOrder: 1 },
-      }),
+      // What needs a cluster, several processes or several chains; main fails for the same broken rules.
+      suite("integration", { include: [INTEGRATION] }),
+      // Property and fuzz tests, of which main runs a part, with all their runs.
+      suite("deep", { include: listDeepTests(), env: { TEST_DEPTH: "full" } }),
+      // One file at a time: each starts several processes and measures how they fail.
+      suite("chaos", { include: [CHAOS], maxWorkers: 1 }),
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),

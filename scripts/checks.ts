@@ -6,6 +6,8 @@ import { openRepository } from "../tests/architecture/repository.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
+import { findOverruns, readRuns } from "./testing/recorded-runs.ts";
+import { findUnrecordedFiles } from "./testing/test-durations.ts";
 
 type Step = { readonly name: string; readonly run: () => string | null };
 
@@ -27,20 +29,26 @@ const STEPS: readonly Step[] = [
     name: "OpenAPI documents",
     run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]),
   },
+  { name: "budgets and durations of the last test runs", run: findCostProblems },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
-/** Runs the steps, prints one line each and the details of those that failed; true when all pass. */
-export function runChecks(): boolean {
-  const failed = STEPS.filter(({ name, run }) => {
+/** Runs the steps, prints one line each and the details of those that failed; true for each one that passes. */
+export function runChecks(): boolean[] {
+  return STEPS.map(({ name, run }) => {
     const started = performance.now();
     const problem = run();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     process.stdout.write(`${problem === null ? "ok  " : "FAIL"}  ${name} (${seconds} s)\n`);
     if (problem !== null) process.stdout.write(`${problem.trimEnd()}\n\n`);
-    return problem !== null;
+    return problem === null;
   });
-  return failed.length === 0;
+}
+
+function findCostProblems(): string | null {
+  const runs = readRuns();
+  const main = runs.find(({ suite }) => suite === "main");
+  return [...findOverruns(runs), ...findUnrecordedFiles(main?.files ?? [])].join("\n") || null;
 }
 
 function runCommand(name: string, args: readonly string[]): string | null {

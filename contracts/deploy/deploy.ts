@@ -1,4 +1,5 @@
 // Deploys the protocol and what a local chain needs beside it: one call, transactions pipelined by explicit nonces.
+import { channel } from "node:diagnostics_channel";
 import { type Abi, type Address, encodeDeployData, getContractAddress, type Hex, size } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { agentRegistryAbi, agentRegistryBytecode } from "../generated/agent-registry.ts";
@@ -75,7 +76,11 @@ const PLAN: Plan = [
   ["DemoTarget", () => initCode(demoTargetAbi, demoTargetBytecode)],
 ];
 
+/** Tells subscribers how long a chain or a database took to start; tests count it apart from their own work. */
+const startUps = channel("sextant:start-up");
+
 export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
+  const startedMs = performance.now();
   const request = "request" in options ? options.request : createHttpRpcRequest(options.rpcUrl);
   const account = privateKeyToAccount(options.owner.privateKey);
   const [chainIdHex, firstNonce, fees] = await Promise.all([
@@ -113,6 +118,7 @@ export async function deploy(options: DeployOptions): Promise<LocalDeployment> {
     }
   }
 
+  startUps.publish({ seconds: (performance.now() - startedMs) / 1000 });
   return {
     network: options.network ?? "local",
     chainId,

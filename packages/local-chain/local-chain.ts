@@ -1,4 +1,5 @@
 // A local EVM chain as a library: starts in well under a second, serves JSON-RPC, and supports reorgs.
+import { channel } from "node:diagnostics_channel";
 import { isIPv6 } from "node:net";
 import type { Address, Hex } from "viem";
 import { type LocalAccounts, namedAccounts, prefundedAccounts } from "./accounts.ts";
@@ -14,6 +15,9 @@ const FINALITY_DEPTH = 32;
 
 /** Twice the finality depth, so that a test can also show what happens beyond finality. */
 const REORG_DEPTH_MAX = 64;
+
+/** Tells subscribers how long a chain or a database took to start; tests count it apart from their own work. */
+const startUps = channel("sextant:start-up");
 
 export type LocalChainOptions = {
   readonly chainId: number;
@@ -56,6 +60,7 @@ export type LocalChain = {
 };
 
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
+  const startedMs = performance.now();
   const { chainId, hostname = "127.0.0.1", blockTimeMs = 0 } = options;
   requireInteger("chainId", chainId, 1, Number.MAX_SAFE_INTEGER);
   requireInteger("port", options.port ?? 0, 0, 65_535);
@@ -91,6 +96,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     JSON.parse(await node.handleRequest(method, params));
   let stopping: Promise<void> | undefined;
   const authority = `${reachableHost(hostname)}:${server.port}`;
+  startUps.publish({ seconds: (performance.now() - startedMs) / 1000 });
   return {
     chainId,
     rpcUrl: `http://${authority}`,

@@ -2,8 +2,18 @@
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
+import type {} from "../../tests/support/measure-file.ts";
 
-export type TimedFile = { readonly file: string; readonly seconds: number };
+export type MeasuredFile = {
+  readonly file: string;
+  readonly tests: number;
+  /** Time in the worker, imports and hooks included. */
+  readonly seconds: number;
+  /** Of the worker and the processes that it started; 0 if the file could not be loaded. */
+  readonly processorSeconds: number;
+  /** Part of `seconds` until its chains and databases had started. */
+  readonly startUpSeconds: number;
+};
 
 export type RunSummary = {
   readonly passed: number;
@@ -11,8 +21,8 @@ export type RunSummary = {
   readonly skipped: number;
   /** Files with a failed test; null when something failed that belongs to no file. */
   readonly failedFiles: readonly string[] | null;
-  /** Time in the worker, imports and hooks included; longest first. */
-  readonly files: readonly TimedFile[];
+  /** The one that took the most processor time comes first. */
+  readonly files: readonly MeasuredFile[];
 };
 
 export class RunReport implements Reporter {
@@ -30,7 +40,7 @@ export class RunReport implements Reporter {
       failed: sum("failed") + unhandledErrors.length,
       skipped: sum("skipped"),
       failedFiles: unhandledErrors.length > 0 ? null : modules.filter((module) => !module.ok()).map(pathOf),
-      files: modules.map(timeFile).sort((left, right) => right.seconds - left.seconds),
+      files: modules.map(measureFile).sort((left, right) => right.processorSeconds - left.processorSeconds),
     };
     writeFileSync(this.#file, JSON.stringify(summary));
   }
@@ -50,10 +60,16 @@ function countTests(module: TestModule): TestCounts {
   return counts;
 }
 
-function timeFile(module: TestModule): TimedFile {
+function measureFile(module: TestModule): MeasuredFile {
   const { prepareDuration, setupDuration, collectDuration, duration } = module.diagnostic();
-  const ms = prepareDuration + setupDuration + collectDuration + duration;
-  return { file: pathOf(module), seconds: Math.round(ms / 100) / 10 };
+  const { processorSeconds = 0, startUpSeconds = 0 } = module.meta().cost ?? {};
+  return {
+    file: pathOf(module),
+    tests: [...module.children.allTests()].length,
+    seconds: (prepareDuration + setupDuration + collectDuration + duration) / 1000,
+    processorSeconds,
+    startUpSeconds,
+  };
 }
 
 function pathOf(module: TestModule): string {

@@ -2,13 +2,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import type { TimedFile } from "./run-report.ts";
+import type { MeasuredFile } from "./run-report.ts";
 
 // Committed, because a clean checkout has no durations of its own.
 const FILE = "tests/durations.json";
 
 // Shorter files fit in anywhere.
 const SECONDS_MIN = 1;
+
+// One that takes longer matters for the order.
+const UNRECORDED_SECONDS_MAX = 5;
 
 type Durations = Readonly<Record<string, number>>;
 
@@ -23,12 +26,25 @@ export class LongestFirstSequencer extends BaseSequencer {
 }
 
 /** Replaces the durations of the files that ran; those of deleted files go. */
-export function recordDurations(files: readonly TimedFile[]): void {
-  const measured = Object.fromEntries(files.map(({ file, seconds }) => [file, seconds]));
+export function recordDurations(files: readonly MeasuredFile[]): void {
+  const measured = Object.fromEntries(
+    files.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10]),
+  );
   const durations = Object.entries({ ...readDurations(), ...measured })
     .filter(([file, seconds]) => seconds >= SECONDS_MIN && existsSync(file))
     .sort(([left], [right]) => (left < right ? -1 : 1));
   writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(durations), null, 2)}\n`);
+}
+
+/** Files that take long and are not recorded: they start last, and the run waits for them alone. */
+export function findUnrecordedFiles(files: readonly MeasuredFile[]): string[] {
+  const durations = readDurations();
+  return files
+    .filter(({ file, seconds }) => seconds >= UNRECORDED_SECONDS_MAX && durations[file] === undefined)
+    .map(
+      ({ file, seconds }) =>
+        `${file} took ${Math.round(seconds)} s and is not in ${FILE}; run npm test -- --update-durations`,
+    );
 }
 
 function readDurations(): Durations {

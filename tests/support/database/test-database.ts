@@ -1,5 +1,6 @@
 // A database for one test file, on the server that the whole run shares.
 import { randomBytes } from "node:crypto";
+import { channel } from "node:diagnostics_channel";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -51,6 +52,7 @@ export async function createDatabaseOn(
   server: TestServer,
   options: DatabaseOptions = {},
 ): Promise<TestDatabase> {
+  const startedMs = performance.now();
   const name = `test_${randomBytes(6).toString("hex")}`;
   // Explicit encoding and collation: a given server behaves like the embedded one.
   const source = options.template
@@ -59,6 +61,7 @@ export async function createDatabaseOn(
   // Files are copied in half the time of logged blocks, where nothing waits for a disk: the embedded server never does.
   const strategy = server.kind === "embedded" ? "STRATEGY file_copy" : "";
   await administer(server, `CREATE DATABASE "${name}" ${source} ${strategy}`);
+  channel("sextant:start-up").publish({ seconds: (performance.now() - startedMs) / 1000 });
   return {
     connection: connectionTo(server, name),
     name,

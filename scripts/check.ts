@@ -1,4 +1,0 @@
-// `npm run check`: what can be said without running the code.
-import { runChecks } from "./checks.ts";
-
-process.exitCode = runChecks() ? 0 : 1;

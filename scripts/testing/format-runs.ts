@@ -1,0 +1,67 @@
+// Tables of what test runs proved and cost: by suite, and by file.
+import type { SuiteRun } from "./recorded-runs.ts";
+import type { MeasuredFile } from "./run-report.ts";
+import { SUITES } from "./suites.ts";
+
+const FILES_SHOWN = 20;
+
+/** One line for each suite: tests, wall seconds, processor seconds, share of all, budget. */
+export function formatSuites(runs: readonly SuiteRun[]): string {
+  const total = (of: "wallSeconds" | "processorSeconds") => runs.reduce((sum, run) => sum + run[of], 0);
+  const all = total("processorSeconds");
+  return formatTable([
+    ["suite", "tests", "failed", "wall s", "processor s", "share", "budget s"],
+    ...runs.map(({ suite, passed, failed, wallSeconds, processorSeconds }) => [
+      suite,
+      String(passed + failed),
+      String(failed),
+      wallSeconds.toFixed(0),
+      processorSeconds.toFixed(0),
+      `${((100 * processorSeconds) / (all || 1)).toFixed(0)} %`,
+      String(SUITES[suite].budgetSeconds),
+    ]),
+    ["all", "", "", total("wallSeconds").toFixed(0), all.toFixed(0), "", ""],
+  ]);
+}
+
+/** The most expensive files, with their start-up apart, and the sum of all. */
+export function formatFiles(files: readonly MeasuredFile[]): string {
+  const sorted = [...files].sort((left, right) => right.processorSeconds - left.processorSeconds);
+  const sum = (of: "tests" | "seconds" | "processorSeconds" | "startUpSeconds") =>
+    files.reduce((total, file) => total + file[of], 0);
+  return formatTable([
+    ["file", "tests", "processor s", "wall s", "start-up s"],
+    ...sorted.slice(0, FILES_SHOWN).map((file) => formatFile(file.file, file)),
+    formatFile(`all ${files.length} files`, {
+      tests: sum("tests"),
+      seconds: sum("seconds"),
+      processorSeconds: sum("processorSeconds"),
+      startUpSeconds: sum("startUpSeconds"),
+    }),
+  ]);
+}
+
+function formatFile(name: string, file: Omit<MeasuredFile, "file">): string[] {
+  const { tests, processorSeconds, seconds, startUpSeconds } = file;
+  return [
+    name,
+    String(tests),
+    ...[processorSeconds, seconds, startUpSeconds].map((value) => value.toFixed(1)),
+  ];
+}
+
+/** The first column to the left, numbers to the right. */
+function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join("  ")
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}

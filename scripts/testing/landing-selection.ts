@@ -1,0 +1,72 @@
+// What a landing runs of the suites that wait: files that can reach a change, and a tenth of the others.
+import { execFileSync } from "node:child_process";
+import { openRepository, type Repository } from "../../tests/architecture/repository.ts";
+import { openReach } from "./reach.ts";
+import { SUITES, type SuiteName, suiteOf } from "./suites.ts";
+
+// Each file runs at every tenth landing or so, whatever changes.
+const PARTS = 10;
+
+export type Selection = {
+  /** Files to run by suite; a suite without files is left out. */
+  readonly files: ReadonlyMap<SuiteName, readonly string[]>;
+  readonly leftOut: readonly string[];
+};
+
+/** `changed` is null if the last landed commit is unknown: then everything runs. */
+export function selectFiles(
+  repository: Repository,
+  { changed, seed }: { readonly changed: readonly string[] | null; readonly seed: number },
+): Selection {
+  const reach = openReach(repository);
+  const files = new Map<SuiteName, string[]>();
+  const waiting: string[] = [];
+  const add = (suite: SuiteName, file: string) => files.set(suite, [...(files.get(suite) ?? []), file]);
+  for (const file of repository.files) {
+    const suite = suiteOf(file);
+    if (suite === null || !("waits" in SUITES[suite])) continue;
+    const reached = reach.of(file, { pages: suite === "browser" });
+    if (changed === null || changed.some((path) => reached.has(path))) add(suite, file);
+    else waiting.push(file);
+  }
+  const isChanged = (input: RegExp) => changed === null || changed.some((path) => input.test(path));
+  if (isChanged(SUITES.contracts.input)) files.set("contracts", []);
+  const leftOut = files.has("contracts") ? [] : ["contracts"];
+  for (const [index, file] of waiting.entries()) {
+    const suite = suiteOf(file);
+    if (suite !== null && index % PARTS === seed % PARTS) add(suite, file);
+    else leftOut.push(file);
+  }
+  return { files, leftOut };
+}
+
+/** Files that differ from `commit`, committed or not; null if the history lacks it. */
+export function listChangedFiles(commit: string): readonly string[] | null {
+  try {
+    const committed = git("diff", "--name-only", "--no-renames", commit);
+    const added = git("ls-files", "--others", "--exclude-standard");
+    return [...committed, ...added];
+  } catch {
+    return null;
+  }
+}
+
+/** A seed for property tests that is new with every commit and the same wherever that commit is tested. */
+export function seedOfCommit(): number {
+  const [hash = "0"] = git("rev-parse", "HEAD");
+  return Number.parseInt(hash.slice(0, 7), 16);
+}
+
+export function selectForThisCheckout(commit: string, seed: number): Selection {
+  return selectFiles(openRepository("."), { changed: listChangedFiles(commit), seed });
+}
+
+function git(...args: readonly string[]): string[] {
+  return execFileSync("git", args, {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ["ignore", "pipe", "ignore"],
+  })
+    .split("\n")
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,115 @@
+// Runs one suite, measures what it costs and records the run.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { findNatsServer } from "../../tests/broker/nats-server.ts";
+import { findStockPostgres } from "../../tests/support/database/stock-postgres.ts";
+import { findChromium } from "../../tests/support/find-chromium.ts";
+import { runChecks } from "../checks.ts";
+import { checkOutVersion } from "./checkout-version.ts";
+import { runDeepTests } from "./deep-run.ts";
+import { measureSlowness } from "./machine-speed.ts";
+import { readPreviousVersion } from "./previous-version.ts";
+import { readProcessorSeconds } from "./processor-time.ts";
+import { recordRun, type SuiteRun } from "./recorded-runs.ts";
+import { runVitest } from "./run-vitest.ts";
+import { runStockTests } from "./stock-run.ts";
+import type { SuiteName } from "./suites.ts";
+
+type Outcome = Pick<SuiteRun, "passed" | "failed" | "skipped" | "unstable" | "files">;
+type RunOutcome = (args: readonly string[]) => Promise<Outcome> | Outcome;
+
+const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
+  check: () => countSteps(runChecks()),
+  contracts: () =>
+    countSteps([spawnSync("npm", ["run", "compile", "--", "--check"], { stdio: "inherit" }).status === 0]),
+  // Every run of all files needs the shared history: it is made while the first files run.
+  main: (args) =>
+    runVitest({
+      projects: ["main"],
+      args,
+      environment: isWhole(args) ? { TEST_SHARED_HISTORY: "at once" } : {},
+    }),
+  integration: (args) => runVitest({ projects: ["integration"], args }),
+  stock: runStockTests,
+  protocols: (args) => {
+    installContracts();
+    return runVitest({ projects: ["protocols"], args });
+  },
+  broker: (args) => runVitest({ projects: ["broker"], args }),
+  browser: (args) => runVitest({ projects: ["browser"], args }),
+  upgrade: runUpgradeTests,
+  chaos: (args) => runVitest({ projects: ["chaos"], args }),
+  deep: runDeepTests,
+};
+
+/** `args` are paths and options of vitest; without them the whole suite runs. */
+export async function runSuite(suite: SuiteName, args: readonly string[] = []): Promise<SuiteRun> {
+  const started = performance.now();
+  const before = readProcessorSeconds();
+  const { passed, failed, skipped, unstable, files } = await RUN[suite](args);
+  const run: SuiteRun = {
+    suite,
+    passed,
+    failed,
+    skipped,
+    wallSeconds: (performance.now() - started) / 1000,
+    processorSeconds: readProcessorSeconds() - before,
+    slowness: measureSlowness(),
+    unstable,
+    files,
+  };
+  recordRun(run);
+  return run;
+}
+
+/** Says what this machine lacks for the suite and how to get it; null if the suite can run. */
+export function findMissingProgram(suite: SuiteName): string | null {
+  const path = process.env.PATH ?? "";
+  if (suite === "browser" && findChromium(path) === null)
+    return "No Chromium on the path. Install one (Debian: apt-get install chromium).";
+  if (suite === "broker" && findNatsServer(path) === null)
+    return "No nats-server on the path. Install one (Debian: apt-get install nats-server).";
+  if (suite === "stock" && findStockPostgres() === null)
+    return "No stock PostgreSQL. Install one (Debian: apt-get install postgresql).";
+  if (suite === "upgrade" && !isInHistory(readPreviousVersion()))
+    return `The history of this checkout lacks ${readPreviousVersion()}. Fetch it with git fetch --unshallow.`;
+  return null;
+}
+
+function isWhole(args: readonly string[]): boolean {
+  return args.every((argument) => argument.startsWith("-"));
+}
+
+function countSteps(steps: readonly boolean[]): Outcome {
+  const passed = steps.filter(Boolean).length;
+  return { passed, failed: steps.length - passed, skipped: 0, unstable: [], files: [] };
+}
+
+function isInHistory(commit: string): boolean {
+  return spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`]).status === 0;
+}
+
+async function runUpgradeTests(args: readonly string[]): Promise<Outcome> {
+  const before = checkOutVersion(readPreviousVersion());
+  if (before === null) throw new Error("the history lacks the version before; run git fetch --unshallow");
+  try {
+    const environment = { TEST_VERSION_BEFORE: before.folder };
+    return await runVitest({ projects: ["upgrade"], args, environment });
+  } finally {
+    before.remove();
+  }
+}
+
+/** The packages of other projects have hundreds of megabytes, and nothing else needs them: they are installed here. */
+function installContracts(): void {
+  const folder = "tests/protocols";
+  // npm writes this file into node_modules at the end of an install.
+  const installed = `${folder}/node_modules/.package-lock.json`;
+  const isCurrent =
+    existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${folder}/package-lock.json`).mtimeMs;
+  if (isCurrent) return;
+  process.stdout.write("Installing the published contracts of other projects (about 270 MB) …\n");
+  const args = ["ci", "--ignore-scripts", "--workspaces=false"];
+  const { status } = spawnSync("npm", args, { cwd: folder, stdio: "inherit" });
+  if (status !== 0) throw new Error("the contracts could not be installed");
+}

@@ -1,0 +1,87 @@
+// The test suites: which files belong to each, what each may cost, and why it is a suite of its own.
+
+export type Suite = {
+  /** Processor seconds that a whole run may take on the machine that the budgets were measured on. */
+  readonly budgetSeconds: number;
+  /** Why it is there, and why it is not part of main. */
+  readonly reason: string;
+  /** Its files; none for a suite that is not made of test files of its own. */
+  readonly files?: RegExp;
+  /** On a landing, only files that can reach a change run, and a tenth of the others. */
+  readonly waits?: true;
+  /** For a suite without files: what must change so that it runs on a landing. */
+  readonly input?: RegExp;
+};
+
+// Chosen a little above what was measured; `npm run check` fails at half as much again.
+export const SUITES = {
+  check: { budgetSeconds: 80, reason: "everything that can be said without running the product" },
+  main: {
+    budgetSeconds: 400,
+    reason: "what a developer runs after each change: every rule once, property tests at a small depth",
+    files: /\.test\.ts$/,
+  },
+  integration: {
+    budgetSeconds: 300,
+    reason: "needs a cluster, several processes or several chains; main fails for the same broken rules",
+    files: /\.integration\.test\.ts$/,
+  },
+  stock: {
+    budgetSeconds: 250,
+    reason: "what can differ between the embedded PostgreSQL and a stock one; scripts/testing/stock-files.ts",
+  },
+  contracts: {
+    budgetSeconds: 40,
+    reason: "compiles the Solidity sources again and compares the result with the files in the repository",
+    waits: true,
+    input: /^(contracts\/|package-lock\.json$)/,
+  },
+  protocols: {
+    budgetSeconds: 250,
+    reason: "contracts of other projects by their own bytecode, from 270 MB of packages",
+    files: /^tests\/protocols\/.*\.test\.ts$/,
+    waits: true,
+  },
+  broker: {
+    budgetSeconds: 60,
+    reason: "needs a nats-server",
+    files: /^tests\/broker\/.*\.test\.ts$/,
+    waits: true,
+  },
+  upgrade: {
+    budgetSeconds: 120,
+    reason: "needs the version before from the history",
+    files: /^tests\/upgrade\/.*\.test\.ts$/,
+    waits: true,
+  },
+  browser: {
+    budgetSeconds: 900,
+    reason: "needs a Chromium",
+    files: /^tests\/browser\/.*\.test\.ts$/,
+    waits: true,
+  },
+  chaos: {
+    budgetSeconds: 1_500,
+    reason: "kills and freezes processes; one file at a time, because it measures how they fail",
+    files: /\.chaos\.test\.ts$/,
+    waits: true,
+  },
+  deep: {
+    budgetSeconds: 700,
+    reason: "property tests with all their runs, for as many minutes as it is given",
+  },
+} as const satisfies Record<string, Suite>;
+
+export type SuiteName = keyof typeof SUITES;
+
+/** Suites that vitest knows as projects of the same name, the narrowest pattern first. */
+const BY_FILE = ["protocols", "broker", "upgrade", "browser", "chaos", "integration", "main"] as const;
+
+export function isSuiteName(name: string): name is SuiteName {
+  return name in SUITES;
+}
+
+/** The one suite that a test file belongs to; null for a file that is not a test. */
+export function suiteOf(file: string): (typeof BY_FILE)[number] | null {
+  return BY_FILE.find((name) => SUITES[name].files.test(file)) ?? null;
+}
