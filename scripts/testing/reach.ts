@@ -1,6 +1,6 @@
-// Which files of the repository a test can reach: by imports, by paths it names, and through the commands it starts.
+// Which files of the repository a test can reach: by the paths that its files name, and through the commands it starts.
 import { posix } from "node:path";
-import type { Repository } from "../../tests/architecture/repository.ts";
+import { type Repository, workspacePath } from "../../tests/architecture/repository.ts";
 
 /** Modules whose pages only browser tests ask for: others reach the API behind them, which has its own module. */
 const PAGES = ["src/explorer/", "src/web/"];
@@ -52,25 +52,28 @@ export function openReach(repository: Repository): Reach {
   };
 }
 
-/** What it imports, and the files and folders that its strings name. */
+/** The files and folders that its strings name: imports, child processes, assets. */
 function findEdges(repository: Repository, file: string): string[] {
   if (!/\.(?:ts|js|mjs)$/.test(file)) return [];
-  const imported = repository.imports(file).flatMap(({ target }) => target ?? []);
   const named = [...repository.text(file).matchAll(/["'`]([\w@./-]+)["'`]/g)].flatMap(([, path = ""]) =>
     findNamed(repository, file, path),
   );
-  return [...new Set([...imported, ...named])];
+  return [...new Set(named)];
 }
 
 function findNamed(repository: Repository, file: string, path: string): readonly string[] {
   if (!path.includes("/")) return [];
-  const full = path.startsWith(".") ? posix.join(posix.dirname(file), path) : posix.normalize(path);
-  const name = full.replace(/\/$/, "");
+  const name = resolvePath(file, path).replace(/\/$/, "");
   // The folders above a file are named to find another path from there.
   if (name === "." || name.startsWith("..") || file.startsWith(`${name}/`) || !repository.has(name))
     return [];
-  const below = repository.files.filter((other) => other.startsWith(`${name}/`));
-  return below.length > 0 ? below : [name];
+  if (/\.\w+$/.test(name)) return [name];
+  return repository.files.filter((other) => other.startsWith(`${name}/`));
+}
+
+function resolvePath(file: string, path: string): string {
+  if (path.startsWith(".")) return posix.join(posix.dirname(file), path);
+  return path.startsWith("@sextant/") ? `${workspacePath(path)}.ts` : posix.normalize(path);
 }
 
 type CommandModule = { readonly name: string; readonly module: string };

@@ -86,7 +86,7 @@ function targetOf(file: string, specifier: string, known: ReadonlySet<string>): 
 }
 
 /** `@sextant/contracts/x` is contracts/x; every other workspace lies under packages/. */
-function workspacePath(specifier: string): string {
+export function workspacePath(specifier: string): string {
   const path = specifier.replace("@sextant/", "");
   return path.startsWith("contracts/") ? path : `packages/${path}`;
 }

@@ -1,0 +1,199 @@
+// Planted defects, one a line of code, each with the test that must fail for it.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are pieces of code.
+
+export type Mutation = {
+  /** What the defect does. */
+  readonly name: string;
+  readonly file: string;
+  /** Occurs once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** The cheapest test that fails for it. */
+  readonly caughtBy: string;
+};
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "an undo that is shifted by a block",
+    file: "src/store/index/table-sql.ts",
+    find: "where valid_from > $1 returning",
+    replace: "where valid_from > $1 + 1 returning",
+    caughtBy: "src/store/index/versioned-rows.test.ts",
+  },
+  {
+    name: "versions that a rollback does not reopen",
+    file: "src/store/index/table-sql.ts",
+    find: "and t.valid_to = k.born`",
+    replace: "and t.valid_to < k.born`",
+    caughtBy: "src/store/index/versioned-rows.test.ts",
+  },
+  {
+    name: "two columns that are swapped when a batch is copied",
+    file: "src/store/index/table-sql.ts",
+    find: '`copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`',
+    replace:
+      '`copy ${table.name} (${[...Object.keys(table.columns).slice(0, -2), ...Object.keys(table.columns).slice(-2).reverse(), ...VALIDITY].join(", ")}) from stdin`',
+    caughtBy: "src/store/index/versioned-rows.test.ts",
+  },
+  {
+    name: "a read of the past that includes the version that ended at its block",
+    file: "src/store/index/as-of.ts",
+    find: "(valid_to is null or valid_to > ${parameter})",
+    replace: "(valid_to is null or valid_to >= ${parameter})",
+    caughtBy: "src/store/index/as-of.test.ts",
+  },
+  {
+    name: "a lock whose lease is not renewed",
+    file: "src/store/postgres/advisory-lock.ts",
+    find: "if (this.#options.takeOver) void this.#renew();",
+    replace: "",
+    caughtBy: "src/store/postgres/advisory-lock.test.ts",
+  },
+  {
+    name: "a payment whose lease is taken while its owner still holds it",
+    file: "src/payments/ledger/statements.ts",
+    find: "(owner is null or lease_until <= now())",
+    replace: "(owner is null or lease_until <> now())",
+    caughtBy: "src/payments/ledger/transitions.test.ts",
+  },
+  {
+    name: "a cursor that repeats its last row",
+    file: "src/schema/reads/pagination.ts",
+    find: 'order.direction === "asc" ? ">" : "<"',
+    replace: 'order.direction === "asc" ? ">=" : "<="',
+    caughtBy: "tests/api/reads.test.ts",
+  },
+  {
+    name: "a page that loses the row after its last one",
+    file: "src/schema/reads/pagination.ts",
+    find: "formatCursor(rows, count - 1, order)",
+    replace: "formatCursor(rows, count, order)",
+    caughtBy: "tests/api/reads.test.ts",
+  },
+  {
+    name: "the indexes of lists of the past, dropped",
+    file: "src/store/index/table-sql.ts",
+    find: "return [...listed, ...current];",
+    replace: 'return [...listed.filter(({ name }) => !name.includes("_past_by_")), ...current];',
+    caughtBy: "tests/api/read-costs.test.ts",
+  },
+  {
+    name: "a missing await before the commit of a transaction",
+    file: "src/store/postgres/session.ts",
+    find: "const result = await work(session);",
+    replace: "const result = work(session) as Awaited<ReturnType<typeof work>>;",
+    caughtBy: "src/store/postgres/database.test.ts",
+  },
+  {
+    name: "a batch that may be written twice",
+    file: "src/store/index/store.ts",
+    find: "case when block_number < $1 then 1 else 0 end",
+    replace: "case when block_number < $1 then 1 else 1 end",
+    caughtBy: "src/store/index/store.test.ts",
+  },
+  {
+    name: "a rollback below what is final",
+    file: "src/store/index/store.ts",
+    find: "if (to.number < finalized)",
+    replace: "if (to.number < 0)",
+    caughtBy: "src/store/index/store.test.ts",
+  },
+  {
+    name: "a log that its block's bloom does not contain, believed",
+    file: "src/chain/logs/get-logs.ts",
+    find: 'bloom === "complete" && !bloomMayContainLog',
+    replace: 'bloom !== "complete" && !bloomMayContainLog',
+    caughtBy: "src/chain/logs/read-block-logs.test.ts",
+  },
+  {
+    name: "a replica that is behind what was served, chosen",
+    file: "src/store/replicas/index-state.ts",
+    find: "state.revision < than.revision",
+    replace: "state.revision > than.revision",
+    caughtBy: "src/store/replicas/choose-source.test.ts",
+  },
+  {
+    name: "a wrong sign in a difference",
+    file: "src/portfolio/diff/figures.ts",
+    find: "formatDecimal({ units: -units, scale })",
+    replace: "formatDecimal({ units, scale })",
+    caughtBy: "src/portfolio/diff/diff-snapshots.test.ts",
+  },
+  {
+    name: "a debt that counts as money in a difference",
+    file: "src/portfolio/diff/diff-snapshots.ts",
+    find: 'kind === "borrowed" ? -1n : 1n',
+    replace: 'kind === "borrowed" ? 1n : 1n',
+    caughtBy: "src/portfolio/diff/diff-snapshots.test.ts",
+  },
+  {
+    name: "a signed write whose signer is not compared",
+    file: "src/api/writes/verify-signature.ts",
+    find: "if (signer === account) return;",
+    replace: "if (signer !== null) return;",
+    caughtBy: "src/api/writes/verify-signature.test.ts",
+  },
+  {
+    name: "a contract account's signature that is not checked",
+    file: "src/api/writes/verify-signature.ts",
+    find: "?.slice(0, ACCEPTED.length) === ACCEPTED) return;",
+    replace: "?.slice(0, ACCEPTED.length) !== undefined) return;",
+    caughtBy: "src/api/writes/verify-signature.test.ts",
+  },
+  {
+    name: "a payment by another key than the payer's, accepted",
+    file: "src/payments/facilitator/payer-signature.ts",
+    find: "return isAddressEqual(signer, from);",
+    replace: "return signer !== from || true;",
+    caughtBy: "src/payments/facilitator/payer-guard.test.ts",
+  },
+  {
+    name: "a webhook signature that leaves its time out",
+    file: "src/api/webhooks/signing.ts",
+    find: "`${messageId}.${timestamp}.${body}`",
+    replace: "`${messageId}.${body}`",
+    caughtBy: "src/api/webhooks/signing.test.ts",
+  },
+  {
+    name: "a value at risk above what the wallet holds",
+    file: "src/portfolio/exposure/value-at-risk.ts",
+    find: "amount < holding.rawBalance ? amount : holding.rawBalance",
+    replace: "amount > holding.rawBalance ? amount : holding.rawBalance",
+    caughtBy: "src/portfolio/exposure/value-at-risk.test.ts",
+  },
+  {
+    name: "a cache key without the block of the read",
+    file: "src/http/routes/reads.ts",
+    find: '${input.asOf ?? ""} ${input.provenance}',
+    replace: "${input.provenance}",
+    caughtBy: "tests/api/reads.test.ts",
+  },
+  {
+    name: "a payment above the limit of the guard, signed",
+    file: "packages/client/payments/guard.ts",
+    find: "if (amount > rules.limits.perPayment) {",
+    replace: "if (amount < 0n) {",
+    caughtBy: "packages/client/payments/purchase.test.ts",
+  },
+  {
+    name: "a quotation mark that is not escaped in a page",
+    file: "src/lib/html.ts",
+    find: "/[&<>\"']/g",
+    replace: "/[&<>']/g",
+    caughtBy: "src/lib/html.test.ts",
+  },
+  {
+    name: "a session key that is valid after its time",
+    file: "src/protocol/preflight/rules.ts",
+    find: "rules.time > expiresAt",
+    replace: "rules.time > expiresAt + 1n",
+    caughtBy: "tests/api/preflight-session.test.ts",
+  },
+  {
+    name: "a private address that webhooks may reach",
+    file: "src/lib/public-network.ts",
+    find: '"169.254.0.0/16", ',
+    replace: "",
+    caughtBy: "src/lib/public-network.test.ts",
+  },
+];

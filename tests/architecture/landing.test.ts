@@ -1,0 +1,157 @@
+// What a landing runs: tests that can reach a change, a tenth of the others, and nothing beyond its budget.
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { selectFiles } from "../../scripts/testing/landing-selection.ts";
+import { listCommands, openReach } from "../../scripts/testing/reach.ts";
+import { findOverruns, type SuiteRun } from "../../scripts/testing/recorded-runs.ts";
+import { AT_A_DISTANCE, ON_A_STOCK_SERVER } from "../../scripts/testing/stock-files.ts";
+import { SUITES, suiteOf } from "../../scripts/testing/suites.ts";
+import { openRepository, repositoryFrom } from "./repository.ts";
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "package.json": "{}",
+  "bin/sextant.mjs": 'await import("../src/cli/main.ts");',
+  "src/cli/main.ts": 'import { COMMANDS } from "./commands.ts";',
+  "src/cli/commands.ts": [
+    "export const COMMANDS = [",
+    "  {",
+    '    name: "api",',
+    '    load: async () => (await import("./commands/api.ts")).api,',
+    "  },",
+    "  {",
+    '    name: "indexer",',
+    '    load: async () => (await import("./commands/indexer.ts")).indexer,',
+    "  },",
+    "];",
+  ].join("\n"),
+  "src/cli/commands/api.ts": 'import { serve } from "../../api/serve.ts";',
+  "src/cli/commands/indexer.ts": 'import { index } from "../../indexer/run.ts";',
+  "src/api/serve.ts": 'import { page } from "../explorer/page.ts"; import { read } from "../store/read.ts";',
+  "src/explorer/page.ts": 'const styles = new URL("./assets/", import.meta.url);',
+  "src/explorer/assets/theme.css": "",
+  "src/indexer/run.ts": 'import { read } from "../store/read.ts";',
+  "src/store/read.ts": "",
+  "tests/support/start.ts": 'spawn("bin/sextant.mjs");',
+  "tests/api/kill.chaos.test.ts": 'import { start } from "../support/start.ts"; start(["api"]);',
+  "tests/indexer/kill.chaos.test.ts":
+    'import { start } from "../support/start.ts"; start(["indexer", "--once"]);',
+  "tests/lib/plain.chaos.test.ts": 'const child = new URL("./count-child.ts", import.meta.url);',
+  "tests/lib/count-child.ts": "",
+  "tests/browser/pages.test.ts": 'import { start } from "../support/start.ts"; start(["api"]);',
+};
+const planted = repositoryFrom(TEXTS);
+
+function select(changed: readonly string[] | null, seed = 9): ReadonlySet<string> {
+  return new Set([...selectFiles(planted, { changed, seed }).files.values()].flat());
+}
+
+describe("a landing", () => {
+  it("runs a test that imports the changed file over any number of files", () => {
+    expect([...select(["src/store/read.ts"])].sort()).toEqual([
+      "tests/api/kill.chaos.test.ts",
+      "tests/browser/pages.test.ts",
+      "tests/indexer/kill.chaos.test.ts",
+    ]);
+  });
+
+  it("runs a test that starts the changed command, and none that starts another", () => {
+    expect([...select(["src/indexer/run.ts"])]).toEqual(["tests/indexer/kill.chaos.test.ts"]);
+  });
+
+  it("runs browser tests alone for a change of pages and their assets", () => {
+    expect([...select(["src/explorer/page.ts"])]).toEqual(["tests/browser/pages.test.ts"]);
+    expect([...select(["src/explorer/assets/theme.css"])]).toEqual(["tests/browser/pages.test.ts"]);
+  });
+
+  it("runs a test that names the changed file without importing it", () => {
+    expect([...select(["tests/lib/count-child.ts"])]).toEqual(["tests/lib/plain.chaos.test.ts"]);
+  });
+
+  it("runs every test when a file of all runs has changed, or when the last landed version is unknown", () => {
+    expect(select(["package.json"]).size).toBe(4);
+    expect(select(null).size).toBe(4);
+  });
+
+  it("runs each of the other tests at one commit in ten, and names what it leaves out", () => {
+    const chosen = Array.from({ length: 10 }, (_, seed) => [...select(["docs/index.md"], seed)]);
+    expect(chosen.flat().sort()).toEqual([
+      "tests/api/kill.chaos.test.ts",
+      "tests/browser/pages.test.ts",
+      "tests/indexer/kill.chaos.test.ts",
+      "tests/lib/plain.chaos.test.ts",
+    ]);
+    const { leftOut } = selectFiles(planted, { changed: ["docs/index.md"], seed: 0 });
+    expect([...leftOut].sort()).toEqual([
+      "contracts",
+      "tests/browser/pages.test.ts",
+      "tests/indexer/kill.chaos.test.ts",
+      "tests/lib/plain.chaos.test.ts",
+    ]);
+  });
+});
+
+describe("this repository", () => {
+  const repository = openRepository(".");
+
+  it("names the module of every command, so that tests reach the commands they start", () => {
+    const loads = repository.text("src/cli/commands.ts").match(/load: async/g)?.length ?? 0;
+    expect(loads).toBeGreaterThan(15);
+    const commands = listCommands(repository);
+    expect(commands).toHaveLength(loads);
+    expect(commands.filter(({ module }) => !repository.has(module))).toEqual([]);
+  });
+
+  it("reaches the store from a test that kills the indexer, and the explorer from browser tests only", () => {
+    const reach = openReach(repository);
+    const chaos = reach.of("tests/indexer/fail-over.chaos.test.ts", { pages: false });
+    expect(chaos.has("src/store/index/store.ts")).toBe(true);
+    expect(chaos.has("src/explorer/pages.ts")).toBe(false);
+    const browser = reach.of("tests/browser/explorer.test.ts", { pages: true });
+    expect([...browser].some((file) => file.startsWith("src/explorer/"))).toBe(true);
+  });
+
+  it("has every test on a stock server among its files, with a reason", () => {
+    const chosen = { ...ON_A_STOCK_SERVER, ...AT_A_DISTANCE };
+    for (const [file, reason] of Object.entries(chosen)) {
+      expect(existsSync(file), file).toBe(true);
+      expect(suiteOf(file), file).not.toBeNull();
+      expect(reason.length, file).toBeGreaterThan(10);
+    }
+  });
+
+  it("has a command for every suite", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    for (const suite of Object.keys(SUITES)) {
+      const name = { main: "test", check: "check" }[suite] ?? `test:${suite}`;
+      expect(scripts[name], suite).toBeDefined();
+    }
+  });
+});
+
+describe("a budget", () => {
+  const run = (processorSeconds: number, slowness = 1): SuiteRun => ({
+    suite: "main",
+    passed: 1,
+    failed: 0,
+    skipped: 0,
+    wallSeconds: 10_000,
+    processorSeconds,
+    slowness,
+    unstable: [],
+    files: [],
+  });
+
+  it("is exceeded at half as much again of processor time, whatever the clock says", () => {
+    const { budgetSeconds } = SUITES.main;
+    expect(findOverruns([run(budgetSeconds * 1.5)])).toEqual([]);
+    expect(findOverruns([run(budgetSeconds * 1.5 + 1)])).toEqual([
+      expect.stringContaining(`its budget is ${budgetSeconds}`),
+    ]);
+  });
+
+  it("allows a slower machine as much more time as it is slower", () => {
+    expect(findOverruns([run(SUITES.main.budgetSeconds * 2.9, 2)])).toEqual([]);
+  });
+});
