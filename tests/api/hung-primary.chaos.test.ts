@@ -1,5 +1,5 @@
 // A primary that hangs with open connections: responses stay true, requests end in time, and the next one is noticed.
-// A fast test of the same rules is tests/api/replicas.test.ts.
+// A fast test of the same rules is src/store/replicas/open-replicas.test.ts.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Secret } from "../../src/lib/secret.ts";

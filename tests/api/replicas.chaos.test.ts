@@ -1,6 +1,6 @@
 // Mixed reads over a primary and two replicas under reorgs, kills and a promotion: all equal the model, none leads back.
 // One replica is three seconds late, and clients send the block that they have seen.
-// The fast test of the same rules is tests/api/replicas.test.ts.
+// The fast test of the same rules is src/store/replicas/open-replicas.test.ts.
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "@sextant/simulator/random";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -13,6 +13,7 @@ import { compare } from "../reference-model/index-equals-model.ts";
 import { readModelEvents } from "../reference-model/model-events.ts";
 import { openTestConnection } from "../support/index/empty-index.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
+import { runsOf } from "../support/test-depth.ts";
 import { listModelReads } from "./replicas/model-reads.ts";
 import { ReadLog } from "./replicas/read-log.ts";
 import { type Readers, ReadingClient } from "./replicas/reading-client.ts";
@@ -20,7 +21,7 @@ import { countReadsByServer, openReplicaSite, type ReplicaSite } from "./replica
 import { runSextantClient } from "./replicas/sextant-client.ts";
 
 /** Fewer while this test itself is worked on. */
-const READS = Number(process.env.TEST_REPLICA_READS ?? 100_000);
+const READS = Number(process.env.TEST_REPLICA_READS ?? runsOf(100_000));
 const CLIENTS = 10;
 const DELAY_MS = 3_000;
 const SEED = 7;
