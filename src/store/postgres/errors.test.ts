@@ -27,6 +27,8 @@ describe("toDatabaseFault", () => {
     [fromServer("40P01"), "DATABASE_BUSY"],
     [fromServer("55P03"), "DATABASE_BUSY"],
     [fromServer("0A000", "cached plan must not change result type"), "DATABASE_BUSY"],
+    [fromServer("25006"), "DATABASE_UNREACHABLE"],
+    [fromServer("0A000", "cannot set transaction read-write mode during recovery"), "DATABASE_UNREACHABLE"],
     [fromServer("57014"), "TIMED_OUT"],
     [fromServer("25P03"), "TIMED_OUT"],
     [fromSystem("ECONNREFUSED"), "DATABASE_UNREACHABLE"],

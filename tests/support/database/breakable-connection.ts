@@ -1,4 +1,4 @@
-// A connection to the test database that can be cut or silenced, and repaired.
+// A connection to the test database that can be cut, silenced or read-only as a standby's is, and repaired.
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -11,11 +11,22 @@ export type BreakableConnection = {
   /** Keeps connections and accepts new ones, but drops all data. */
   silence(): void;
   mend(): void;
+  /** Ends the read-only sessions of a standby; new ones accept writes. */
+  promote(): void;
   close(): Promise<void>;
 };
 
-export async function openBreakableConnection(target: DatabaseConnection): Promise<BreakableConnection> {
+type BreakableOptions = {
+  /** Sessions are read-only until `promote`, so that clients cannot tell the server from a standby. */
+  readonly isStandby?: boolean;
+};
+
+export async function openBreakableConnection(
+  target: DatabaseConnection,
+  options: BreakableOptions = {},
+): Promise<BreakableConnection> {
   let state: "working" | "cut" | "silenced" = "working";
+  let isStandby = options.isStandby ?? false;
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {
     if (state === "cut") {
@@ -25,8 +36,13 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
     const far = connect(target);
     const pair = [near, far] as const;
     pairs.add(pair);
+    let rewrite = isStandby ? startReadOnly : null;
     const relay = (from: Socket, to: Socket) => {
-      from.on("data", (chunk) => void (state === "working" && to.write(chunk)));
+      from.on("data", (chunk) => {
+        if (state !== "working") return;
+        to.write(from === near && rewrite ? rewrite(chunk) : chunk);
+        if (from === near) rewrite = null;
+      });
       from.on("error", () => undefined);
       from.on("close", () => {
         pairs.delete(pair);
@@ -56,11 +72,25 @@ export async function openBreakableConnection(target: DatabaseConnection): Promi
       endAll();
       state = "working";
     },
+    promote() {
+      isStandby = false;
+      endAll();
+    },
     async close() {
       endAll();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** The start-up message of a session with one setting more; the driver sends it in one piece. */
+function startReadOnly(message: Buffer): Buffer {
+  // Ahead of the zero that ends the list of settings.
+  const settings = message.subarray(4, -1);
+  const added = Buffer.concat([settings, Buffer.from("default_transaction_read_only\0on\0\0")]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(added.length + 4);
+  return Buffer.concat([length, added]);
 }
 
 function connect(target: DatabaseConnection): Socket {

@@ -1,4 +1,6 @@
 // The replicated cluster of the tests replicates, delays, and survives the loss of its primary.
+// Only tests of clusters need it, none of which is in main. There, src/store/postgres/server-list.test.ts fails for what
+// they rely on: the server that accepts writes is found after a promotion.
 import { expect, it, onTestFinished } from "vitest";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import type { ReplicatedServer } from "./replicated-server.ts";
