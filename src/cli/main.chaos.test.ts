@@ -1,7 +1,11 @@
 // `sextant api` as a process: it starts on an empty database, says that it waits for an indexer, and ends on a signal.
-// `npm test` ends a process by a signal in src/cli/commands/facilitator.test.ts.
+// `npm test` ends a command by a signal in src/cli/commands/facilitator.test.ts.
 import { expect, it } from "vitest";
-import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+import {
+  CHECKOUT,
+  createDatabaseEnvironment,
+  startSextant,
+} from "../../tests/support/process/sextant-process.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 
 it.each<NodeJS.Signals>(["SIGTERM", "SIGINT"])(
@@ -9,6 +13,8 @@ it.each<NodeJS.Signals>(["SIGTERM", "SIGINT"])(
   async (signal) => {
     const { environment, drop } = await createDatabaseEnvironment();
     const { child, ended, waitForOutput } = startSextant(["api"], {
+      // As users start it.
+      checkout: CHECKOUT,
       environment: { ...environment, API_PORT: "0" },
       cwd: await createTestFolder(),
     });

@@ -6,7 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
-import { createDatabaseEnvironment, startSextant } from "../../tests/support/process/sextant-process.ts";
+import {
+  CHECKOUT,
+  createDatabaseEnvironment,
+  startSextant,
+} from "../../tests/support/process/sextant-process.ts";
 import { parseArguments } from "./command.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 import { main } from "./main.ts";
@@ -112,7 +116,9 @@ describe("an invalid start is rejected in one sentence without a stack", () => {
   it("an old Node", async () => {
     const preload = join(folder, "old-node.cjs");
     writeFileSync(preload, 'Object.defineProperty(process.versions, "node", { value: "18.20.1" });');
-    const { code, err } = await startSextant(["api"], { cwd: folder, node: ["--require", preload] }).ended;
+    const { code, err } = await startSextant(["api"], {
+      ...{ checkout: CHECKOUT, cwd: folder, node: ["--require", preload] },
+    }).ended;
     expect(code).toBe(69);
     expect(err).toMatch(/^sextant: Node 18\.20\.1 is too old; Sextant needs 20\.19 or newer\..*\n$/);
   });

@@ -1,10 +1,8 @@
 // Commands as processes: a real signal, and a real pipe whose reader has gone.
 // In one process: the signal in watch.test.ts, a broken output in src/cli/main.test.ts.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { openReadStage } from "../api/api-stage.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
-import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 
 let index: EventIndex;
@@ -47,10 +45,9 @@ describe("watch", { timeout: 60_000 }, () => {
 });
 
 describe("list", () => {
-  it("ends quietly when its reader has seen enough", { timeout: SHARED_HISTORY_MS_MAX }, async () => {
-    const stage = await openReadStage();
-    onTestFinished(() => stage.close());
-    const environment = { SEXTANT_API_URL: stage.url };
+  it("ends quietly when its reader has seen enough", async () => {
+    await index.extend([3], 8);
+    const environment = { SEXTANT_API_URL: api.url };
     const list = startSextant(["list", "intents", "--all", "--json"], { environment });
     // Before it writes anything: the first write fails.
     list.child.stdout?.destroy();

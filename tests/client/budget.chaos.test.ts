@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSextant } from "../../packages/client/create-sextant.ts";
 import { createMemoryJournal } from "../../packages/client/journal/journal.ts";
 import { createTestFolder } from "../support/test-folder.ts";
-import { compileBuyer } from "./buyer-process.ts";
+import { startBuyer } from "./buyer-process.ts";
 import { type ClientStage, openClientStage, walletAt } from "./client-stage.ts";
 
 const CALLS = 50;
@@ -19,7 +19,6 @@ describe("a budget of ten payments", () => {
 
   it("is spent exactly by fifty calls of two processes", async () => {
     const folder = await createTestFolder();
-    const start = compileBuyer(folder);
     const { account, privateKey } = await stage.payer(10n);
     const ended = await Promise.all(
       [0, 1].map((index) => {
@@ -28,7 +27,7 @@ describe("a budget of ten payments", () => {
           address: walletAt(index * half + each),
           name: null,
         }));
-        return start({
+        return startBuyer({
           portfolio: stage.url,
           privateKey,
           journal: join(folder, "payments.jsonl"),

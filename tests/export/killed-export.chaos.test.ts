@@ -3,9 +3,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { verifyExport } from "../../src/export/verify-export.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { bundleProgram } from "../support/process/bundle-program.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 import { chooseSeed, seededRandom } from "../support/seeded-random.ts";
 import { createTestFolder } from "../support/test-folder.ts";
@@ -24,8 +26,7 @@ const KILLS_BY_TIME = 4;
 const MS_OF_SOME_RANGES = 400;
 const MINUTE = 60_000;
 
-const TSX = import.meta.resolve("tsx");
-const KILLER = new URL("./kill-at-call-child.ts", import.meta.url).href;
+const KILLER = fileURLToPath(new URL("./kill-at-call-child.ts", import.meta.url));
 
 let index: Awaited<ReturnType<typeof openSharedIndex>>;
 
@@ -97,7 +98,7 @@ async function openStage(step: number) {
     start: ({ killAt, before }: { readonly killAt?: number; readonly before?: string } = {}) =>
       startSextant(["export", "--parquet", folder, "--step", String(step)], {
         environment: { DATABASE_URL: index.url, KILL_IN: folder, KILL_AT: String(killAt) },
-        node: killAt === undefined ? [] : ["--import", TSX, "--import", KILLER],
+        node: killAt === undefined ? [] : ["--import", bundleProgram(KILLER)],
         ...(before === undefined ? {} : { before }),
       }),
   };

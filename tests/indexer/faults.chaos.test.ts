@@ -73,7 +73,7 @@ describe("kill -9", () => {
       for (let kills = 0; kills < 6; kills += 1) {
         const victim = site.start();
         // Before it has the lock, during the backfill, or at the head.
-        await new Promise((resolve) => setTimeout(resolve, 1_200 + random() * 1_500));
+        await new Promise((resolve) => setTimeout(resolve, 300 + random() * 1_500));
         victim.child.kill("SIGKILL");
         await victim.ended;
         await stage.runSteps(10);

@@ -11,7 +11,7 @@ import { LOCAL_TERMS, renderLocalClient } from "../../scripts/example-docs/examp
 import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { createProgramFolder } from "../support/process/program-folder.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
-import { startProgram, startSextant } from "../support/process/sextant-process.ts";
+import { CHECKOUT, startProgram, startSextant } from "../support/process/sextant-process.ts";
 
 type LocalState = {
   api: string;
@@ -78,6 +78,8 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const ports = { API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" };
   const payee = localAccount(20).address;
   const run = startSextant(["local", "--no-traffic", "--seed", "3", "--payee", payee], {
+    // As `npm start` does.
+    checkout: CHECKOUT,
     environment: { ...ports, SEXTANT_DATA: data },
   });
   const banner = await run.waitForOutput(/Press Ctrl-C to stop/);

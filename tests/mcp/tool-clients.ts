@@ -1,5 +1,4 @@
 // MCP clients of the old and of the new protocol, as others wrote them, behind one small interface.
-import { fileURLToPath } from "node:url";
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernHttpTransport,
@@ -9,6 +8,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StdioClientTransport as LegacyStdioTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { InMemoryTransport } from "@modelcontextprotocol/server";
+import { bundleSextant } from "../support/process/bundle-program.ts";
 
 export type ToolResult = {
   readonly isError?: boolean;
@@ -48,11 +48,10 @@ type ClientOptions = {
 };
 
 const info = { name: "test", version: "1" };
-const COMMAND = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
 
 function commandFor(environment: Readonly<Record<string, string>>) {
   const env = { PATH: process.env.PATH ?? "", ...environment };
-  return { command: process.execPath, args: [COMMAND, "mcp"], env, stderr: "ignore" as const };
+  return { command: process.execPath, args: [bundleSextant(), "mcp"], env, stderr: "ignore" as const };
 }
 
 type LegacyTransport = Parameters<LegacyClient["connect"]>[0];

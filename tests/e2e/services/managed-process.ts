@@ -1,6 +1,6 @@
 // Supervises one `sextant` process: starts it, ends it by a signal, starts it again; an unexpected exit is a violation.
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { bundleSextant } from "../../support/process/bundle-program.ts";
 import type { Observations } from "../observations.ts";
 import type { Outages } from "../outages.ts";
 
@@ -28,7 +28,6 @@ export type ManagedProcessOptions = {
   readonly outages: Outages;
 };
 
-const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
 const LISTENS = /"event":"[a-z]+_listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;
 // Enough to see why it ended.
 const OUTPUT_LENGTH_MAX = 20_000;
@@ -143,7 +142,7 @@ class SupervisedProcess implements ManagedProcess {
 }
 
 function spawnSextant({ command, environment, folder }: ManagedProcessOptions): ChildProcess {
-  return spawn(process.execPath, [BIN, command], {
+  return spawn(process.execPath, [bundleSextant(), command], {
     cwd: folder,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.
     env: { PATH: process.env.PATH ?? "", HOME: folder, ...environment },

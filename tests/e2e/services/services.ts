@@ -1,7 +1,7 @@
 // The services of the production shape, each in its slot, with the environment an operator would give it.
 
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { bundleSextant } from "../../support/process/bundle-program.ts";
 import type { MarketChain } from "../chains/market-chain.ts";
 import type { ProtocolChain } from "../chains/protocol-chain.ts";
 import { openServiceConnection, type ServiceResponse } from "../clients/connection.ts";
@@ -35,7 +35,6 @@ export async function requestOnce(slot: ManagedProcess, path: string): Promise<S
 
 // A `sextant` command that ends by itself, run to its end.
 
-const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
 // An audit after half an hour of simulation takes seconds; one that hangs must not delay the summary.
 const RUN_MS_MAX = 300_000;
 
@@ -44,7 +43,7 @@ export function runSextant(
   options: { readonly environment: Readonly<Record<string, string>>; readonly folder: string },
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [BIN, ...args], {
+    const child = spawn(process.execPath, [bundleSextant(), ...args], {
       cwd: options.folder,
       env: { PATH: process.env.PATH ?? "", HOME: options.folder, ...options.environment },
       stdio: ["ignore", "pipe", "pipe"],

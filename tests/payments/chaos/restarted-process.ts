@@ -1,6 +1,6 @@
 // A `sextant` process that is killed without warning and started again, as a machine that fails would do it.
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { bundleSextant } from "../../support/process/bundle-program.ts";
 
 export type RestartedProcess = {
   /** Where it listens now; null while it is dead or starting. */
@@ -21,7 +21,6 @@ type RestartedProcessOptions = {
   readonly listens: RegExp;
 };
 
-const BIN = fileURLToPath(new URL("../../../bin/sextant.mjs", import.meta.url));
 // A busy machine compiles slowly; what has not started by then never will.
 const START_MS_MAX = 120_000;
 // Enough to see why a process ended; a warning for every injected fault must not fill the memory.
@@ -43,7 +42,7 @@ export async function startRestartedProcess(options: RestartedProcessOptions): P
   function begin(): Life {
     const { command, environment, cwd, listens } = options;
     const env = { PATH: process.env.PATH ?? "", HOME: cwd, HOST: "127.0.0.1", ...environment };
-    const child = spawn(process.execPath, [BIN, command], { cwd, env });
+    const child = spawn(process.execPath, [bundleSextant(), command], { cwd, env });
     let said = "";
     let isWanted = true;
     const ended = new Promise<string>((resolve) => {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { bundleProgram } from "./bundle-program.ts";
 
 export type NodeChild = {
   readonly pid: number;
@@ -21,7 +22,7 @@ export function startNodeChild(
   args: readonly string[],
   options: { uid?: number; gid?: number } = {},
 ): NodeChild {
-  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(file), ...args], {
+  const child = spawn(process.execPath, [bundleProgram(fileURLToPath(file)), ...args], {
     ...options,
     cwd: ROOT,
     // A process group of its own, as a shell gives it, so that a test can signal the whole group.

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { createTestDatabase, formatConnectionUrl, type TestDatabase } from "../database/test-database.ts";
+import { bundleSextant } from "./bundle-program.ts";
 
 export type SextantProcess = {
   readonly child: ChildProcess;
@@ -18,17 +19,20 @@ type ProcessOptions = {
   readonly cwd?: string;
   /** Options for Node itself. */
   readonly node?: readonly string[];
-  /** The checkout whose command it is; this one by default. */
+  /** The checkout whose `bin/sextant.mjs` is started. */
   readonly checkout?: string;
   /** A command of the shell that limits the process, such as `ulimit -f 8`. */
   readonly before?: string;
 };
 
-const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
+/** This checkout, for tests of `bin/sextant.mjs` itself. */
+export const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** Runs the bundle of this checkout, or `bin/sextant.mjs` of a checkout that is named, as users start it. */
 export function startSextant(args: readonly string[], options: ProcessOptions = {}): SextantProcess {
-  const { node = [], checkout = CHECKOUT } = options;
-  return startNode([...node, join(checkout, "bin/sextant.mjs"), ...args], options);
+  const { node = [], checkout } = options;
+  const program = checkout === undefined ? bundleSextant() : join(checkout, "bin/sextant.mjs");
+  return startNode([...node, program, ...args], options);
 }
 
 /** A TypeScript program of this checkout, or of a folder that finds its packages. */

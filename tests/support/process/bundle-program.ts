@@ -1,0 +1,57 @@
+// Programs of this checkout as plain JavaScript, bundled once: `sextant api` then starts in a fifth of the CPU time.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
+// Below node_modules, so that a bundle finds the packages that stay outside it.
+const CACHE = join(CHECKOUT, "node_modules/.cache/test-programs");
+const BUNDLER = fileURLToPath(new URL("./bundle-program-child.ts", import.meta.url));
+const SOURCES = ["src", "contracts", "packages", "tests"];
+
+const bundles = new Map<string, string>();
+
+/** The bundle of a TypeScript program. Node runs it without tsx; all processes of the machine share it. */
+export function bundleProgram(file: string): string {
+  const bundle = bundles.get(file) ?? findBundle(file);
+  bundles.set(file, bundle);
+  return bundle;
+}
+
+/** `sextant` itself. `bin/sextant.mjs` adds the check of Node's version, and tsx. */
+export function bundleSextant(): string {
+  return bundleProgram(fileURLToPath(new URL("./sextant-entry.ts", import.meta.url)));
+}
+
+function findBundle(file: string): string {
+  const folder = join(CACHE, hashSources(file));
+  const bundle = join(folder, "program.js");
+  if (existsSync(bundle)) return bundle;
+  const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", BUNDLER, file, folder], {
+    cwd: CHECKOUT,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`cannot bundle ${file}: ${stderr}`);
+  return bundle;
+}
+
+/** Changes with every change of a source or of a package. */
+function hashSources(file: string): string {
+  const hash = createHash("sha256").update(file);
+  hash.update(readFileSync(join(CHECKOUT, "package-lock.json")));
+  for (const folder of SOURCES) addFiles(join(CHECKOUT, folder));
+  return hash.digest("hex").slice(0, 32);
+
+  function addFiles(folder: string): void {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && entry.name !== "node_modules") addFiles(path);
+      if (!entry.isFile() || entry.name.endsWith(".test.ts") || !/\.(ts|js|mjs|json)$/.test(entry.name))
+        continue;
+      const { size, mtimeMs } = statSync(path);
+      hash.update(`${path} ${size} ${mtimeMs}\n`);
+    }
+  }
+}
