@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Manifest, readManifest } from "../../src/export/manifest.ts";
 import { createRebuildOptions } from "../../src/indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
+import { assertDefined } from "../../src/lib/assert-defined.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { rebuildRows } from "../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
@@ -14,24 +15,59 @@ import { type Database, openDatabase } from "../../src/store/postgres/database.t
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder, findFastFolder } from "../support/test-folder.ts";
-import { exportInto, hashesOf, hashFiles, listFiles, openSharedIndex } from "./exported-folder.ts";
+import {
+  type ExportChoice,
+  exportInto as exportHistory,
+  hashesOf,
+  hashFiles,
+  listFiles,
+  openSharedIndex,
+} from "./exported-folder.ts";
 
-const STEP = 100;
+const STEP = 16;
+// Three ranges: one before a disturbance, one that it meets, and one after it. More of them only cost time.
+const RANGES = 3;
+const LAST = STEP * RANGES - 1;
+
+/** The beginning of the history. */
+const exportInto = (folder: string, database: Database, choice: ExportChoice = {}) =>
+  exportHistory(folder, database, { to: LAST, ...choice });
 
 let index: Awaited<ReturnType<typeof openSharedIndex>>;
 let whole: Manifest;
 /** Hashes of all files of an export that nothing disturbed. */
 let expected: Readonly<Record<string, string>>;
+/** Has the folders of exports with one and two ranges, to copy. */
+let prepared: string;
 
 beforeAll(async () => {
   index = await openSharedIndex();
-  const folder = await mkdtemp(join(findFastFolder(), "sextant-export-"));
-  whole = await exportInto(folder, index.database, { step: STEP });
+  prepared = await mkdtemp(join(findFastFolder(), "sextant-export-"));
+  const folder = join(prepared, "whole");
+  for (const ranges of [1, 2]) {
+    await exportInto(folder, index.database, { step: STEP, to: STEP * ranges - 1 });
+    cpSync(folder, join(prepared, String(ranges)), { recursive: true });
+  }
+  whole = await exportInto(folder, index.database);
   expected = await hashFiles(folder);
-  await rm(folder, { recursive: true });
+  const rangesOf = (name: string) => whole.files.filter(({ table }) => table === name).length;
+  expect([rangesOf("logs"), rangesOf("blocks")]).toEqual([RANGES, RANGES]);
+  // Rows with versions in several ranges.
+  expect(new Set(whole.files.map(({ table }) => table)).size).toBeGreaterThan(8);
+  expect(rangesOf("agents")).toBeGreaterThan(1);
 }, SHARED_HISTORY_MS_MAX);
 
-afterAll(() => index?.close());
+afterAll(async () => {
+  await index?.close();
+  if (prepared) await rm(prepared, { recursive: true });
+});
+
+/** A folder into which the first ranges were exported. */
+async function createFolderWith(ranges: 1 | 2): Promise<string> {
+  const folder = await createTestFolder();
+  cpSync(join(prepared, String(ranges)), folder, { recursive: true });
+  return folder;
+}
 
 /** The name under which this process writes a file. */
 const partial = (path: string) => `${path}.${hostname().replaceAll(".", "-")}-${process.pid}.partial`;
@@ -66,7 +102,7 @@ const beforeComparing = (happen: () => void): Database => ({
 });
 
 describe("two exports into one folder", () => {
-  it("from one database: the second is rejected, and the first is not disturbed", async () => {
+  it("the second one from the same database is rejected, and does not disturb the first", async () => {
     const folder = await createTestFolder();
     const runs = [1, 2].map(() => exportInto(folder, index.database, { step: STEP }));
     const ended = await Promise.allSettled(runs);
@@ -78,9 +114,8 @@ describe("two exports into one folder", () => {
     expect(await hashFiles(folder)).toEqual(expected);
   });
 
-  it("from two databases: the later one to list its files is rejected", async () => {
-    const [folder, elsewhere] = [await createTestFolder(), await createTestFolder()];
-    await exportInto(elsewhere, index.database, { step: STEP, to: STEP * 2 - 1 });
+  it("the one from another database that lists its files later is rejected", async () => {
+    const [folder, elsewhere] = [await createTestFolder(), await createFolderWith(2)];
     const overtaken = exportInto(folder, index.database, {
       step: STEP,
       // What another process does meanwhile.
@@ -91,9 +126,9 @@ describe("two exports into one folder", () => {
     expect(await hashFiles(folder)).toEqual(expected);
   });
 
-  it("from two databases: what one deletes as left over, the other does not list", async () => {
-    const folder = await createTestFolder();
-    const first = await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+  it("files that one from another database deletes as left over are not listed", async () => {
+    const folder = await createFolderWith(1);
+    const first = await readManifest(folder);
     const robbed = exportInto(folder, index.database, {
       // What a run from another database does when it begins: none of these files is in the manifest yet.
       beforeListing: ({ from, to }) => {
@@ -107,10 +142,8 @@ describe("two exports into one folder", () => {
     expect(await hashFiles(folder)).toEqual(expected);
   });
 
-  it("from two databases: the overtaken one gives no file its name", async () => {
-    const [folder, elsewhere] = [await createTestFolder(), await createTestFolder()];
-    await exportInto(elsewhere, index.database, { step: STEP, to: STEP * 2 - 1 });
-    await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+  it("the one that another database has overtaken gives no file its name", async () => {
+    const [folder, elsewhere] = [await createFolderWith(1), await createFolderWith(2)];
     const before = await listFiles(folder);
     const overtaken = exportInto(
       folder,
@@ -120,10 +153,8 @@ describe("two exports into one folder", () => {
     expect(await listFiles(folder)).toEqual(before);
   });
 
-  it("from two databases: one that begins deletes nothing that was listed since it looked", async () => {
-    const [folder, elsewhere] = [await createTestFolder(), await createTestFolder()];
-    await exportInto(elsewhere, index.database, { step: STEP, to: STEP * 2 - 1 });
-    await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+  it("the one that begins deletes nothing that another database has listed since it looked", async () => {
+    const [folder, elsewhere] = [await createFolderWith(1), await createFolderWith(2)];
     const late = exportInto(
       folder,
       beforeComparing(() => cpSync(elsewhere, folder, { recursive: true })),
@@ -132,7 +163,7 @@ describe("two exports into one folder", () => {
     expect(await hashFiles(folder)).toMatchObject(await hashFiles(elsewhere));
   });
 
-  it("from two schemas of one database: the second is rejected", async () => {
+  it("the second one from another schema of the same database is rejected", async () => {
     const folder = await createTestFolder();
     const settings = { poolMax: 1, log: silentLog, applicationName: "test", schema: "other" };
     const other = await openDatabase({ connection: { url: new Secret(index.url) }, ...settings });
@@ -146,13 +177,13 @@ describe("two exports into one folder", () => {
   });
 });
 
-describe("a disk", () => {
+describe("what the disk does to an export", () => {
   it.each([
     ["a file", () => whole.files.find(({ table, from }) => table === "logs" && from >= 2 * STEP)?.path ?? ""],
     ["the manifest", () => "manifest.json"],
-  ])("that is full in the middle of %s leaves what is listed, and nothing half written", async (_, path) => {
-    const folder = await createTestFolder();
-    const first = await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+  ])("a disk full in the middle of %s leaves what is listed, and nothing half written", async (_, path) => {
+    const folder = await createFolderWith(1);
+    const first = assertDefined(await readManifest(folder), "the manifest");
     // Writes to this device fail as on a full disk. A run deletes what is left over before its first range.
     const fill = () => symlinkSync("/dev/full", join(folder, partial(path())));
     let ranges = 0;
@@ -169,9 +200,8 @@ describe("a disk", () => {
     expect(await hashFiles(folder)).toEqual(expected);
   });
 
-  it("that cannot be written is named with the path", async () => {
-    const folder = await createTestFolder();
-    await exportInto(folder, index.database, { step: STEP, to: STEP - 1 });
+  it("a file that cannot be written is named with its path", async () => {
+    const folder = await createFolderWith(1);
     const obstacle = join(folder, partial("manifest.json"));
     const blocked = exportInto(folder, index.database, {
       beforeListing: () => cpSync(join(folder, "logs"), obstacle, { recursive: true }),
@@ -183,25 +213,25 @@ describe("a disk", () => {
 });
 
 describe("ranges", () => {
-  it("end early where they have many logs, at the same blocks in every run", async () => {
+  it("a range with many logs ends early, at the same block in every run", async () => {
     const [once, often] = [await createTestFolder(), await createTestFolder()];
-    const cut = { step: 1_000, logsPerRange: 80, wholeRanges: true };
+    const cut = { step: 1_000, logsPerRange: 16, wholeRanges: true, to: STEP * 5 - 1 };
     const manifest = await exportInto(once, index.database, cut);
     const logs = manifest.files.filter(({ table }) => table === "logs");
     expect(logs.length).toBeGreaterThan(3);
     for (const { rows, from, to } of logs) {
-      expect(rows).toBeGreaterThanOrEqual(80);
+      expect(rows).toBeGreaterThanOrEqual(16);
       expect(to - from).toBeLessThan(1_000);
     }
     // The last block of a range brings it to the limit.
-    expect(Math.min(...logs.map(({ rows }) => rows))).toBeLessThan(100);
+    expect(Math.min(...logs.map(({ rows }) => rows))).toBeLessThan(24);
     await exportInto(often, index.database, { ...cut, to: logs[2]?.to ?? 0 });
     expect(hashesOf(await exportInto(often, index.database, cut))).toEqual(hashesOf(manifest));
   });
 });
 
 describe("an index whose rows are rebuilt meanwhile", () => {
-  it("gives the same bytes", async () => {
+  it("an export gives the same bytes", async () => {
     const { database, deployment } = index;
     const lock = await acquireLock(database, INDEXER_LOCK, { waitMs: 10_000 });
     if (!lock) throw new Error("another process indexes this database");

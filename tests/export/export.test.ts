@@ -1,8 +1,9 @@
 // Exported files: the same bytes from every installation, only added to, and never trusted when half written.
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/export/manifest.ts";
 import { rowDeclaration } from "../../src/protocol/domains.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
 import { recordRowTables } from "../../src/store/index/row-tables.ts";
@@ -19,36 +20,44 @@ let live: TestIndex;
 let finalized: number;
 /** Exported again and again while blocks came and were undone. */
 let during: string;
+/** Exported in one run when the chain stood still. */
+let whole: string;
+let manifest: Manifest;
+
+const STEP = 20;
+const PAUSE_MS = 20;
 
 beforeAll(async () => {
   stage = await openIndexerStage(448, { finalityDepth: 8 });
   const { chain, deployment } = stage;
   live = await startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment });
-  await stage.runSteps(60);
+  await stage.runSteps(30);
   await live.waitUntilIndexed(await stage.head());
   during = await mkdtemp(join(findFastFolder(), "sextant-export-"));
   const changes = new AbortController();
   const exported = exportUntil(changes.signal);
   await chain.reorg(5, { replay: "all", blocks: 5 });
-  await stage.runSteps(20);
+  await stage.runSteps(10);
   await live.waitUntilIndexed(await stage.head());
   await chain.reorg(6, { replay: "none", blocks: 7 });
-  await stage.runSteps(20);
+  await stage.runSteps(10);
   await live.waitUntilIndexed(await stage.head());
   changes.abort();
   await exported;
   await live.stopIndexing();
   finalized = (await readCheckpoint(live.database))?.finalized ?? 0;
+  whole = await mkdtemp(join(findFastFolder(), "sextant-export-"));
+  manifest = await exportInto(whole, live.database, { step: STEP });
+  // Several ranges of many tables.
+  expect(manifest.files.filter(({ table }) => table === "logs").length).toBeGreaterThan(2);
+  expect(manifest.files.length).toBeGreaterThan(40);
 });
 
 afterAll(async () => {
   await live?.close();
   await stage?.chain.stop();
-  if (during) await rm(during, { recursive: true, force: true });
+  for (const folder of [during, whole]) if (folder) await rm(folder, { recursive: true, force: true });
 });
-
-const STEP = 20;
-const PAUSE_MS = 20;
 
 async function exportUntil(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -57,16 +66,17 @@ async function exportUntil(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** A folder with everything exported. */
+async function copyWhole(): Promise<string> {
+  const folder = await createTestFolder();
+  await cp(whole, folder, { recursive: true });
+  return folder;
+}
+
 describe("an export", () => {
   it("has the same bytes from an index that saw reorgs and one that did not, and in one run or several", async () => {
-    const [once, often, other] = [
-      await createTestFolder(),
-      await createTestFolder(),
-      await createTestFolder(),
-    ];
-    const manifest = await exportInto(once, live.database, { step: STEP });
+    const [often, other] = [await createTestFolder(), await createTestFolder()];
     expect(manifest.to).toBe(finalized + 1);
-    expect(manifest.files.length).toBeGreaterThan(40);
 
     const middle = Math.floor(finalized / STEP / 2) * STEP - 1;
     const first = await exportInto(often, live.database, { step: STEP, to: middle });
@@ -81,37 +91,36 @@ describe("an export", () => {
     const elsewhere = await exportInto(other, clean.database, { step: STEP, to: finalized });
     expect(hashesOf(elsewhere)).toEqual(hashesOf(manifest));
     for (const path of ["views.sql", ...Object.keys(hashesOf(manifest))])
-      expect(await readFile(join(other, path)), path).toEqual(await readFile(join(once, path)));
+      expect(await readFile(join(other, path)), path).toEqual(await readFile(join(whole, path)));
   });
 
   it("has the same bytes when it ran while blocks were undone", async () => {
-    const whole = await exportInto(await createTestFolder(), live.database, { step: STEP });
-    const { files } = await exportInto(during, live.database, { to: whole.to - 1 });
-    expect(files).toEqual(whole.files);
+    const { files } = await exportInto(during, live.database, { to: finalized });
+    expect(files).toEqual(manifest.files);
   });
 
   it("adds nothing when nothing is new, and only whole steps when asked", async () => {
     const folder = await createTestFolder();
-    const whole = await exportInto(folder, live.database, { step: STEP, wholeRanges: true });
-    expect(whole.to % STEP).toBe(0);
-    expect(finalized + 1 - whole.to).toBeLessThan(STEP);
-    expect(await exportInto(folder, live.database, { wholeRanges: true })).toEqual(whole);
+    const steps = await exportInto(folder, live.database, { step: STEP, wholeRanges: true });
+    expect(steps.to % STEP).toBe(0);
+    expect(finalized + 1 - steps.to).toBeLessThan(STEP);
+    expect(await exportInto(folder, live.database, { wholeRanges: true })).toEqual(steps);
   });
 
   it("replaces what a killed run has left, and keeps what others put beside it", async () => {
     const folder = await createTestFolder();
-    const manifest = await exportInto(folder, live.database, { step: STEP, to: STEP * 2 - 1 });
+    const { files } = await exportInto(folder, live.database, { step: STEP, to: STEP * 2 - 1 });
     await writeFile(join(folder, "logs/40-55.parquet"), "not listed yet");
     await writeFile(join(folder, "logs/40-60.parquet.host-7.partial"), "half");
     await writeFile(join(folder, "manifest.json.host-7.partial"), "{");
     await writeFile(join(folder, "logs/notes.txt"), "mine");
     await exportInto(folder, live.database, { to: STEP * 2 - 1 });
-    const listed = manifest.files.filter(({ table }) => table === "logs").map(({ path }) => path.slice(5));
+    const listed = files.filter(({ table }) => table === "logs").map(({ path }) => path.slice(5));
     expect((await readdir(join(folder, "logs"))).sort()).toEqual([...listed, "notes.txt"].sort());
     expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 
-  it("of nothing is valid: every view exists and is empty", async () => {
+  it("an export of nothing is valid: every view exists and is empty", async () => {
     const folder = await createTestFolder();
     await exportInto(folder, live.database, { to: stage.deployment.startBlock });
     const query = await openDuckdb(folder);
@@ -133,8 +142,7 @@ describe("an export rejects", () => {
     await mkdir(join(foreign, "logs"));
     await expect(exportInto(foreign, live.database)).rejects.toThrow("has other files and no manifest.json");
 
-    const folder = await createTestFolder();
-    const manifest = await exportInto(folder, live.database, { step: STEP });
+    const folder = await copyWhole();
     await expect(exportInto(folder, live.database, { step: 7 })).rejects.toThrow("was begun with --step 20");
     const change = async (fields: object) =>
       writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, ...fields }));
@@ -166,10 +174,9 @@ describe("an export rejects", () => {
     expect((await exportInto(folder, live.database, { declaration: same })).to).toBe(finalized + 1);
   });
 
-  it("to go on where a listed file is gone or cut", async () => {
-    const folder = await createTestFolder();
-    const { files } = await exportInto(folder, live.database, { step: STEP });
-    const path = files[0]?.path ?? "";
+  it("a folder in which a listed file is gone or cut", async () => {
+    const folder = await copyWhole();
+    const path = manifest.files[0]?.path ?? "";
     await truncate(join(folder, path), 10);
     await expect(exportInto(folder, live.database)).rejects.toThrow(`${path} has 10 bytes instead of`);
     await rm(join(folder, path));

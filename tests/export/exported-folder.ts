@@ -15,7 +15,7 @@ import { openTestConnection } from "../support/index/empty-index.ts";
 import { readSharedHistory } from "../support/index/simulated-history.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
-type ExportChoice = {
+export type ExportChoice = {
   readonly to?: number;
   readonly step?: number;
   readonly wholeRanges?: boolean;

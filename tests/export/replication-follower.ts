@@ -1,5 +1,9 @@
 // A follower of a publication: decodes the protocol of pgoutput and applies it to a copy of the tables in memory.
+import { tables } from "../../src/protocol/domains.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
+
+/** What a publication has: nothing of what people wrote or paid. */
+export const PUBLISHED = ["deployment", "blocks", "logs", "checkpoint", ...tables.map(({ name }) => name)];
 
 /** Column values as text, null for NULL. */
 type Tuple = readonly (string | null)[];
