@@ -1,5 +1,5 @@
 // `sextant api` as a process: it starts on an empty database, says that it waits for an indexer, and ends on a signal.
-// `npm test` ends a command by a signal in src/cli/commands/facilitator.test.ts.
+// `npm test` ends a command by a signal in tests/cli/watch.test.ts.
 import { expect, it } from "vitest";
 import {
   CHECKOUT,

@@ -11,7 +11,7 @@ import {
   TOKEN_FUNCTIONS,
   tokenEnvironment,
 } from "../../tests/support/payments/token-service.ts";
-import { startPortfolioCommand } from "../../tests/support/process/portfolio-command.ts";
+import { startPortfolioCommand } from "../../tests/support/process/service-command.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
 
 let stage: PaidStage;

@@ -16,8 +16,8 @@ import {
   TOKEN_FUNCTIONS,
   tokenEnvironment,
 } from "../../tests/support/payments/token-service.ts";
-import { startPortfolioCommand as start } from "../../tests/support/process/portfolio-command.ts";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
+import { startPortfolioCommand as start } from "../../tests/support/process/service-command.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import { type Environment, readConfig } from "../config/read-config.ts";

@@ -1,49 +1,109 @@
-// A process that is killed while it pays: the next one sends the same signature, pays once and gets the response.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// A buyer that stops while it pays: the next one, over the journal as it was then, pays once and gets the response.
+// crash.integration.test.ts kills processes at the same phases.
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PrivateKeyAccount } from "viem";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createSextant } from "../../packages/client/create-sextant.ts";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
+import { waitFor } from "../support/payments/paid-client.ts";
+import { createTestFolder } from "../support/test-folder.ts";
 import type { KillPhase } from "./buyer-child.ts";
-import { compileBuyer } from "./buyer-process.ts";
 import { type ClientStage, openClientStage, walletAt } from "./client-stage.ts";
 import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
 
-const PHASES: readonly KillPhase[] = [
-  "before-signing",
-  "after-journal",
-  "after-sending",
-  "after-settlement",
-  "before-body",
-];
+/** Signatures in the journal that a buyer leaves at each phase. */
+const SIGNED: Readonly<Record<KillPhase, number>> = {
+  "before-signing": 0,
+  "after-journal": 1,
+  "after-sending": 1,
+  "after-settlement": 1,
+  "before-body": 1,
+};
+const PHASES = Object.keys(SIGNED) as KillPhase[];
 
-describe("a paying process", () => {
-  let folder: string;
-  let start: ReturnType<typeof compileBuyer>;
-  let stage: ClientStage;
-  let proxy: FaultyProxy;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "sextant-crash-"));
-    start = compileBuyer(folder);
-    stage = await openClientStage();
-    proxy = await startFaultyProxy(stage.url);
-  });
-  afterAll(async () => {
-    await proxy?.stop();
-    await stage?.close();
-    rmSync(folder, { recursive: true });
-  });
+let stage: ClientStage;
+let proxy: FaultyProxy;
+beforeAll(async () => {
+  stage = await openClientStage();
+  proxy = await startFaultyProxy(stage.url);
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await stage?.close();
+});
 
-  it.each(PHASES)("that is killed %s has paid once when the next has its response", async (kill) => {
-    const { account, privateKey } = await stage.payer();
-    const file = join(folder, `${kill}.jsonl`);
-    const purchase = { address: walletAt(PHASES.indexOf(kill)), name: "report" };
-    const task = { portfolio: proxy.url, privateKey, journal: file, guard: stage.guard };
-    const buyer = start({ ...task, purchases: [purchase], kill, killAt: 1 });
-    proxy.onSettled = () => kill === "after-settlement" && buyer.child.kill("SIGKILL");
-    const { signal, lines, err } = await buyer.ended;
-    expect([signal, lines, err]).toEqual(["SIGKILL", [], ""]);
+type Purchase = { readonly address: string; readonly name: string };
+
+/** Buys up to the phase and goes no further. Returns a copy of its journal at that moment, as a crash would leave it. */
+async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Purchase): Promise<string> {
+  const folder = await createTestFolder();
+  const [file, left] = [join(folder, "payments.jsonl"), join(folder, "left.jsonl")];
+  const journal = openFileJournal(file);
+  const end = new AbortController();
+  let isStopped = false;
+  const markStopped = () => {
+    if (isStopped) return;
+    isStopped = true;
+    copyFileSync(file, left);
+  };
+  const untilEnd = () =>
+    new Promise<never>((_, reject) => end.signal.addEventListener("abort", () => reject(end.signal.reason)));
+  const stopAt = async (reached: KillPhase) => {
+    if (reached === phase) markStopped();
+    if (isStopped) await untilEnd();
+  };
+  proxy.onSettled = () => phase === "after-settlement" && markStopped();
+  const sextant = createSextant({
+    portfolio: proxy.url,
+    payer: {
+      address: payer.address,
+      async signTypedData(data) {
+        await stopAt("before-signing");
+        return payer.signTypedData(data);
+      },
+    },
+    guard: stage.guard,
+    journal: {
+      read: () => journal.read(),
+      exclusive: (act) =>
+        journal.exclusive((book, append) =>
+          act(book, async (record, options) => {
+            await append(record, options);
+            if (record.type === "signed") await stopAt("after-journal");
+          }),
+        ),
+    },
+    async fetch(input, init) {
+      const response = fetch(input, init);
+      if (!new Headers(init?.headers).has("payment-signature")) return response;
+      response.catch(() => undefined);
+      await stopAt("after-sending");
+      await response;
+      await stopAt("before-body");
+      return response;
+    },
+  });
+  const options = { purchase: purchase.name, signal: end.signal };
+  const bought = sextant.getPortfolio({ address: purchase.address }, options);
+  onTestFinished(async () => {
+    end.abort();
+    await expect(bought).rejects.toThrow();
+    await journal.close();
+  });
+  await Promise.race([waitFor(() => isStopped), bought]);
+  return left;
+}
+
+describe("a purchase that stops", () => {
+  it.each(PHASES)("%s is paid once and delivered to the next buyer with its journal", async (phase) => {
+    const { account } = await stage.payer();
+    const purchase = { address: walletAt(PHASES.indexOf(phase)), name: "report" };
+    const file = await buyUntil(phase, account, purchase);
+    expect(readFileSync(file, "utf8").match(/"type":"signed"/g)?.length ?? 0).toBe(SIGNED[phase]);
+    if (phase === "after-settlement" || phase === "before-body") {
+      expect((await stage.payments(account.address)).chain).toHaveLength(1);
+    }
 
     const journal = openFileJournal(file);
     const sextant = createSextant({ portfolio: proxy.url, payer: account, guard: stage.guard, journal });

@@ -1,4 +1,5 @@
-// `sextant facilitator` as a process: it serves x402 clients, and rejects an incomplete configuration.
+// `sextant facilitator` serves x402 clients, and rejects an incomplete configuration.
+// facilitator.integration.test.ts starts it as a process.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import {
@@ -8,7 +9,9 @@ import {
 import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
+import { startServiceCommand } from "../../../tests/support/process/service-command.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+import { facilitatorCommand } from "./facilitator.ts";
 
 let stage: FacilitatorStage;
 beforeAll(async () => {
@@ -72,15 +75,14 @@ async function respondsAsDocumented(url: string): Promise<void> {
 }
 
 describe("sextant facilitator", () => {
-  // One process for all of it: to start one takes longer than everything that is asked of it.
   it("settles payments, responds as its OpenAPI document says, and does not reveal its key", async () => {
-    const { service: facilitator, url } = await stage.startFacilitator();
+    const facilitator = startServiceCommand(facilitatorCommand, stage.environment);
+    const url = await facilitator.listening();
     await settlesForRemoteService(url);
     await respondsAsDocumented(url);
-    facilitator.child.kill("SIGTERM");
-    const { code, out, err } = await facilitator.ended;
-    expect(code).toBe(0);
-    expect(out + err).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
+    facilitator.stop.abort();
+    expect(await facilitator.ended).toBe(0);
+    expect(facilitator.logged()).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));
   });
 
   it.each([

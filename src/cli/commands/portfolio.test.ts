@@ -4,7 +4,7 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
-import { startPortfolioCommand } from "../../../tests/support/process/portfolio-command.ts";
+import { startPortfolioCommand } from "../../../tests/support/process/service-command.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import type { Environment } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";

@@ -1,4 +1,5 @@
-// `sextant portfolio` in this process, until a test stops it.
+// A command that runs a service, such as `sextant portfolio`, in this process, until a test stops it.
+import type { RunCommand } from "../../../src/cli/command.ts";
 import { portfolioCommand } from "../../../src/cli/commands/portfolio.ts";
 import type { Environment } from "../../../src/config/read-config.ts";
 import { createTestLog } from "../nodes/test-rpc.ts";
@@ -6,10 +7,13 @@ import { waitFor } from "../payments/paid-client.ts";
 
 const LISTENING = /"event":"[a-z]+_listening","url":"(http:[^"]+)"/;
 
-export function startPortfolioCommand(environment: Environment) {
+export const startPortfolioCommand = (environment: Environment) =>
+  startServiceCommand(portfolioCommand, environment);
+
+export function startServiceCommand(run: RunCommand, environment: Environment) {
   const { log, logged } = createTestLog();
   const stop = new AbortController();
-  const ended = portfolioCommand({
+  const ended = run({
     environment,
     options: {},
     log,
