@@ -6,10 +6,12 @@ import { openRepository } from "../tests/architecture/repository.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
+import { buildServiceDocuments } from "./openapi-lint/documents.ts";
+import { lintDocuments } from "./openapi-lint/lint.ts";
 import { findOverruns, readRuns } from "./testing/recorded-runs.ts";
 import { findUnrecordedFiles } from "./testing/test-durations.ts";
 
-type Step = { readonly name: string; readonly run: () => string | null };
+type Step = { readonly name: string; readonly run: () => Promise<string | null> | string | null };
 
 const STEPS: readonly Step[] = [
   {
@@ -27,22 +29,25 @@ const STEPS: readonly Step[] = [
   },
   {
     name: "OpenAPI documents",
-    run: () => runCommand("tsx", ["scripts/lint-openapi.ts"]),
+    // In this process: the step above has loaded the declarations of all services.
+    run: async () => (await lintDocuments(buildServiceDocuments())).join("\n") || null,
   },
   { name: "budgets and durations of the last test runs", run: findCostProblems },
   { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
 ];
 
 /** Runs the steps, prints one line each and the details of those that failed; true for each one that passes. */
-export function runChecks(): boolean[] {
-  return STEPS.map(({ name, run }) => {
+export async function runChecks(): Promise<boolean[]> {
+  const passed: boolean[] = [];
+  for (const { name, run } of STEPS) {
     const started = performance.now();
-    const problem = run();
+    const problem = await run();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     process.stdout.write(`${problem === null ? "ok  " : "FAIL"}  ${name} (${seconds} s)\n`);
     if (problem !== null) process.stdout.write(`${problem.trimEnd()}\n\n`);
-    return problem === null;
-  });
+    passed.push(problem === null);
+  }
+  return passed;
 }
 
 function findCostProblems(): string | null {

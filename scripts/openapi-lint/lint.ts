@@ -4,6 +4,17 @@ import spectral from "@stoplight/spectral-core";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { REDOCLY_RULES, SPECTRAL_RULES } from "./rulesets.ts";
 
+/** One line per error or warning in documents by service: the service, and what `lintDocument` says. */
+export async function lintDocuments(
+  documents: Readonly<Record<string, OpenApiDocument>>,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const [service, document] of Object.entries(documents)) {
+    for (const problem of await lintDocument(document)) lines.push(`${service}: ${problem}`);
+  }
+  return lines;
+}
+
 /** One line per error or warning: the linter, its rule, the place, and what is wrong. */
 export async function lintDocument(document: OpenApiDocument): Promise<readonly string[]> {
   return [...(await lintWithRedocly(document)), ...(await lintWithSpectral(document))];

@@ -4,7 +4,6 @@ import { existsSync, statSync } from "node:fs";
 import { findNatsServer } from "../../tests/broker/nats-server.ts";
 import { findStockPostgres } from "../../tests/support/database/stock-postgres.ts";
 import { findChromium } from "../../tests/support/find-chromium.ts";
-import { runChecks } from "../checks.ts";
 import { checkOutVersion } from "./checkout-version.ts";
 import { runDeepTests } from "./deep-run.ts";
 import { measureSlowness } from "./machine-speed.ts";
@@ -19,7 +18,8 @@ type Outcome = Pick<SuiteRun, "passed" | "failed" | "skipped" | "unstable" | "fi
 type RunOutcome = (args: readonly string[]) => Promise<Outcome> | Outcome;
 
 const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
-  check: () => countSteps(runChecks()),
+  // Loaded here: the checks load the declarations of all services, which takes seconds.
+  check: async () => countSteps(await (await import("../checks.ts")).runChecks()),
   contracts: () =>
     countSteps([spawnSync("npm", ["run", "compile", "--", "--check"], { stdio: "inherit" }).status === 0]),
   // Every run of all files needs the shared history: it is made while the first files run.
