@@ -1,9 +1,9 @@
-// Runs the property tests with all their runs, one group of files after the other, until its minutes are over.
+// Runs the property tests and long histories with all their runs, one group of files after the other, until its minutes are over.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { chooseSeed } from "../../tests/support/seeded-random.ts";
-import { listDeepTests } from "./deep-tests.ts";
+import { chooseGroup, listDeepTests } from "./deep-tests.ts";
 import { joinOutcomes, runVitest, type TestOutcome } from "./run-vitest.ts";
 
 const MINUTES_DEFAULT = 20;
@@ -22,9 +22,7 @@ export async function runDeepTests(args: readonly string[]): Promise<TestOutcome
   do {
     // A second round over the files has other cases.
     const seed = firstSeed + Math.floor(started / files.length);
-    const group = Array.from({ length: Math.min(GROUP_FILES, files.length) }, (_, offset) =>
-      fileAt(files, position + offset),
-    );
+    const group = chooseGroup(files, position, GROUP_FILES);
     process.stdout.write(`\nTEST_SEED=${seed}, all runs: ${group.join(", ")}\n`);
     const environment = { TEST_SEED: String(seed) };
     outcomes.push(await runVitest({ projects: ["deep"], args: [...group, ...options], environment }));

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, inject, it } from "vitest";
 import { openAuditedIndex } from "../../tests/support/index/audited-index.ts";
 import { simulateHistory } from "../../tests/support/index/simulated-history.ts";
+import { casesOf } from "../../tests/support/test-depth.ts";
 import { tables } from "../protocol/domains.ts";
 
 let close: (() => Promise<void>) | undefined;
@@ -9,7 +10,7 @@ let close: (() => Promise<void>) | undefined;
 afterEach(() => close?.());
 
 describe("an audit of a correct index", () => {
-  it.each([11, 12])(
+  it.each(casesOf(11, 12))(
     "finds no difference at any quarter of history %i",
     { timeout: 120_000 },
     async (seed) => {

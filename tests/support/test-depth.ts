@@ -1,10 +1,10 @@
-// How deep property, fuzz and seeded tests go: a part of their runs in `npm test`, all of them in `npm run test:chaos`.
+// How deep property, fuzz, seeded and chaos tests go: a part of their runs on a landing, all in `npm run test:deep`.
 
 // Fewer would say little about a rule that holds for every input.
 const RUNS_MIN = 3;
 const SHARE = 16;
 
-/** Whether this is the chaos project, which runs every file that asks here again. */
+/** Whether this is the project `deep`, which runs every file that asks here again. */
 export function isFullDepth(): boolean {
   return process.env.TEST_DEPTH === "full";
 }

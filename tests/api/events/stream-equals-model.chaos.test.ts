@@ -12,6 +12,7 @@ import { readModelEvents } from "../../reference-model/model-events.ts";
 import type { PlainRow, ReadModel } from "../../reference-model/read-model.ts";
 import { startPrunedNode } from "../../support/nodes/pruned-node.ts";
 import { chooseSeed } from "../../support/seeded-random.ts";
+import { casesOf } from "../../support/test-depth.ts";
 import { LIST_SHAPES } from "../record-shapes.ts";
 import { FoldingClient } from "./folding-client.ts";
 import { type KilledServices, startKilledPostgres, startKilledServices } from "./killed-services.ts";
@@ -175,7 +176,7 @@ async function readList(first: string, key: string): Promise<readonly PlainRow[]
   }
 }
 
-it.each([...new Set([...FIXED_SEEDS, chooseSeed()])])(
+it.each(casesOf(chooseSeed(), ...FIXED_SEEDS))(
   "clients that fold the stream hold the rows of the API, with seed %i",
   async (seed) => {
     const run = await openRun(seed);

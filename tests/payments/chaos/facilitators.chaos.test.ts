@@ -1,4 +1,4 @@
-// Three facilitators with a key each behind one address, killed again and again while a few hundred payments are settled.
+// Three facilitators with a key each behind one address, killed again and again while many payments are settled.
 // Fast tests of the same rules, with two facilitators in one process, are in src/payments/facilitator/key-claim.test.ts.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,11 +12,12 @@ import { expect, it } from "vitest";
 import { requestSettle, type SettleOutcome } from "../../../src/payments/facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/remote.ts";
 import { createDatabaseEnvironment } from "../../support/process/sextant-process.ts";
+import { runsOf } from "../../support/test-depth.ts";
 import { type PaymentChain, startPaymentChain } from "./payment-chain.ts";
 import { type RestartedProcess, startRestartedProcess } from "./restarted-process.ts";
 
 const FACILITATORS = 3;
-const PAYERS = 60;
+const PAYERS = runsOf(60, { min: 20 });
 const PAYMENTS_EACH = 4;
 const NETWORK = "eip155:31337";
 const LISTENS = /"event":"facilitator_listening","url":"(http:\/\/127\.0\.0\.1:\d+)"/;

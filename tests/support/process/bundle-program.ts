@@ -22,7 +22,7 @@ export function bundleProgram(file: string): string {
 
 /** `sextant` itself. `bin/sextant.mjs` adds the check of Node's version, and tsx. */
 export function bundleSextant(): string {
-  return bundleProgram(fileURLToPath(new URL("./sextant-entry.ts", import.meta.url)));
+  return bundleProgram(fileURLToPath(new URL("./sextant-child.ts", import.meta.url)));
 }
 
 function findBundle(file: string): string {
