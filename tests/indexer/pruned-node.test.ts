@@ -3,6 +3,7 @@
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { decodeReceiptEvents } from "@sextant/simulator/receipt-events";
+import { runSimulator } from "@sextant/simulator/simulator";
 import { registerAgent, registerAgentData, updateAgent } from "@sextant/simulator/transactions/agents";
 import { revokeAttestation, submitAttestation } from "@sextant/simulator/transactions/attestations";
 import { signIntent, submitIntent, submitIntentData } from "@sextant/simulator/transactions/intents";
@@ -10,23 +11,23 @@ import { registerAgentsInOneCall, registerAndUpdateAgent } from "@sextant/simula
 import type { World } from "@sextant/simulator/world";
 import { keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { TestDatabase } from "../support/database/test-database.ts";
 import { rebuildTestRows, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type PrunedNodeOptions, startPrunedNode } from "../support/nodes/pruned-node.ts";
 import { casesOf, runsOf } from "../support/test-depth.ts";
-import { type CleanIndex, digestCleanIndex } from "./clean-index.ts";
+import { type CleanIndex, FINALITY } from "./clean-index.ts";
 import {
   type CallRoute,
   type ContractCallerStage,
   openContractCallerStage,
 } from "./contract-caller-stage.ts";
-import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 /** More blocks than the node has state for. */
 const BLOCKS_LATER = 200;
 const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
-
-type Stage = Pick<ContractCallerStage, "chain" | "deployment" | "head">;
+/** After the accounts of the stage. */
+const FIRST_SIMULATED_ACCOUNT = 1_000;
 
 const VISIBLE: readonly CallRoute[] = ["execute", "executeWithSessionKey", "handleOps", "multicall"];
 const hashOf = (text: string) => keccak256(toHex(text));
@@ -61,59 +62,148 @@ async function actThrough(stage: ContractCallerStage, route: CallRoute): Promise
   await revokeAttestation(world, actor, attestationId);
 }
 
-async function prunedIndex(
-  stage: Stage,
-  options: Omit<PrunedNodeOptions, "request">,
-  otherUrls: readonly string[] = [],
-): Promise<{ index: TestIndex; counts: ReadonlyMap<string, number> }> {
+/** Two calls that are not those which the inputs of their transactions show. */
+async function actBehindOtherCalls(stage: ContractCallerStage) {
+  const { world } = stage;
+  const [real, shown] = [profileOf("real"), { ...profileOf("real"), capabilitiesHash: hashOf("shown") }];
+  const agentId = await registerAgent(world, stage.showing(registerAgentData(shown)), real);
+  const owner = world.wallet(60);
+  const signed = await signIntent(world, owner, { ...wishOf(world, 900n), nonce: 7n });
+  const other = await signIntent(world, owner, { ...wishOf(world, 1n), nonce: 7n });
+  const intentId = await submitIntent(world, stage.showing(submitIntentData(other)), signed);
+  return { agentId, intentId, capabilitiesHash: real.capabilitiesHash, amountOutMin: "900" };
+}
+
+// One chain for all tests. The calls that no transaction shows come last, and their indexes continue copies of the first.
+let stage: ContractCallerStage;
+let archive: CleanIndex;
+let indexed: TestDatabase;
+let behindOtherCalls: Awaited<ReturnType<typeof actBehindOtherCalls>>;
+beforeAll(async () => {
+  stage = await openContractCallerStage();
+  for (const route of VISIBLE) await actThrough(stage, route);
+  const { world, bundle } = stage;
+  const to = world.contracts.AgentRegistry;
+  const together = ["first", "second", "second"].map((name) => ({
+    to,
+    data: registerAgentData(profileOf(name)),
+  }));
+  const receipt = await bundle(together);
+  expect(decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(together.length);
+  await registerAgentsInOneCall(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
+  await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
+  // No transaction shows this call, but the record has not changed.
+  await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
+  behindOtherCalls = await actBehindOtherCalls(stage);
+  const steps = runsOf(250);
+  await runSimulator({ world, seed: 31, steps, firstAccountIndex: FIRST_SIMULATED_ACCOUNT });
+  await stage.chain.mine(BLOCKS_LATER);
+  const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
+  archive = await digestAtHead(index);
+  indexed = await index.keepAsTemplate();
+}, 2 * MINUTE);
+afterAll(async () => {
+  await indexed?.drop();
+  await stage?.chain.stop();
+});
+
+async function digestAtHead(index: TestIndex): Promise<CleanIndex> {
+  const head = await stage.head();
+  await index.waitUntilIndexed(head);
+  const finalized = head.number - FINALITY;
+  return { head, finalized, digest: await index.digest(finalized) };
+}
+
+type PrunedIndexOptions = Omit<PrunedNodeOptions, "request"> & {
+  readonly otherUrls?: readonly string[];
+  /** The index that it continues; it reads all history without one. */
+  readonly template?: string;
+};
+
+type PrunedIndex = {
+  readonly index: TestIndex;
+  readonly counts: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+};
+
+async function openPrunedIndex({
+  otherUrls = [],
+  template,
+  ...options
+}: PrunedIndexOptions): Promise<PrunedIndex> {
   const node = await startPrunedNode({ request: stage.chain.request, ...options });
-  const urls = [node.url, ...otherUrls];
-  const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
-  onTestFinished(async () => {
-    await index.close();
-    await node.stop();
+  const index = await startTestIndex({
+    urls: [node.url, ...otherUrls],
+    deployment: stage.deployment,
+    rpcLimits: QUICK,
+    ...(template === undefined ? {} : { template }),
   });
-  return { index, counts: node.counts };
+  return {
+    index,
+    counts: node.counts,
+    async close() {
+      await index.close();
+      await node.stop();
+    },
+  };
+}
+
+/** The same until the test ends. */
+async function prunedIndex(options: PrunedIndexOptions): Promise<PrunedIndex> {
+  const opened = await openPrunedIndex(options);
+  onTestFinished(opened.close);
+  return opened;
 }
 
 describe("a history that is old and came through contracts", () => {
-  let stage: ContractCallerStage;
-  let archive: CleanIndex;
-  beforeAll(async () => {
-    stage = await openContractCallerStage();
-    for (const route of VISIBLE) await actThrough(stage, route);
-    const { world, bundle } = stage;
-    const to = world.contracts.AgentRegistry;
-    const together = ["first", "second", "second"].map((name) => ({
-      to,
-      data: registerAgentData(profileOf(name)),
-    }));
-    const receipt = await bundle(together);
-    expect(decodeReceiptEvents(receipt, to, agentRegistryAbi, "AgentRegistered")).toHaveLength(
-      together.length,
-    );
-    await registerAgentsInOneCall(world, world.actors.owner, [profileOf("third"), profileOf("fourth")]);
-    await registerAndUpdateAgent(world, world.actors.owner, profileOf("fifth"), profileOf("sixth"));
-    // No transaction shows this call, but the record has not changed.
-    await registerAgent(world, stage.routes.hidden, profileOf("seventh"));
-    await stage.chain.mine(BLOCKS_LATER);
-    archive = await digestCleanIndex(stage);
-  }, MINUTE);
-  afterAll(() => stage?.chain.stop());
-
-  it.each([true, false])(
-    "gives the tables of an archive node (debug_traceTransaction offered: %s)",
-    async (traces) => {
-      const { index, counts } = await prunedIndex(stage, { traces });
-      await index.waitUntilIndexed(archive.head);
-      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
-      const traced = counts.get("debug_traceTransaction") ?? 0;
-      // Without traces, the first attempt fails and is the only one.
-      if (traces) expect(traced).toBeGreaterThan(VISIBLE.length);
-      else expect(traced).toBe(1);
+  it(
+    "gives the tables of an archive node when the pruned node offers debug_traceTransaction",
+    async () => {
+      const { index, counts } = await prunedIndex({ traces: true });
+      expect(await digestAtHead(index)).toEqual(archive);
+      expect(counts.get("debug_traceTransaction") ?? 0).toBeGreaterThan(VISIBLE.length);
     },
     MINUTE,
   );
+
+  describe("read from a node that does not trace", () => {
+    let opened: PrunedIndex;
+    beforeAll(async () => {
+      opened = await openPrunedIndex({ traces: false });
+    });
+    afterAll(() => opened?.close());
+
+    it(
+      "gives the tables of an archive node, byte for byte",
+      async () => {
+        expect(await digestAtHead(opened.index)).toEqual(archive);
+        // The first attempt fails and is the only one.
+        expect(opened.counts.get("debug_traceTransaction")).toBe(1);
+      },
+      MINUTE,
+    );
+
+    it("has the calls that were made, not those that the inputs of the transactions show", async () => {
+      const { agentId, intentId, ...made } = behindOtherCalls;
+      const { rows } = await opened.index.database.query<typeof made>({
+        text: `select capabilities_hash as "capabilitiesHash", amount_out_min::text as "amountOutMin"
+          from agents, intents where agent_id = $1 and intent_id = $2`,
+        values: [agentId, intentId],
+      });
+      expect(rows).toEqual([made]);
+    });
+
+    it(
+      "is rebuilt to the same tables without a node",
+      async () => {
+        const { index } = opened;
+        await index.stopIndexing();
+        await rebuildTestRows(index.database, stage.deployment);
+        expect(await index.digest(archive.finalized)).toEqual(archive.digest);
+      },
+      MINUTE,
+    );
+  });
 
   const revert = () => {
     throw new JsonRpcError(3, "execution reverted", "0x");
@@ -126,54 +216,43 @@ describe("a history that is old and came through contracts", () => {
   )(
     "is not read from a node that returns $shows for a pruned state",
     async ({ onDroppedState }) => {
-      const { index } = await prunedIndex(stage, { traces: false, onDroppedState });
-      await index.waitUntilIndexed(archive.head);
-      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
-    },
-    MINUTE,
-  );
-
-  it(
-    "is rebuilt to the same tables without a node",
-    async () => {
-      const { index } = await prunedIndex(stage, { traces: false });
-      await index.waitUntilIndexed(archive.head);
-      await index.stopIndexing();
-      await rebuildTestRows(index.database, stage.deployment);
-      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
+      const { index } = await prunedIndex({ traces: false, onDroppedState });
+      expect(await digestAtHead(index)).toEqual(archive);
     },
     MINUTE,
   );
 });
 
 describe("a history whose calls no transaction shows", () => {
-  let stage: ContractCallerStage;
-  let archive: CleanIndex;
+  let hidden: CleanIndex;
   beforeAll(async () => {
-    stage = await openContractCallerStage();
     await actThrough(stage, "hidden");
     await stage.chain.mine(BLOCKS_LATER);
-    archive = await digestCleanIndex(stage);
+    const { rpcUrl } = stage.chain;
+    const template = indexed.name;
+    const index = await startTestIndex({ urls: [rpcUrl], deployment: stage.deployment, template });
+    hidden = await digestAtHead(index);
+    await index.close();
+    expect(hidden.digest.agents).not.toBe(archive.digest.agents);
   }, MINUTE);
-  afterAll(() => stage?.chain.stop());
 
   it(
-    "gives the rows of an archive node where the node traces transactions",
+    "gives the rows of an archive node if the node traces transactions",
     async () => {
-      const { index } = await prunedIndex(stage, { traces: true });
-      await index.waitUntilIndexed(archive.head);
+      const { index } = await prunedIndex({ traces: true, template: indexed.name });
+      await index.waitUntilIndexed(hidden.head);
       // The stored call and the stored record are two forms of the same details.
-      const { logs: _, ...rows } = await index.digest(archive.finalized);
-      const { logs: __, ...expected } = archive.digest;
+      const { logs: _, ...rows } = await index.digest(hidden.finalized);
+      const { logs: __, ...expected } = hidden.digest;
       expect(rows).toEqual(expected);
     },
     MINUTE,
   );
 
   it(
-    "stops at that block where it does not, and names what is needed",
+    "stops the index at that block if the node does not trace, and names what is needed",
     async () => {
-      const { index } = await prunedIndex(stage, { traces: false });
+      const { index } = await prunedIndex({ traces: false, template: indexed.name });
       const reason = await failureOf(index);
       expect(reason).toMatch(/AgentRegistered .*transaction 0x[0-9a-f]{64} .*block \d+/);
       expect(reason).toContain("archive node");
@@ -186,9 +265,9 @@ describe("a history whose calls no transaction shows", () => {
   it(
     "is read from an archive node behind a pruned one, without traces",
     async () => {
-      const { index } = await prunedIndex(stage, { traces: false }, [stage.chain.rpcUrl]);
-      await index.waitUntilIndexed(archive.head);
-      expect(await index.digest(archive.finalized)).toEqual(archive.digest);
+      const otherUrls = [stage.chain.rpcUrl];
+      const { index } = await prunedIndex({ traces: false, otherUrls, template: indexed.name });
+      expect(await digestAtHead(index)).toEqual(hidden);
     },
     MINUTE,
   );
@@ -202,48 +281,3 @@ async function failureOf({ status }: TestIndex): Promise<string> {
   }
   throw new Error(`the index does not fail: ${JSON.stringify(status.report())}`);
 }
-
-describe("a transaction whose input shows another call than it makes", () => {
-  it(
-    "is indexed by the call it makes: an intent, and an agent that was not updated",
-    async () => {
-      const stage = await openContractCallerStage();
-      onTestFinished(() => stage.chain.stop());
-      const { world } = stage;
-      const [real, shown] = [profileOf("real"), { ...profileOf("real"), capabilitiesHash: hashOf("shown") }];
-      await registerAgent(world, stage.showing(registerAgentData(shown)), real);
-      const owner = world.wallet(60);
-      const signed = await signIntent(world, owner, { ...wishOf(world, 900n), nonce: 7n });
-      const other = await signIntent(world, owner, { ...wishOf(world, 1n), nonce: 7n });
-      await submitIntent(world, stage.showing(submitIntentData(other)), signed);
-      await stage.chain.mine(BLOCKS_LATER);
-
-      const { index } = await prunedIndex(stage, { traces: false });
-      await index.waitUntilIndexed(await stage.head());
-      const { rows } = await index.database.query<{ hash: string; least: string }>(
-        "select capabilities_hash as hash, amount_out_min::text as least from agents, intents",
-      );
-      expect(rows).toEqual([{ hash: real.capabilitiesHash, least: "900" }]);
-      const { finalized, digest } = await digestCleanIndex(stage);
-      expect(await index.digest(finalized)).toEqual(digest);
-    },
-    MINUTE,
-  );
-});
-
-describe("a simulated history", () => {
-  it(
-    "gives the tables of an archive node, byte for byte, from a node with 128 blocks of state",
-    async () => {
-      const stage = await openIndexerStage(31, { reorgDepthMax: 0 });
-      onTestFinished(() => stage.chain.stop());
-      await stage.runSteps(runsOf(250));
-      await stage.chain.mine(BLOCKS_LATER);
-      const { index } = await prunedIndex(stage, { traces: false });
-      await index.waitUntilIndexed(await stage.head());
-      const { finalized, digest } = await digestCleanIndex(stage);
-      expect(await index.digest(finalized)).toEqual(digest);
-    },
-    2 * MINUTE,
-  );
-});
