@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 1): Promise<FaultyNode> {
-  const started = await startFaultyNode({ upstream: logs.chain.rpcUrl, plan, liesPerCall });
+  const started = await startFaultyNode({ upstream: logs.chain.request, plan, liesPerCall });
   nodes.push(started);
   return started;
 }

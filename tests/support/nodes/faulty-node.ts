@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { RpcRequestFunction } from "@sextant/contracts/deploy/rpc-request";
+import { toJsonRpcErrorBody } from "@sextant/local-chain/rpc/json-rpc-error";
 import { readBody } from "../http/loopback-server.ts";
 import {
   ERROR_PAGE_HTML,
@@ -16,7 +18,8 @@ import {
 } from "./node-faults.ts";
 
 export type FaultyNodeOptions = {
-  readonly upstream: string;
+  /** A URL, or a chain of this process, which saves a second HTTP request. */
+  readonly upstream: string | RpcRequestFunction;
   /** The fault of the request with this number, counted from 0; null for an honest response. */
   readonly plan: (number: number, calls: readonly NodeRpcCall[]) => NodeFaultInjection | null;
   /** How often the node lies about the same call. */
@@ -104,12 +107,11 @@ export class FaultyNode {
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     const injection = this.#options.plan(this.#requests.push(calls) - 1, calls);
     if (injection && replaceResponse(injection, request, response, parsed)) return;
-    const honest = await fetch(this.#options.upstream, {
-      method: "POST",
-      body: injection?.kind === "final-at" ? JSON.stringify(forwardedBody(injection, parsed)) : body,
-      headers: { "content-type": "application/json" },
-    });
-    const payload = (await honest.json()) as NodeRpcResponse | NodeRpcResponse[];
+    const isRewritten = injection?.kind === "final-at";
+    const payload = await forward(
+      this.#options.upstream,
+      isRewritten ? forwardedBody(injection, parsed) : parsed,
+    );
     const text = JSON.stringify(injection ? this.#tamper(injection, calls, payload) : payload);
     response.setHeader("content-type", "application/json");
     if (injection?.kind === "truncated") {
@@ -170,7 +172,32 @@ function replaceMember(
   };
 }
 
-function forwardedBody(injection: NodeFaultInjection, body: NodeRpcCall | NodeRpcCall[]): unknown {
+async function forward(
+  upstream: FaultyNodeOptions["upstream"],
+  body: NodeRpcCall | NodeRpcCall[],
+): Promise<NodeRpcResponse | NodeRpcResponse[]> {
+  if (typeof upstream === "function") {
+    const respond = async ({ id, method, params }: NodeRpcCall): Promise<NodeRpcResponse> => {
+      try {
+        return { jsonrpc: "2.0", id, result: await upstream(method, params) };
+      } catch (error) {
+        return { jsonrpc: "2.0", id, error: toJsonRpcErrorBody(error) };
+      }
+    };
+    return Array.isArray(body) ? Promise.all(body.map(respond)) : respond(body);
+  }
+  const response = await fetch(upstream, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json" },
+  });
+  return (await response.json()) as NodeRpcResponse | NodeRpcResponse[];
+}
+
+function forwardedBody(
+  injection: NodeFaultInjection,
+  body: NodeRpcCall | NodeRpcCall[],
+): NodeRpcCall | NodeRpcCall[] {
   return Array.isArray(body)
     ? body.map((call) => rewriteCall(injection, call))
     : rewriteCall(injection, body);
