@@ -6,12 +6,14 @@ import type { ChainLog } from "../../src/schema/chain-log.ts";
 import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
 import { readStoredLogs } from "../../src/store/index/raw-logs.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
-import { type LogPosition, pickFinalLog } from "./clean-index.ts";
+import { FINALITY, type LogPosition, pickFinalLog } from "./clean-index.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 // The tests wait for findings, not for time; a short interval makes them fast.
 export const AUDIT_MS = 10;
 const STEPS = 120;
+/** The tests expect windows of more than 30 blocks. */
+const FINAL_BLOCKS_MIN = 35;
 const PASS_MS_MAX = 60_000;
 
 type IndexOptions = {
@@ -35,11 +37,13 @@ export type AuditStage = IndexerStage & {
 
 export const auditOf = (index: TestIndex) => index.status.report().audit;
 
-export async function openAuditStage(): Promise<AuditStage> {
+/** A shorter history is compared with the chain in less time. */
+export async function openAuditStage(steps = STEPS): Promise<AuditStage> {
   const stage = await openIndexerStage(81, { reorgDepthMax: 0 });
   const { deployment } = stage;
-  await stage.runSteps(STEPS);
+  await stage.runSteps(steps);
   const indexedHead = await stage.head();
+  expect(indexedHead.number - FINALITY - deployment.startBlock).toBeGreaterThan(FINAL_BLOCKS_MIN);
   const first = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment });
   await first.waitUntilIndexed(indexedHead);
   const finalLog = await pickFinalLog(first);

@@ -1,5 +1,6 @@
 // After any fault of the indexer, its database or its node, the tables equal those of a clean index.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { TestDatabase } from "../support/database/test-database.ts";
 import { openTestDatabase, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNodeOptions, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import {
@@ -13,39 +14,47 @@ import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
 const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
+// Enough that more blocks are final than recent.
+const STEPS = 60;
 
 // One history for all tests. Those that undo blocks come last, and the one that undoes final blocks at the end.
 let stage: IndexerStage;
 let clean: CleanIndex;
 let finalLog: LogPosition;
+let indexed: TestDatabase;
 beforeAll(async () => {
   stage = await openIndexerStage(71);
-  await stage.runSteps(120);
+  await stage.runSteps(STEPS);
   const head = await stage.head();
   const finalized = head.number - FINALITY;
+  expect(finalized).toBeGreaterThan(FINALITY);
   const index = await startTestIndex({ urls: [stage.chain.rpcUrl], deployment: stage.deployment });
   await index.waitUntilIndexed(head);
   clean = { head, finalized, digest: await index.digest(finalized) };
   finalLog = await pickFinalLog(index);
-  await index.close();
+  indexed = await index.keepAsTemplate();
 }, 2 * MINUTE);
-afterAll(() => stage?.chain.stop());
+afterAll(async () => {
+  await indexed?.drop();
+  await stage?.chain.stop();
+});
 
 async function startFaulty(options: Omit<FaultyNodeOptions, "upstream">): Promise<string> {
-  const node = await startFaultyNode({ upstream: stage.chain.rpcUrl, ...options });
+  const node = await startFaultyNode({ upstream: stage.chain.request, ...options });
   onTestFinished(() => node.stop());
   return node.url;
 }
 
-async function startIndex(urls: readonly string[]): Promise<TestIndex> {
-  const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK });
+async function startIndex(urls: readonly string[], continued?: TestDatabase): Promise<TestIndex> {
+  const template = continued ? { template: continued.name } : {};
+  const index = await startTestIndex({ urls, deployment: stage.deployment, rpcLimits: QUICK, ...template });
   onTestFinished(() => index.close());
   return index;
 }
 
-describe("a lost session of the writer", () => {
+describe("a session of the writer that is lost before the indexing loop begins", () => {
   it(
-    "before the indexing loop has begun is waited out, and does not end the indexer",
+    "is waited out, and does not end the indexer",
     async () => {
       const { database, place } = await openTestDatabase();
       onTestFinished(() => database.close());
@@ -71,9 +80,9 @@ describe("a lost session of the writer", () => {
   );
 });
 
-describe("a made-up hash", () => {
+describe("a made-up hash of the last block of history", () => {
   it(
-    "of the last block of history does not become the checkpoint",
+    "does not become the checkpoint",
     async () => {
       const liar = await startFaulty({
         // The first response to every request for a single block is wrong, the next one correct.
@@ -134,7 +143,7 @@ describe("a reorg deeper than finality", () => {
   it(
     "stops the indexer with an explanation and deletes nothing",
     async () => {
-      const index = await startIndex([stage.chain.rpcUrl]);
+      const index = await startIndex([stage.chain.rpcUrl], indexed);
       await index.waitUntilIndexed(await stage.head());
       const before = await index.database.query("select count(*) from logs");
       await stage.chain.reorg(50, { replay: "none", blocks: 60 });
