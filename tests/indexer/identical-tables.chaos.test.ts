@@ -1,7 +1,7 @@
 // More seeds, and random reorgs, of the rules that identical-tables.test.ts checks with one seed and fixed reorgs.
 import fc from "fast-check";
 import { describe, it, onTestFinished } from "vitest";
-import { expectSameTablesEveryWay, expectTablesOfFinalChain } from "./identical-tables.ts";
+import { expectSameTablesEveryWay, expectTablesOfFinalChain, followStage } from "./identical-tables.ts";
 import { openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
@@ -12,7 +12,9 @@ describe("live, backfill and rebuild", () => {
     async (seed) => {
       const stage = await openIndexerStage(seed);
       onTestFinished(() => stage.chain.stop());
-      await expectSameTablesEveryWay(stage);
+      const live = await followStage(stage);
+      onTestFinished(() => live.close());
+      await expectSameTablesEveryWay(stage, live, 220);
     },
     2 * MINUTE,
   );
@@ -36,9 +38,12 @@ describe("random reorgs", () => {
           ),
           async (seed, acts) => {
             const stage = await openIndexerStage(seed);
+            const index = await followStage(stage);
             try {
-              await expectTablesOfFinalChain(stage, acts);
+              await stage.runSteps(40);
+              await expectTablesOfFinalChain(stage, index, acts);
             } finally {
+              await index.close();
               await stage.chain.stop();
             }
           },
