@@ -4,26 +4,29 @@ import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { RpcTransaction } from "viem";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { casesOf, isFullDepth } from "../../tests/support/test-depth.ts";
-import { type DeployedChain, startDeployedChain } from "./deployed-chain.ts";
+import { startDeployedChain } from "./deployed-chain.ts";
 import { countEvents, type DecodedProtocolEvent, missingEvents, readEvents } from "./read-events.ts";
 import { runSimulator, SIMULATOR_ACTIONS } from "./simulator.ts";
 import { registerAgent } from "./transactions/agents.ts";
-import { openWorld } from "./world.ts";
+import { openWorld, type World } from "./world.ts";
 
 const STEPS = 400;
 // Another seed shows early that it is another.
 const OTHER_STEPS = 40;
+const STEPS_BEFORE_REVERT = 20;
 // Enough for every actor to act. A shorter run is no part of a longer one: chain time is planned over all steps.
-const REPEATED_STEPS = isFullDepth() ? STEPS : 100;
-const running: LocalChain[] = [];
-const finished: LocalChain[] = [];
+const REPEATED_STEPS = isFullDepth() ? STEPS : 60;
+// The simulator uses forty accounts; a hundred separates the runs on one chain.
+const FIRST_CAST = 1_000;
+const CAST_SIZE = 100;
+const chains: LocalChain[] = [];
 const runs = new Map<number, ReturnType<typeof simulate>>();
 
 async function simulate(seed: number, steps = STEPS) {
   const deployed = await startDeployedChain();
-  finished.push(deployed.chain);
+  chains.push(deployed.chain);
   const actions: string[] = [];
   const completed = await runSimulator({
     world: deployed.world,
@@ -44,15 +47,33 @@ function sharedRun(seed: number): ReturnType<typeof simulate> {
   return run;
 }
 
-async function liveWorld(blockTimeMs?: number): Promise<DeployedChain> {
+async function startLiveChain(blockTimeMs?: number) {
   const chain = await startLocalChain({
     chainId: 31_337,
     code: LOCAL_GENESIS_CODE,
     ...(blockTimeMs === undefined ? {} : { blockTimeMs }),
   });
-  running.push(chain);
+  chains.push(chain);
   const deployment = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  return { chain, deployment, world: await openWorld({ request: chain.request, deployment }) };
+  return { chain, deployment };
+}
+
+type LiveChain = Awaited<ReturnType<typeof startLiveChain>>;
+
+/** The chains that several tests share, by block time; the test that breaks a contract comes last. */
+const liveChains = new Map<number | undefined, Promise<LiveChain>>();
+
+/** A new view of the chain, whose nonces hold after a reorg too, and accounts that have not registered anywhere. */
+let casts = 0;
+async function openLiveWorld(
+  blockTimeMs?: number,
+): Promise<LiveChain & { readonly world: World; readonly firstAccountIndex: number }> {
+  const live = liveChains.get(blockTimeMs) ?? startLiveChain(blockTimeMs);
+  liveChains.set(blockTimeMs, live);
+  const { chain, deployment } = await live;
+  const world = await openWorld({ request: chain.request, deployment });
+  casts += 1;
+  return { chain, deployment, world, firstAccountIndex: FIRST_CAST + casts * CAST_SIZE };
 }
 
 const named = (events: readonly DecodedProtocolEvent[], ...names: string[]) =>
@@ -75,11 +96,8 @@ function actedBeforeRegistering(
   );
 }
 
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((chain) => chain.stop()));
-});
 afterAll(async () => {
-  await Promise.all(finished.map((chain) => chain.stop()));
+  await Promise.all(chains.map((chain) => chain.stop()));
 });
 
 describe("runSimulator", () => {
@@ -154,14 +172,15 @@ describe("runSimulator", () => {
   });
 
   it.each([undefined, 40])(
-    "runs beside others on a live chain (blocks of %s ms) until aborted",
+    "runs alongside other senders on a live chain (blocks of %s ms) until aborted",
     async (ms) => {
-      const { chain, deployment, world } = await liveWorld(ms);
+      const { chain, world, firstAccountIndex } = await openLiveWorld(ms);
       const stop = new AbortController();
       let steps = 0;
       const simulation = runSimulator({
         world,
         seed: 5,
+        firstAccountIndex,
         stepsPerSecond: 200,
         signal: stop.signal,
         onStep: ({ number }) => {
@@ -176,21 +195,21 @@ describe("runSimulator", () => {
       }
       expect(await simulation).toBe(steps);
       expect(steps).toBeLessThan(40);
-      // Its state is void after a reorg: another simulator goes on, with accounts that have not registered anywhere.
+      // Its state is void after a reorg: another simulator goes on.
       await chain.reorg(3);
-      const after = await openWorld({ request: chain.request, deployment });
-      expect(await runSimulator({ world: after, seed: 5, steps: 10, firstAccountIndex: 5_000 })).toBe(10);
+      const after = await openLiveWorld(ms);
+      expect(await runSimulator({ ...after, seed: 5, steps: 10 })).toBe(10);
     },
   );
 
   it("keeps to stepsPerSecond, and stops at once when aborted", async () => {
-    const { world } = await liveWorld();
+    const live = await openLiveWorld();
     const stop = new AbortController();
     const moments: number[] = [];
     const onStep = () => {
       if (moments.push(performance.now()) === 1) setTimeout(() => stop.abort(), 500);
     };
-    const steps = await runSimulator({ world, seed: 2, stepsPerSecond: 5, signal: stop.signal, onStep });
+    const steps = await runSimulator({ ...live, seed: 2, stepsPerSecond: 5, signal: stop.signal, onStep });
     expect(steps).toBe(moments.length);
     // Two or three are due in half a second, and the last turn may add a block of eight.
     expect(steps).toBeLessThan(3 + 8);
@@ -199,23 +218,24 @@ describe("runSimulator", () => {
   });
 
   it("stops at the step that reverts, and names it and the reason", async () => {
-    const { chain, world } = await startDeployedChain();
-    running.push(chain);
+    const { chain, world, firstAccountIndex } = await openLiveWorld();
     const revertAlways = "0x60006000fd";
     const steps: string[] = [];
     const simulation = runSimulator({
       world,
       seed: 1,
+      firstAccountIndex,
       steps: STEPS,
       onStep: ({ action }) => {
-        if (steps.push(action) === 50) void chain.setCode(world.contracts.CommerceRegistry, revertAlways);
+        if (steps.push(action) === STEPS_BEFORE_REVERT)
+          void chain.setCode(world.contracts.CommerceRegistry, revertAlways);
       },
     });
     await expect(simulation).rejects.toThrow(
       /^Step \d+, "[a-z ]+", failed: Transaction 0x\w+ of 0x\w+ to 0x\w+ reverted: /,
     );
     await expect(simulation).rejects.toMatchObject({ cause: { name: "TransactionReverted" } });
-    expect(steps.length).toBeGreaterThanOrEqual(50);
+    expect(steps.length).toBeGreaterThanOrEqual(STEPS_BEFORE_REVERT);
   });
 });
 
