@@ -1,6 +1,7 @@
 // The size of a backfill's batches, which decides its memory: bounded in events, except for a range that has more.
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runsOf } from "../../tests/support/test-depth.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import type { IndexBatch } from "../store/index/store.ts";
@@ -75,7 +76,7 @@ it("keeps all events in order, and at most 4,000 in a batch unless one range has
         if (ranges > 1) expect(logs.length).toBeLessThanOrEqual(EVENTS_MAX);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runsOf(30, { min: 5 }) },
   );
 });
 
