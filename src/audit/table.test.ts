@@ -14,6 +14,8 @@ import type { Database } from "../store/postgres/database.ts";
 import { tableAudits } from "./tables/all-tables.ts";
 import type { TableAudit } from "./tables/define-audit.ts";
 
+const PROVENANCE = ["tx_hash", "log_index", "block_number"] as const;
+
 let index: AuditedIndex;
 let database: Database;
 let auditTable: AuditedIndex["auditTable"];
@@ -53,8 +55,14 @@ describe("rows that are wrong", () => {
     expect(await auditTable(chosen.table.name)).toEqual([]);
   });
 
-  it.each(["tx_hash", "log_index", "block_number"])("reports a wrong %s in any table", async (column) => {
-    for (const table of tables.filter(({ hasProvenance: provenance }) => provenance)) {
+  it.each(PROVENANCE)("reports a wrong %s in any table", async (column) => {
+    // One comparison serves all tables: a part of them for each column, and all at full depth.
+    const offset = PROVENANCE.indexOf(column);
+    const chosen = tables
+      .filter(({ hasProvenance: provenance }) => provenance)
+      .filter((_, at) => isFullDepth() || at % PROVENANCE.length === offset);
+    expect(chosen.length).toBeGreaterThan(3);
+    for (const table of chosen) {
       await withCorruptRow(database, table, await pickRow(database, table), [column], async (key) => {
         // Another position may hold another event of the same kind: then the columns differ.
         const differences = await auditTable(table.name);

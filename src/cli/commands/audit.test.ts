@@ -70,10 +70,18 @@ async function run(options: Record<string, string>, more: Record<string, string>
 }
 
 describe("an audit of a correct index", () => {
+  /** Each block is audited once for all tests. */
+  const audits = new Map<number, ReturnType<AuditedIndex["audit"]>>();
+  const auditAt = (block: number) => {
+    const report = audits.get(block) ?? index.audit({ block });
+    audits.set(block, report);
+    return report;
+  };
+
   it("finds no difference, at the head and at older blocks", async () => {
     const blocks = casesOf(4, 1, 2, 3).map((quarter) => Math.floor((index.head * quarter) / 4));
     for (const block of [index.deployment.startBlock, ...blocks, index.head - FINALITY, index.head - 1]) {
-      const report = await index.audit({ block });
+      const report = await auditAt(block);
       expect(report.results.flatMap(({ firstDifferences }) => firstDifferences)).toEqual([]);
       expect(countDifferences(report)).toBe(0);
       expect(report.block.number).toBe(block);
@@ -81,7 +89,7 @@ describe("an audit of a correct index", () => {
   }, 60_000);
 
   it("compares rows of every table", async () => {
-    const { results } = await index.audit();
+    const { results } = await auditAt(index.head);
     expect(results.map(({ table }) => table).sort()).toEqual(tables.map(({ name }) => name).sort());
     expect(results.filter(({ compared }) => compared === 0)).toEqual([]);
   });
