@@ -1,18 +1,16 @@
 // A shared server whose owner is killed. shared.test.ts takes over from an owner that stops.
 import { describe, expect, it } from "vitest";
 import {
+  copyInitialised,
   openSharedForTest,
   queryValue,
   readEventually,
   startServerChild,
-  useInitialisedFolder,
 } from "./testing/test-servers.ts";
-
-const copyInitialisedFolder = useInitialisedFolder();
 
 describe("openSharedPostgres", { timeout: 90_000 }, () => {
   it("takes over in exactly one of the joined processes when the owner is killed", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const child = startServerChild(folder);
     await child.next();
     const others = await Promise.all([openSharedForTest(folder), openSharedForTest(folder)]);

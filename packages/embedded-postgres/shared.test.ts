@@ -1,17 +1,10 @@
 // One embedded server for several processes: the second one joins, and takes over when the first one exits.
 import { describe, expect, it } from "vitest";
-import {
-  openSharedForTest,
-  queryValue,
-  readEventually,
-  useInitialisedFolder,
-} from "./testing/test-servers.ts";
-
-const copyInitialisedFolder = useInitialisedFolder();
+import { copyInitialised, openSharedForTest, queryValue, readEventually } from "./testing/test-servers.ts";
 
 describe("openSharedPostgres", { timeout: 90_000 }, () => {
   it("joins a running server, leaves it running, and takes over when its owner stops", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const first = await openSharedForTest(folder);
     await queryValue(first.connection, "create table notes (body text)");
     const second = await openSharedForTest(folder);

@@ -11,23 +11,21 @@ import { startEmbeddedPostgres } from "./start.ts";
 import { silentLogger as log } from "./testing/silent-log.ts";
 import {
   type ChildMessage,
+  copyInitialised,
   eventually,
   findPids,
   queryValue,
   startReadyChild,
   startServerChild,
   startTestServer,
-  useInitialisedFolder,
   withClient,
 } from "./testing/test-servers.ts";
 
 const isRoot = process.getuid?.() === 0;
-const copyInitialisedFolder = useInitialisedFolder();
-
 describe("startEmbeddedPostgres", () => {
   it("creates its socket elsewhere when the folder's path is too long, and removes it", async () => {
     const long = join(await createTestFolder(), "a-rather-long-name".repeat(6), "ö".repeat(40));
-    const folder = await copyInitialisedFolder(long);
+    const folder = await copyInitialised(long);
     const server = await startEmbeddedPostgres({ folder, log, durability: "none" });
     expect(server.connection.host.startsWith(folder)).toBe(false);
     expect((await stat(server.connection.host)).mode & 0o777).toBe(0o700);
@@ -49,7 +47,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("ignores a pid in postmaster.pid that now belongs to another program", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const first = await startEmbeddedPostgres({ folder, log, durability: "none" });
     const pidFile = join(folder, "data", "postmaster.pid");
     const lines = (await readFile(pidFile, "utf8")).split("\n");
@@ -61,7 +59,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("stops when its process is killed, and the next start finds the committed data", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const { child, serverPid } = await startReadyChild(folder);
     child.kill("SIGKILL");
     await child.exited;
@@ -73,7 +71,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("rejects a second process on the same folder, naming the first and leaving it undisturbed", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const { child, connection } = await startReadyChild(folder);
     const rejection = startEmbeddedPostgres({ folder, log });
     await expect(rejection).rejects.toMatchObject({ code: "DATABASE_IN_USE" });
@@ -101,7 +99,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("starts at once after a kill, while the watchdog of the dead process still runs", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const { child } = await startReadyChild(folder);
     child.kill("SIGKILL");
     const server = await startTestServer(folder);
@@ -111,7 +109,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("takes over a server whose process and watchdog are both dead", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const { child, serverPid } = await startReadyChild(folder);
     for (const pid of findPids("sextant-watchdog", folder)) process.kill(pid, "SIGKILL");
     child.kill("SIGKILL");
@@ -125,7 +123,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("survives Ctrl-C in the terminal until its process stops it in order", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const { child, serverPid } = await startReadyChild(folder);
     process.kill(-child.pid, "SIGINT");
     expect(await child.next()).toEqual({ state: "interrupted", rows: 1 });
@@ -138,7 +136,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("keeps its owner when a session crashes and all connections are lost", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     const server = await startTestServer(folder);
     await withClient(server.connection, async (client) => {
       const { rows } = await client.query("SELECT pg_backend_pid() AS pid");

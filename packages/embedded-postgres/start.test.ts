@@ -8,14 +8,12 @@ import { isProcessAlive } from "./processes.ts";
 import { startEmbeddedPostgres } from "./start.ts";
 import { silentLogger as log } from "./testing/silent-log.ts";
 import {
+  copyInitialised,
   eventually,
   queryValue,
   startTestServer,
-  useInitialisedFolder,
   withClient,
 } from "./testing/test-servers.ts";
-
-const copyInitialisedFolder = useInitialisedFolder();
 
 describe("startEmbeddedPostgres", () => {
   it("keeps data over a restart, and listens on its private socket only", async () => {
@@ -43,7 +41,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("restarts a killed server, without uncommitted data", async () => {
-    const server = await startTestServer(await copyInitialisedFolder());
+    const server = await startTestServer(await copyInitialised());
     const { pid } = server;
     await withClient(server.connection, async (client) => {
       await client.query("CREATE TABLE stored (n integer)");
@@ -61,7 +59,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   it("rejects data of another major version", async () => {
-    const folder = await copyInitialisedFolder();
+    const folder = await copyInitialised();
     await writeFile(join(folder, "data", "PG_VERSION"), "13\n");
     await expect(startEmbeddedPostgres({ folder, log })).rejects.toMatchObject({
       code: "DATABASE_INCOMPATIBLE",

@@ -1,15 +1,12 @@
 // Servers for tests: on copies of one initialised folder, in this process or in a child that can be killed.
 
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { Client } from "pg";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { copyInitialisedFolder } from "../../../tests/support/database/initialised-folder.ts";
 import { startNodeChild } from "../../../tests/support/process/node-child.ts";
-import { createTestFolder, findFastFolder } from "../../../tests/support/test-folder.ts";
+import { createTestFolder } from "../../../tests/support/test-folder.ts";
 import { openSharedPostgres, type SharedPostgres } from "../shared.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../start.ts";
 import { silentLogger as log } from "./silent-log.ts";
@@ -25,34 +22,11 @@ type Account = { readonly uid?: number; readonly gid?: number };
 
 const CHILD = new URL("./embedded-postgres-child.ts", import.meta.url);
 
-/**
- * Initialising takes most of the time of a start: the tests of a file copy a folder that was initialised once. Returns
- * the function that copies it, into a new folder if none is given.
- */
-export function useInitialisedFolder(): (folder?: string) => Promise<string> {
-  let initialised = "";
-  beforeAll(async () => {
-    initialised = await mkdtemp(join(findFastFolder(), "sextant-folder-"));
-    await chmod(initialised, 0o711);
-    const server = await startEmbeddedPostgres({ folder: initialised, log, durability: "none" });
-    await server.stop();
-  });
-  afterAll(() => rm(initialised, { recursive: true, force: true }));
-  return async (given) => {
-    const folder = given ?? (await createTestFolder());
-    await mkdir(folder, { recursive: true });
-    await linkPrograms(initialised, folder);
-    await promisify(execFile)("cp", ["-a", join(initialised, "data"), folder]);
-    return folder;
-  };
-}
-
-/** Hard links to the programs of the other folder, where it has a copy: nothing changes them, and they are large. */
-async function linkPrograms(from: string, to: string): Promise<void> {
-  for (const name of await readdir(from)) {
-    if (!name.startsWith("postgresql-")) continue;
-    await promisify(execFile)("cp", ["-al", join(from, name), to]);
-  }
+/** A folder whose data is a copy of what the run has initialised once; a new folder if none is given. */
+export async function copyInitialised(given?: string): Promise<string> {
+  const folder = given ?? (await createTestFolder());
+  await copyInitialisedFolder(folder);
+  return folder;
 }
 
 /** Stopped at the end of the test. */

@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copyInitialisedFolder } from "../../../tests/support/database/initialised-folder.ts";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createTestFolder } from "../../../tests/support/test-folder.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -104,6 +105,7 @@ describe("openDatabase", () => {
 
   it("reports a wrong or missing password, an encoding other than UTF-8, and missing privileges", async () => {
     const folder = await createTestFolder();
+    await copyInitialisedFolder(folder);
     const embedded = await startEmbeddedPostgres({ folder, log, durability: "none" });
     try {
       const { host, user } = embedded.connection;

@@ -15,32 +15,34 @@ const PREFIX = "sextant-test-";
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const log = createLog({ level: "error", terminal: true, name: "test-postgres" });
-  const { server, stop } = await startServer(log);
+  const folder = await createRunFolder();
+  project.provide("initialisedFolder", join(folder, "initialised"));
+  const { server, stop } = await startServer(folder, log);
   project.provide("postgres", server);
   const template = await createMigratedTemplate(server, log);
   project.provide("migratedTemplate", template.name);
   return async () => {
     await template.drop();
     await stop();
+    await rm(folder, { recursive: true, force: true });
   };
 }
 
-async function startServer(log: Log): Promise<{ server: TestServer; stop(): Promise<void> }> {
-  const url = process.env.TEST_DATABASE_URL;
-  if (url) return { server: { kind: "given", url }, stop: async () => undefined };
+/** For the databases of the run; removed at its end. */
+async function createRunFolder(): Promise<string> {
   const parent = findFastFolder();
   await removeAbandonedFolders(parent);
   const folder = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
   // The server runs as another account when the tests run as root, and must be able to pass.
   await chmod(folder, 0o711);
+  return folder;
+}
+
+async function startServer(folder: string, log: Log): Promise<{ server: TestServer; stop(): Promise<void> }> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return { server: { kind: "given", url }, stop: async () => undefined };
   const server = await startEmbeddedPostgres({ folder: join(folder, "postgres"), log, durability: "none" });
-  return {
-    server: { kind: "embedded", ...server.connection },
-    async stop() {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { server: { kind: "embedded", ...server.connection }, stop: () => server.stop() };
 }
 
 /** Copying it is cheaper than migrating each test database. No one may stay connected to it. */

@@ -7,6 +7,7 @@ import { runProgram } from "@sextant/embedded-postgres/processes";
 import { chooseServerAccount, type ServerAccount } from "@sextant/embedded-postgres/server-account";
 import { silentLog } from "../quiet-log.ts";
 import { findFastFolder } from "../test-folder.ts";
+import { copyInitialisedFolder } from "./initialised-folder.ts";
 import { ReplicatedServer } from "./replicated-server.ts";
 
 type ReplicaOptions = {
@@ -63,6 +64,9 @@ const SETTINGS = {
   full_page_writes: "off",
   timezone: "UTC",
 };
+
+// Clients and replicas on this machine need no password.
+const ACCESS = "host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n";
 
 export async function startReplicatedPostgres(
   options: ReplicatedPostgresOptions,
@@ -162,10 +166,10 @@ async function prepareServers(
   const account = await chooseServerAccount(join(folder, "data"));
   await chmod(folder, 0o711);
   if (account.uid !== undefined && account.gid !== undefined) await chown(folder, account.uid, account.gid);
+  await copyInitialisedFolder(folder);
   const binaries = await installBinaries(await findBinariesPackage(), folder, account, silentLog);
-  const primaryFolder = join(folder, "primary");
-  const initialise = ["-D", primaryFolder, "-U", "sextant", "-A", "trust", "-E", "UTF8", "--locale", "C"];
-  await run(binaries.initdb, [...initialise, "--no-sync"], account);
+  const primaryFolder = join(folder, "data");
+  await writeFile(join(primaryFolder, "pg_hba.conf"), ACCESS);
   const ports = await reservePorts(replicas.length + 1);
   const servers: ReplicatedServer[] = [];
   for (const [at, port] of ports.entries()) {
