@@ -1,5 +1,5 @@
 // Pages are as fresh as the API: after a block, a reorg and a write; and they cost what their reads cost.
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
@@ -9,14 +9,14 @@ import { openTestDatabase } from "../support/index/test-index.ts";
 let index: EventIndex;
 let api: TestApi;
 
-beforeEach(async () => {
+beforeAll(async () => {
   index = await EventIndex.open();
   await index.extend([1, 1], 50);
   api = await startTestApi(index.database);
 });
-afterEach(async () => {
-  await api.close();
-  await index.drop();
+afterAll(async () => {
+  await api?.close();
+  await index?.drop();
 });
 
 const open = async (path: string) => {
@@ -98,26 +98,4 @@ describe("the limit of requests", () => {
     expect(allowed).toBeLessThanOrEqual(15);
     expect(rest.at(-1)).toBe(429);
   });
-});
-
-describe("a record of long ago on a large index", () => {
-  const MINUTE = 60_000;
-  it(
-    "says that its events are not read to the end, and names no change that is not known",
-    async () => {
-      await index.extend(Array<number>(11).fill(700), 50);
-      const [{ intent, owner } = { intent: "", owner: "" }] = index.events();
-      const at = await open(`/explorer/intents/${intent}?block=5`);
-      expect(at.status).toBe(200);
-      expect(at.text).not.toContain("more events than this page shows");
-      expect(at.text).toContain("Not looked through to the end");
-      // Neither the events of the intent nor those of its owner are all read: any event counts.
-      const account = await open(`/explorer/accounts/${owner}?block=5`);
-      for (const { text } of [at, account]) {
-        expect(text).toContain('title="Previous change: block 4"');
-        expect(text).toContain('title="Next change: block 6"');
-      }
-    },
-    MINUTE,
-  );
 });

@@ -12,7 +12,7 @@ let api: TestApi;
 beforeAll(async () => {
   index = await EventIndex.open();
   await index.extend([1, 1_500, 1, 100, 101], 50);
-  await index.extend(Array<number>(11).fill(LARGE), 50);
+  await index.extend(Array<number>(5).fill(LARGE), 50);
   api = await startTestApi(index.database);
 }, 2 * MINUTE);
 afterAll(async () => {
@@ -74,4 +74,17 @@ it("is a file of a thousand events, which says where it goes on", async () => {
   const [, next = ""] = /^<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
   const { events } = JSON.parse(await open(next)) as { events: readonly { args: { intentId: string } }[] };
   expect(events[0]?.args.intentId).toBe(index.events()[1_000]?.intent);
+});
+
+it("says that the events of an old record are not read to the end, and names no change that is not known", async () => {
+  const BLOCK = 6;
+  const [{ intent, owner } = { intent: "", owner: "" }] = index.events();
+  const record = await open(`/explorer/intents/${intent}?block=${BLOCK}`);
+  expect(record).not.toContain("more events than this page shows");
+  expect(record).toContain("Not looked through to the end");
+  // Neither the events of the intent nor those of its owner are all read: any event counts.
+  for (const markup of [record, await open(`/explorer/accounts/${owner}?block=${BLOCK}`)]) {
+    expect(markup).toContain(`title="Previous change: block ${BLOCK - 1}"`);
+    expect(markup).toContain(`title="Next change: block ${BLOCK + 1}"`);
+  }
 });
