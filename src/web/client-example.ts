@@ -19,7 +19,7 @@ export function renderInstallLine(): string {
   return `npm install ${packages.map(([name, version]) => `${name}@${version}`).join(" ")}`;
 }
 
-/** Complete and strict: `tests/portfolio/clients.test.ts` compiles and runs what a service renders. */
+/** Complete and strict: `tests/portfolio/clients.integration.test.ts` compiles and runs what a service renders. */
 export function renderClientExample({ url, network, asset, amount }: ClientExampleTerms): string {
   return `// Buys a snapshot and prints what the wallet is worth. PAYER_PRIVATE_KEY is the key of the account that pays.
 import { env } from "node:process";

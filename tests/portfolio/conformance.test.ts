@@ -1,4 +1,5 @@
 // The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
@@ -376,6 +377,39 @@ describe("statuses of GET /portfolio", () => {
 });
 
 describe("payment", () => {
+  it("an unpaid HEAD gets the headers of GET without its body", async () => {
+    for (const query of ["", `?address=${WALLET}&chains=base`]) {
+      const url = `${service.url}/portfolio${query}`;
+      const [get, head] = [await fetch(url), await fetch(url, { method: "HEAD" })];
+      expect([head.status, await head.text()]).toEqual([402, ""]);
+      // These differ per request or per connection.
+      const changing = ["date", "x-request-id", "connection", "keep-alive"];
+      const named = ({ headers }: Response) => [...headers].filter(([name]) => !changing.includes(name));
+      expect(named(head)).toEqual(named(get));
+      expect(head.headers.get("content-length")).toBe(String((await get.text()).length));
+    }
+  });
+
+  it("the program of /llms-full.txt is the checked example, with the terms of this service", async () => {
+    const text = await (await fetch(`${service.url}/llms-full.txt`)).text();
+    const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(text) ?? [];
+    const constantsOf = (code: string) =>
+      Object.fromEntries(
+        [...code.matchAll(/^const (url|network|asset) = "(.*)";$/gm)].map(([, ...pair]) => pair),
+      );
+    const amountOf = (code: string) => /maxAmountPerPayment: "(\d+)"/.exec(code)?.[1];
+    const { url, ...terms } = constantsOf(program);
+    expect(url).toMatch(new RegExp(`^${service.url}/portfolio\\?address=0x`));
+    expect(terms).toEqual({ network: "eip155:31337", asset: stage.paid.asset });
+    expect(amountOf(program)).toBe(TEST_PRICE.toString());
+    // `npm run check` compiles the example.
+    const example = readFileSync("examples/buy-snapshot.ts", "utf8");
+    const withoutTerms = (code: string) => code.replace(/"(http|eip155|0x|\d+)[^"]*"/g, "");
+    expect(withoutTerms(program)).toBe(withoutTerms(example));
+    const [, types = ""] = /^curl -O (\S+)$/m.exec(text) ?? [];
+    expect(await (await fetch(types)).text()).toBe(readFileSync("examples/portfolio-snapshot.d.ts", "utf8"));
+  });
+
   it("HEAD costs the same as GET and buys the same response", async () => {
     const payer = await stage.paid.payer();
     const url = `${service.url}/portfolio?address=${WALLET}`;
