@@ -2,9 +2,11 @@
 
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import type { LocalAccountName } from "@sextant/local-chain/accounts";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import { casesOf } from "../support/test-depth.ts";
 import {
   type ExpectedChain,
   formatMicroUsd,
@@ -147,7 +149,7 @@ function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
 }
 
 describe("a paid snapshot", () => {
-  it.each(["payer", "agent", "solver", "merchant", "guardian"] as const)(
+  it.each(casesOf<LocalAccountName>("payer", "agent", "solver", "merchant", "guardian"))(
     "is correct for the %s",
     async (name) => {
       const { address } = accounts()[name];

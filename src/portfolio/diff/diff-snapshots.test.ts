@@ -12,6 +12,7 @@ import {
   makePrices,
   makeSnapshot,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { parseDecimal } from "../../lib/decimal.ts";
 import { quotePrice } from "../types.ts";
 import type { ChainData } from "../valuation/snapshot-data.ts";
@@ -22,6 +23,7 @@ import { addUsd, extractFigures } from "./figures.ts";
 const usdc = makeListedToken(1, "USDC", 6);
 const base = makeChainConfig("base", 8453, [usdc]);
 const ETHER = 10n ** 18n;
+const RUNS = runsOf(100, { min: 25 });
 
 const figuresOf = (...chains: readonly ChainData[]) => extractFigures(makeSnapshot(...chains));
 const diffOf = (a: Partial<ChainData>, b: Partial<ChainData>) =>
@@ -48,6 +50,7 @@ describe("a difference", () => {
         expect(applyDiff(before, diff)).toEqual(after);
         expect(JSON.stringify(applyDiff(before, diff))).toBe(JSON.stringify(after));
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -78,6 +81,7 @@ describe("a difference", () => {
           if (token.changeUsd !== null) expect(addUsd(known, token.changeUsd)).toBe(now);
         }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -87,6 +91,7 @@ describe("a difference", () => {
         const figures = figuresOf(...chains);
         expect(diffFigures(figures, figures)).toMatchObject({ tokens: [], positions: [], unknownCount: 0 });
       }),
+      { numRuns: RUNS },
     );
   });
 

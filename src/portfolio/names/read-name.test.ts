@@ -5,6 +5,7 @@ import { normalize } from "viem/ens";
 import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { normalizeName } from "./name-services.ts";
 import { readName } from "./read-name.ts";
 
@@ -92,7 +93,7 @@ describe("the name of a wallet", () => {
   });
 });
 
-it("is normalized as the reference does", async () => {
+it("a name is normalized as the reference does", async () => {
   const label = fc.string({ unit: fc.constantFrom(..."ab0-_xnA😀é"), minLength: 1, maxLength: 6 });
   const names = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join("."));
   await fc.assert(
@@ -105,6 +106,6 @@ it("is normalized as the reference does", async () => {
       }
       expect([name, await normalizeName(name)]).toEqual([name, expected]);
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500, { min: 100 }) },
   );
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { getAssetKey, type Holding, type PositionAsset, type ProtocolPosition } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
@@ -38,7 +39,7 @@ describe("any wallet", () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500, { min: 100 }) },
     );
   });
 });

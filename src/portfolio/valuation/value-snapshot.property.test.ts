@@ -3,11 +3,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { PortfolioAsset, PortfolioPosition } from "../snapshot-types.ts";
 import { type AssetKey, type AssetPrice, getAssetKey } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { excludeSpam } from "./value-snapshot.ts";
+
+const RUNS = runsOf(100, { min: 25 });
 
 /** `numerator / denominator` with at most `digits` decimals, rounded half away from zero, digit by digit. */
 function formatFraction(numerator: bigint, denominator: bigint, digits: number): string {
@@ -95,6 +98,7 @@ describe("any wallet", () => {
           expect(partial).toBe(known.length > 0 && known.length < values.length);
         }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -124,6 +128,7 @@ describe("any wallet", () => {
             expect(said).toBe(full > payable && held.length > 0);
           }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -158,6 +163,7 @@ describe("any wallet", () => {
             expect(totalValueUsd).not.toBeNull();
         }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -193,6 +199,7 @@ describe("any wallet", () => {
           }
         }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -211,6 +218,7 @@ describe("any wallet", () => {
         );
         expect(summary.stablecoinValueUsd ?? "").not.toContain("-");
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -252,6 +260,7 @@ describe("any wallet", () => {
         for (const { chain, contract, name, valueUsd } of summary.topHoldings)
           expect(held).toContainEqual(expect.objectContaining({ chain, contract, name, valueUsd }));
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -275,6 +284,7 @@ describe("any wallet", () => {
         const again = chains.map((data, index) => ({ ...data, ...others[index] }));
         expect(makeSnapshot(...again)).toEqual(makeSnapshot(...chains));
       }),
+      { numRuns: RUNS },
     );
   });
 });

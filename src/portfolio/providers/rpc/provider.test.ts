@@ -28,7 +28,8 @@ const pool = Array.from({ length: 96 }, (_, i) => {
   return { address: numberedAddress(POOL_FIRST + i), kind: kind ?? null, balance };
 });
 const MANY_FIRST = 0x1000000;
-const many = Array.from({ length: 5_000 }, (_, i) => ({
+// More than one call scans.
+const many = Array.from({ length: 2_600 }, (_, i) => ({
   address: numberedAddress(MANY_FIRST + i),
   balance: i % 500 === 499 ? BigInt(i) : 0n,
 }));
@@ -100,7 +101,7 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
     );
   });
 
-  it("of 5,000 listed tokens take as many rounds as those of 5", async () => {
+  it("of 2,600 listed tokens take as many rounds as those of 5", async () => {
     const held = many
       .filter(({ balance }) => balance > 0n)
       .map(({ address, balance }) => ({ contract: address, rawBalance: balance }));
