@@ -30,6 +30,8 @@ function isTaken(text: string): boolean {
   return true;
 }
 
+const COMPARED = runsOf(5_000, { min: 1_000 });
+
 const piece = fc.constantFrom(
   ...["{", "}", "[", "]", ":", ",", '"', "\\", " ", "\n", "\t", "\u00a0", "\u0001", "é", "😀"],
   ...['"a"', '"b"', '"\\u0061"', '"__proto__"', '"\\u005f_proto__"', '"\\\\"', '"\\""', '"\\x"', '"\\u12"'],
@@ -72,9 +74,9 @@ describe("strict JSON", () => {
     const keyed = fc.array(fc.tuple(piece, piece), { maxLength: 4 });
     const object = keyed.map((pairs) => `{${pairs.map(([key, value]) => `${key}:${value}`).join(",")}}`);
     const whole = fc.json({ maxDepth: 3, stringUnit: "binary" });
-    fc.assert(fc.property(fc.oneof(pieces, listed, object, whole), agrees), { numRuns: 5_000 });
+    fc.assert(fc.property(fc.oneof(pieces, listed, object, whole), agrees), { numRuns: COMPARED });
     // Both ways were gone often enough for the comparison to mean something.
-    expect(Math.min(taken, rejected)).toBeGreaterThan(250);
+    expect(Math.min(taken, rejected)).toBeGreaterThan(COMPARED / 20);
   });
 
   it("never throws anything but its own sentence", () => {
