@@ -6,6 +6,9 @@ import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 
+// More than a function call takes as arguments.
+const RECORDS_ABOVE_STACK = 130_000;
+
 type RunOptions = { readonly columns?: number; readonly environment?: Readonly<Record<string, string>> };
 
 let stage: ReadStage;
@@ -313,9 +316,10 @@ describe("a hostile API", () => {
   });
 
   it("cannot exhaust it by the number of records", async () => {
-    const intents = Array.from({ length: 200_000 }, (_, index) => ({ intent_id: index }));
+    const intents = Array.from({ length: RECORDS_ABOVE_STACK }, (_, index) => ({ intent_id: index }));
+    expect(() => Math.max(...intents.map(() => 0))).toThrow(RangeError);
     const url = await serve({ intents, pagination: { limit: 1, offset: 0, count: 1 } });
     const { code, out } = await run(["list", "intents", "--all"], { environment: { SEXTANT_API_URL: url } });
-    expect([code, out.split("\n").length]).toEqual([0, 200_002]);
+    expect([code, out.split("\n").length]).toEqual([0, RECORDS_ABOVE_STACK + 2]);
   });
 });

@@ -15,6 +15,8 @@ const LIST_LENGTH = 60;
 // Of lists in records of a list: as long as the outer one they would take a hundred megabytes.
 const INNER_LIST_LENGTH = 3;
 const LONG = '漢字 \u0001" '.repeat(500);
+// Of records of a list: sixty of them are far above the limit.
+const LONG_IN_LIST = '漢字 \u0001" '.repeat(50);
 
 const TOOLS = [
   ...describeApiTools(),
@@ -25,26 +27,27 @@ const TOOLS = [
 const PATTERNED = [`0x${"ab".repeat(20)}`, `0x${"cd".repeat(32)}`, "0xabcdef01", "0xab", "7", "eip155:1"];
 
 /** The largest value of a schema that a test can want: long lists, long texts. */
-function inflate(schema: JsonSchema, length = LIST_LENGTH): unknown {
+function inflate(schema: JsonSchema, length = LIST_LENGTH, text = LONG): unknown {
   const choices = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
-  if (choices?.[0] !== undefined) return inflate(choices[0], length);
+  if (choices?.[0] !== undefined) return inflate(choices[0], length, text);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const [type] = [schema.type].flat();
   if (type === "array") {
-    return Array.from({ length }, () => inflate((schema.items ?? {}) as JsonSchema, INNER_LIST_LENGTH));
+    const record = inflate((schema.items ?? {}) as JsonSchema, INNER_LIST_LENGTH, LONG_IN_LIST);
+    return Array.from({ length }, () => record);
   }
   if (type === "object") {
     const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-    return Object.fromEntries(properties.map(([key, each]) => [key, inflate(each, length)]));
+    return Object.fromEntries(properties.map(([key, each]) => [key, inflate(each, length, text)]));
   }
   if (type === "integer" || type === "number") return schema.minimum ?? 1;
   if (type === "boolean") return true;
   if (type === "null") return null;
   if (schema.format === "date-time") return "2026-01-01T00:00:00.000Z";
   const pattern = schema.pattern;
-  if (typeof pattern !== "string") return LONG;
-  return PATTERNED.find((text) => new RegExp(pattern).test(text)) ?? LONG;
+  if (typeof pattern !== "string") return text;
+  return PATTERNED.find((each) => new RegExp(pattern).test(each)) ?? text;
 }
 
 const outputOf = (tool: Tool) => {

@@ -80,40 +80,42 @@ async function states(): Promise<Record<string, number>> {
 // Each signs, sells and settles many payments, on a machine that may be busy with other tests.
 const TIMEOUT_MS = 120_000;
 
-describe("many payments", { timeout: TIMEOUT_MS }, () => {
-  it("are followed by block: requests do not grow with the rows, and one run finishes all of them", async () => {
-    const service = await serve({ reconcileBatchRows: 7 });
+describe("reconciliation of many payments", { timeout: TIMEOUT_MS }, () => {
+  it("follows payments by block: requests do not grow with the rows, and one run finishes all", async () => {
+    const each = runsOf(10, { min: 6 });
+    const all = 2 * each;
+    const service = await serve({ reconcileBatchRows: 5 });
     await stage.chain.request("evm_setAutomine", [false]);
-    await stage.chain.request("evm_setIntervalMining", [400]);
-    await sell(service.url, 2, 10);
+    await stage.chain.request("evm_setIntervalMining", [150]);
+    await sell(service.url, 2, each);
     await stage.chain.request("evm_setIntervalMining", [0]);
     await stage.chain.request("evm_setAutomine", [true]);
     const waiting = await requestsOf(() => service.gate.reconcile());
     const again = await requestsOf(() => service.gate.reconcile());
-    expect(await states()).toEqual({ settled: 20 });
+    expect(await states()).toEqual({ settled: all });
     await stage.chain.mine(40);
-    const counts = { found: 0, final: 20, resent: 0 };
+    const counts = { found: 0, final: all, resent: 0 };
     const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(counts));
-    expect(await states()).toEqual({ "settled, final": 20 });
-    // Four a row before: 80, in runs of 100 rows at most.
+    expect(await states()).toEqual({ "settled, final": all });
+    // Four a row before: 48 and more, in runs of 100 rows at most.
     expect(waiting).toBeLessThan(15);
     expect(again).toBeLessThan(10);
     expect(finishing).toBeLessThan(30);
   });
 
-  it("of unknown outcome are read in one request as long as they can only wait", async () => {
+  it("reads payments of unknown outcome in one request as long as they can only wait", async () => {
     const service = await serve();
     service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
-    await sell(service.url, 2, 8, 503);
+    await sell(service.url, 2, 4, 503);
     expect(await requestsOf(() => service.gate.reconcile())).toBeLessThan(5);
-    expect(await states()).toEqual({ settling: 16 });
+    expect(await states()).toEqual({ settling: 8 });
     await stage.chain.increaseTime(120n);
     await stage.chain.mine(40);
     await service.gate.reconcile();
-    expect(await states()).toEqual({ expired: 16 });
+    expect(await states()).toEqual({ expired: 8 });
   });
 
-  it("that a reorg undid are all sent again by one run, before they expire", async () => {
+  it("sends all payments again that a reorg undid, in one run, before they expire", async () => {
     const each = runsOf(10, { min: 3 });
     const all = 2 * each;
     const service = await serve();
@@ -131,7 +133,7 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     expect(await states()).toEqual({ "settled, final": all });
   });
 
-  it("whose rows an earlier version stored without the hash of a block become final as well", async () => {
+  it("finishes rows that an earlier version stored without the hash of a block", async () => {
     const service = await serve();
     await sell(service.url, 1, 5);
     await stage.database.query("update payments set block_hash = null");
@@ -140,7 +142,7 @@ describe("many payments", { timeout: TIMEOUT_MS }, () => {
     expect(await service.gate.reconcile()).toEqual({ found: 0, final: 5, resent: 0 });
   });
 
-  it("become final by their receipts where the logs of a block do not prove them", async () => {
+  it("finishes payments by their receipts if the logs of a block do not prove them", async () => {
     const real = chainAt(stage.chain.rpcUrl);
     const service = await stage.serve({
       chain: {

@@ -1,110 +1,111 @@
 // A ledger is opened only where a planned fail-over keeps every payment, or where an operator accepted the loss.
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import {
-  type ReplicatedPostgres,
-  startReplicatedPostgres,
-} from "../../../tests/support/database/replicated-postgres.ts";
-import type { ReplicatedServer } from "../../../tests/support/database/replicated-server.ts";
+// What the server says about its standbys is given; replication.integration.test.ts has a real standby.
+import { expect, it, onTestFinished } from "vitest";
+import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
-import { Secret } from "../../lib/secret.ts";
-import { openDatabase } from "../../store/postgres/database.ts";
-import { readReplication } from "../../store/postgres/replication.ts";
+import type { Log } from "../../lib/log.ts";
+import { type Database, openDatabase } from "../../store/postgres/database.ts";
+import { type Replication, readReplication } from "../../store/postgres/replication.ts";
 import { checkLedgerReplication } from "./replication.ts";
 
-const STRICT = { allowAsyncLedger: false };
-let cluster: ReplicatedPostgres;
-let primary: ReplicatedServer;
+const NO_STANDBY: Replication = {
+  ...{ waitsForStandby: false, synchronous: 0, asynchronous: 0, hidden: 0 },
+  waitingCommits: 0,
+};
+const ATTACHED = { ...NO_STANDBY, asynchronous: 1 };
+const SYNCHRONOUS = { ...NO_STANDBY, waitsForStandby: true, synchronous: 1 };
+/** Commits wait for a standby that is not attached. */
+const MISSING = { ...NO_STANDBY, waitsForStandby: true, asynchronous: 1 };
+const HIDDEN = { ...NO_STANDBY, waitsForStandby: true, hidden: 1 };
 
-beforeAll(async () => {
-  cluster = await startReplicatedPostgres({ replicas: [{}] });
-  primary = cluster.primary;
-});
-afterAll(() => cluster.stop());
-
-async function open(url: string) {
-  const connection = { url: new Secret(url) };
-  const options = { connection, schema: "public", poolMax: 1, log: silentLog, applicationName: "test" };
-  const database = await openDatabase(options);
-  onTestFinished(() => database.close());
-  return database;
-}
-
-/** The events that a check logs. */
-async function check(url: string, settings = STRICT) {
+/** Checks a ledger whose server says this; `says` changes it while the ledger is open. */
+async function check(first: Replication, { hasFailOver = true, allowAsyncLedger = false } = {}) {
+  let current = first;
+  const database = { hasFailOver, target: { user: "limited" }, query: async () => ({ rows: [current] }) };
   const events: string[] = [];
   const log = { ...silentLog, warn: ({ event }: { event: string }) => void events.push(event) };
-  const findRisk = await checkLedgerReplication(await open(url), settings, log as typeof silentLog);
-  return { events, findRisk };
+  const settings = { allowAsyncLedger };
+  const findRisk = await checkLedgerReplication(database as unknown as Database, settings, log as Log);
+  return { events, findRisk, says: (next: Replication) => (current = next) };
 }
 
-async function setStandbyNames(names: string, waitsForStandby: boolean, synchronous: number) {
-  await primary.configure("synchronous_standby_names", names);
-  const database = await open(primary.url);
-  await expect
-    .poll(() => readReplication(database), { timeout: 20_000 })
-    .toMatchObject({ waitsForStandby, synchronous });
+async function openOwnDatabase() {
+  const own = await createTestDatabase();
+  onTestFinished(() => own.drop());
+  return async () => {
+    const database = await openDatabase({
+      ...{ connection: own.connection, schema: "public", poolMax: 1, log: silentLog },
+      applicationName: "test",
+    });
+    onTestFinished(() => database.close());
+    return { database, name: own.name };
+  };
 }
 
-it("rejects a list of servers without a standby that confirms commits, unless that is accepted", async () => {
-  await setStandbyNames("", false, 0);
-  await expect(check(cluster.url)).rejects.toMatchObject({
-    code: "CONFIG_INVALID",
-    message: expect.stringMatching(/synchronous_standby_names.*SEXTANT_ALLOW_ASYNC_LEDGER=true/),
-  });
-  const accepted = await check(cluster.url, { allowAsyncLedger: true });
-  expect(accepted.events).toEqual(["ledger_asynchronous"]);
-  expect(await accepted.findRisk()).toBeNull();
-  // One server: its replica may be for reading only.
-  const single = await check(primary.url);
+it.each([NO_STANDBY, ATTACHED])(
+  "rejects a list of servers without a standby that confirms commits, unless that is accepted: %j",
+  async (replication) => {
+    await expect(check(replication)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/synchronous_standby_names.*SEXTANT_ALLOW_ASYNC_LEDGER=true/),
+    });
+    const accepted = await check(replication, { allowAsyncLedger: true });
+    expect(accepted.events).toEqual(["ledger_asynchronous"]);
+    expect(await accepted.findRisk()).toBeNull();
+  },
+);
+
+it("warns about one server with a replica, which may be for reading only, and not about one without", async () => {
+  const single = await check(ATTACHED, { hasFailOver: false });
   expect(single.events).toEqual(["ledger_asynchronous"]);
   expect(await single.findRisk()).toBeNull();
+  expect((await check(NO_STANDBY, { hasFailOver: false })).events).toEqual([]);
 });
 
 it("accepts a synchronous standby, and notices when the server no longer waits for it", async () => {
-  await setStandbyNames("*", true, 1);
-  const { events, findRisk } = await check(cluster.url);
+  const { events, findRisk, says } = await check(SYNCHRONOUS);
   expect(events).toEqual([]);
   expect(await findRisk()).toBeNull();
-  await setStandbyNames("", false, 0);
+  says(ATTACHED);
   expect(await findRisk()).toContain("A fail-over would lose payments");
 });
 
 it("reports a standby that is missing instead of waiting for it in every commit", async () => {
-  await setStandbyNames("elsewhere", true, 0);
-  await expect(check(cluster.url)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
-  await setStandbyNames("", false, 0);
+  await expect(check(MISSING)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
 });
 
 it("warns a user who may not see the standbys, and shows commits that none of them confirms", async () => {
-  await primary.query("CREATE ROLE limited LOGIN; GRANT ALL ON SCHEMA public TO limited");
-  // A standby is attached, and not the one that commits wait for.
-  await setStandbyNames("elsewhere", true, 0);
-  const limited = cluster.url.replace("sextant@", "limited@");
-  const { events, findRisk } = await check(limited);
+  const { events, findRisk, says } = await check(HIDDEN);
   expect(events).toEqual(["ledger_standby_unknown"]);
   expect(await findRisk()).toBeNull();
-  const single = await check(primary.url.replace("sextant@", "limited@"));
-  const written = (await open(limited)).query("CREATE TABLE waits (id integer)");
-  await expect.poll(findRisk, { timeout: 20_000 }).toContain("Commits wait for a synchronous standby");
-  expect(await single.findRisk()).toContain("Commits wait for a synchronous standby");
-  await setStandbyNames("", false, 0);
-  await written;
-  expect(await single.findRisk()).toBeNull();
+  const single = await check(HIDDEN, { hasFailOver: false });
+  for (const each of [{ findRisk, says }, single]) {
+    each.says({ ...HIDDEN, waitingCommits: 1 });
+    expect(await each.findRisk()).toContain("Commits wait for a synchronous standby");
+    each.says(HIDDEN);
+    expect(await each.findRisk()).toBeNull();
+  }
+});
+
+it("reads from a server without standbys that no commit waits for one", async () => {
+  const { database } = await (await openOwnDatabase())();
+  expect(await readReplication(database)).toMatchObject({ synchronous: 0, hidden: 0, waitingCommits: 0 });
 });
 
 it("commits on the standby although the server's default does not, but keeps stronger settings", async () => {
+  const open = await openOwnDatabase();
+  const { database: administering, name } = await open();
   for (const [setting, used] of [
     ["off", "on"],
     ["local", "on"],
     ["remote_write", "remote_write"],
     ["remote_apply", "remote_apply"],
   ]) {
-    await primary.query(`ALTER ROLE sextant SET synchronous_commit TO ${setting}`);
-    const database = await open(primary.url);
+    await administering.query(`ALTER DATABASE "${name}" SET synchronous_commit TO ${setting}`);
+    const { database } = await open();
     expect((await database.query("SHOW synchronous_commit")).rows).toEqual([{ synchronous_commit: used }]);
     const writer = await database.connect("lock", { bulkWrites: true });
     expect((await writer.query("SHOW synchronous_commit")).rows).toEqual([{ synchronous_commit: setting }]);
     await writer.end();
   }
-  await primary.query("ALTER ROLE sextant RESET synchronous_commit");
 });

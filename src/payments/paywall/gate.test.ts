@@ -17,6 +17,7 @@ import {
   TEST_ORIGIN,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
@@ -258,13 +259,14 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("15 payers at once: 15 of 15", async () => {
+  it("sells to many payers at once", async () => {
+    const count = runsOf(15, { min: 5 });
     const payers = [];
-    for (let i = 0; i < 15; i += 1) payers.push(await stage.payer());
+    for (let i = 0; i < count; i += 1) payers.push(await stage.payer());
     const responses = await Promise.all(
       payers.map((payer, i) => createPayingFetch(payer, stage.asset)(url(`crowd-${i}`))),
     );
-    expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(count).fill(200));
     for (const payer of payers) expect(await spentBy(payer.address)).toBe(1);
   });
 
