@@ -3,6 +3,7 @@ import { tables } from "../../../src/protocol/domains.ts";
 import type { SqlText } from "../../../src/schema/sql.ts";
 import { buildReadText } from "../../../src/store/index/reader.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
+import type { QueryRunner } from "../../../src/store/postgres/session.ts";
 
 type Plan = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Plan[] };
 
@@ -14,8 +15,8 @@ type StatementCost = {
   readonly scanned: readonly string[];
 };
 
-/** How the statement is repeated until PostgreSQL settles on a plan. */
-type WarmUp = "planned" | "executed";
+/** How the plan is found: by the costs that PostgreSQL compares, or by executions until it has settled on one. */
+type PlanChoice = "compared" | "executed";
 
 // Tables that stay small.
 const SMALL = ["commerce_totals", "protocol_totals", "rail_volumes", "signal_counts"];
@@ -23,6 +24,10 @@ const ROW_TABLES = tables.map(({ name }) => name).filter((name) => !SMALL.includ
 // PostgreSQL plans the first five executions for their values, then keeps the cheaper of custom and generic plan. The
 // generic plan must not be forced: with a limit as parameter, PostgreSQL often keeps the custom one.
 const CUSTOM_PLANS = 5;
+// What PostgreSQL adds to a custom plan for the planning: 1,000 operators for each relation, and one relation more.
+const PLANNING_COST_MIN = 2.5 * 2;
+// More relations than any statement of ours has.
+const PLANNING_COST_MAX = 2.5 * 100;
 
 let prepared = 0;
 
@@ -30,7 +35,7 @@ let prepared = 0;
 export async function explainStatement(
   database: Database,
   { text, values }: SqlText,
-  warmUp: WarmUp = "planned",
+  choice: PlanChoice = "compared",
 ): Promise<Plan> {
   const literals = values.map((value) =>
     value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
@@ -39,14 +44,32 @@ export async function explainStatement(
     prepared += 1;
     const execute = `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
     await session.query(`prepare read_${prepared} as ${buildReadText(text)}`);
-    // EXPLAIN counts as a use of the plan, without the work.
-    const use = warmUp === "planned" ? `explain ${execute}` : execute;
-    for (let times = 0; times < CUSTOM_PLANS; times += 1) await session.query(use);
-    return session.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
-      `explain (analyze, buffers, timing off, format json) ${execute}`,
-    );
+    const mode = choice === "compared" ? await choosePlanMode(session, execute) : "auto";
+    if (mode === "auto") for (let times = 0; times < CUSTOM_PLANS; times += 1) await session.query(execute);
+    await session.query(`set local plan_cache_mode = ${mode}`);
+    return session.query<ExplainRow>(`explain (analyze, buffers, timing off, format json) ${execute}`);
   });
-  return rows[0]?.["QUERY PLAN"][0]?.Plan ?? {};
+  return planOf(rows);
+}
+
+type ExplainRow = { readonly "QUERY PLAN": readonly { readonly Plan: Plan }[] };
+
+const planOf = (rows: readonly ExplainRow[]): Plan => rows[0]?.["QUERY PLAN"][0]?.Plan ?? {};
+
+type PlanMode = "force_custom_plan" | "force_generic_plan" | "auto";
+
+/** The plan that PostgreSQL keeps, after two plannings instead of seven; `auto` if only executions can tell. */
+async function choosePlanMode(session: QueryRunner, execute: string): Promise<PlanMode> {
+  const costOf = async (mode: PlanMode) => {
+    await session.query(`set local plan_cache_mode = ${mode}`);
+    return Number(
+      planOf((await session.query<ExplainRow>(`explain (format json) ${execute}`)).rows)["Total Cost"],
+    );
+  };
+  const saved = (await costOf("force_custom_plan")) - (await costOf("force_generic_plan"));
+  await session.query("set local plan_cache_mode = auto");
+  if (saved > -PLANNING_COST_MIN) return "force_generic_plan";
+  return saved < -PLANNING_COST_MAX ? "force_custom_plan" : "auto";
 }
 
 /** `large` are the tables of which a sequential scan counts. */
