@@ -192,7 +192,7 @@ describe("the statements of a history", () => {
             const linkedSubjects = subjects.slice(0, at + 1);
             const page = await readEvents({
               ...{ from, filter: { types: null, subjects: {} }, finality: "instant", client: null },
-              ...{ limit: 10 + 3 * at, linkedSubjects },
+              ...{ limit: 40 + 7 * at, linkedSubjects },
             });
             await readEvents({ from, filter, finality: "finalized", limit: 10, client: null });
             links += page.events.filter(({ event }) => event.linked !== undefined).length;

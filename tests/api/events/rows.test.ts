@@ -19,12 +19,14 @@ import { openEventStreamClient } from "../../support/http/event-stream-client.ts
 import { startTestApi } from "../../support/http/test-api.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
 import { silentLog } from "../../support/quiet-log.ts";
-import { casesOf } from "../../support/test-depth.ts";
+import { casesOf, isFullDepth } from "../../support/test-depth.ts";
 import { openReadStage, type ReadStage } from "../api-stage.ts";
 import { type EventWithRows, RowClient, textOf } from "./row-client.ts";
 
 const EVERYTHING = { types: null, subjects: {} };
 const VERSIONED_NAMES = VERSIONED_TABLES.map(({ name }) => name);
+// The shared history below has every table.
+const STEPS = isFullDepth() ? 160 : 60;
 
 function openReader(database: Database): {
   readonly readEvents: ReadEvents;
@@ -108,7 +110,7 @@ function expectModelChanges(events: readonly EventWithRows[], modelled: readonly
 describe.each(casesOf(21, 22, 23))("a simulated chain with a fork (seed %i)", (seed) => {
   it("gives pages and a live stream the rows of the model, event by event, and of the new branch", async () => {
     const random = new Random(seed);
-    const stage = await setStage(seed, 160);
+    const stage = await setStage(seed, STEPS);
     const index = await startIndexing(stage);
     const api = await startTestApi(index.database);
     const { readEvents, pipelined } = openReader(index.database);
