@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 
 const REQUEST_BEGUN = "http.server.request.start";
-const HASTY_MS = 100;
+const HASTY_MS = 20;
 const ADDRESS = `0x${"ab".repeat(20)}`;
 const PREFLIGHT = { account: ADDRESS, target: ADDRESS, value: "0", data: "0x" };
 

@@ -8,6 +8,8 @@ import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts
 
 let emptyIndex: EmptyIndex;
 const open: TestApi[] = [];
+// What a process counts, it counts in the database: tests with the same limits share one.
+const shared = new Map<string, Promise<TestApi>>();
 
 beforeAll(async () => {
   emptyIndex = await openEmptyIndex();
@@ -25,6 +27,13 @@ beforeEach(async () => {
 async function start(environment: Readonly<Record<string, string>>): Promise<TestApi> {
   const api = await startTestApi(emptyIndex.database, { trustedProxies: 1 }, environment);
   open.push(api);
+  return api;
+}
+
+function use(environment: Readonly<Record<string, string>>): Promise<TestApi> {
+  const key = JSON.stringify(environment);
+  const api = shared.get(key) ?? start(environment);
+  shared.set(key, api);
   return api;
 }
 
@@ -46,9 +55,9 @@ const errorOf = async (response: Response) => ({
   error: ((await response.json()) as { error: string }).error,
 });
 
-describe("a client", () => {
-  it("has a daily byte limit over all kinds of records, with Retry-After", async () => {
-    const api = await start({ SEXTANT_CLIENT_BYTES_PER_DAY: "20000" });
+describe("the limit of a client", () => {
+  it("a client has a daily byte limit over all kinds of records, with Retry-After", async () => {
+    const api = await use({ SEXTANT_CLIENT_BYTES_PER_DAY: "20000" });
     expect((await post(api, "/catalogs", document(1, 6_000))).status).toBe(201);
     const schema = { name: "mine", description: "x".repeat(4_000), json_schema: { type: "object" } };
     expect((await post(api, "/attestations/schemas", schema)).status).toBe(201);
@@ -71,17 +80,17 @@ describe("a client", () => {
     expect((await post(api, "/catalogs", document(2, 8_000), OTHER)).status).toBe(201);
   });
 
-  it("keeps its count across processes until the next day", async () => {
+  it("a client keeps its count across processes until the next day", async () => {
     const limit = { SEXTANT_CLIENT_BYTES_PER_DAY: "10000" };
-    expect((await post(await start(limit), "/catalogs", document(1, 8_000))).status).toBe(201);
+    expect((await post(await use(limit), "/catalogs", document(1, 8_000))).status).toBe(201);
     const next = await start(limit);
     expect((await post(next, "/catalogs", document(2, 8_000))).status).toBe(429);
     await emptyIndex.database.query("update client_writes set day = day - 1");
     expect((await post(next, "/catalogs", document(2, 8_000))).status).toBe(201);
   });
 
-  it("is not charged for a rejected write", async () => {
-    const api = await start({ SEXTANT_CLIENT_BYTES_PER_DAY: "10000" });
+  it("a client is not charged for a rejected write", async () => {
+    const api = await use({ SEXTANT_CLIENT_BYTES_PER_DAY: "10000" });
     for (let n = 0; n < 5; n += 1) {
       const orphan = {
         quote_response_json: `"${"x".repeat(5_000)}${n}"`,
@@ -93,9 +102,9 @@ describe("a client", () => {
   });
 });
 
-describe("all clients together", () => {
-  it("share a total limit; beyond it writes respond 503 and reads continue", async () => {
-    const api = await start({ SEXTANT_STORED_BYTES_MAX: "30000" });
+describe("the limit of the server", () => {
+  it("all clients share a total limit; beyond it writes respond 503 and reads continue", async () => {
+    const api = await use({ SEXTANT_STORED_BYTES_MAX: "30000" });
     const published = await post(api, "/catalogs", document(1, 10_000), "192.0.2.3");
     const { uri } = (await published.json()) as { uri: string };
     let full: Response = published;
@@ -117,8 +126,8 @@ describe("all clients together", () => {
 });
 
 describe("writes that wait for one another", () => {
-  it("leave connections for the reads of documents", async () => {
-    const api = await start({});
+  it("writes that wait leave connections for the reads of documents", async () => {
+    const api = await use({});
     const { uri } = (await (await post(api, "/catalogs", document(1, 100))).json()) as { uri: string };
     const locking = await emptyIndex.database.connect("locking");
     await locking.query("begin; select bytes from stored_total for update");
@@ -143,7 +152,7 @@ describe("writes that wait for one another", () => {
 });
 
 describe("cached responses", () => {
-  it("declare every writable table that their statement reads", () => {
+  it("reads declare every writable table that their statement reads", () => {
     // metadata_of_intent is a database function that reads two of them.
     const NAMED: readonly (readonly [WritableTable, RegExp])[] = [
       ["attestation_schemas", /attestation_schemas/],
@@ -178,8 +187,8 @@ describe("cached responses", () => {
     }
   }
 
-  it("survive a published document; other writes drop only responses that depend on them", async () => {
-    const api = await start({});
+  it("a published document drops no cached response; other writes drop only responses that depend on them", async () => {
+    const api = await use({});
     const other = await start({});
     const schemas = async (from: TestApi) =>
       ((await (await fetch(`${from.url}/attestations/schemas`)).json()) as { schemas: unknown[] }).schemas
