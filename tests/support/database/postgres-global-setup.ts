@@ -5,7 +5,10 @@ import { isProcessAlive } from "@sextant/embedded-postgres/processes";
 import { startEmbeddedPostgres } from "@sextant/embedded-postgres/start";
 import type { TestProject } from "vitest/node";
 import { createLog, type Log } from "../../../src/lib/log.ts";
-import { openDatabase } from "../../../src/store/postgres/database.ts";
+import { rowDeclaration } from "../../../src/protocol/domains.ts";
+import { createRowIndexes } from "../../../src/store/index/row-indexes.ts";
+import { createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
+import { type Database, openDatabase } from "../../../src/store/postgres/database.ts";
 import { migrate } from "../../../src/store/postgres/migrate.ts";
 import { migrations } from "../../../src/store/postgres/migrations.ts";
 import { findFastFolder } from "../test-folder.ts";
@@ -21,7 +24,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("postgres", server);
   const template = await createMigratedTemplate(server, log);
   project.provide("migratedTemplate", template.name);
+  const rowTemplate = await createRowTemplate(server, template.name, log);
+  project.provide("rowTemplate", rowTemplate.name);
   return async () => {
+    await rowTemplate.drop();
     await template.drop();
     await stop();
     await rm(folder, { recursive: true, force: true });
@@ -45,23 +51,39 @@ async function startServer(folder: string, log: Log): Promise<{ server: TestServ
   return { server: { kind: "embedded", ...server.connection }, stop: () => server.stop() };
 }
 
-/** Copying it is cheaper than migrating each test database. No one may stay connected to it. */
+/** Copying it is cheaper than migrating each test database. */
 async function createMigratedTemplate(server: TestServer, log: Log): Promise<TestDatabase> {
   const template = await createDatabaseOn(server);
-  const { connection } = template;
-  const database = await openDatabase({
-    connection,
-    schema: "sextant",
-    poolMax: 1,
-    log,
-    applicationName: "test",
-  });
+  await withDatabase(template, log, (database) => migrate(database, migrations, log));
+  return template;
+}
+
+/** The tables of an index and their indexes are hundreds of statements, which each test index would send again. */
+async function createRowTemplate(server: TestServer, migrated: string, log: Log): Promise<TestDatabase> {
+  const template = await createDatabaseOn(server, { template: migrated });
+  await withDatabase(template, log, (database) =>
+    database.transaction(async (session) => {
+      await createRowTables(session, rowDeclaration.tables);
+      await createRowIndexes(session, rowDeclaration.tables);
+      await recordRowTables(session, rowDeclaration);
+    }),
+  );
+  return template;
+}
+
+/** Disconnects afterwards: no one may stay connected to a template. */
+async function withDatabase(
+  { connection }: TestDatabase,
+  log: Log,
+  work: (database: Database) => Promise<unknown>,
+): Promise<void> {
+  const options = { connection, schema: "sextant", poolMax: 1, log, applicationName: "test" };
+  const database = await openDatabase(options);
   try {
-    await migrate(database, migrations, log);
+    await work(database);
   } finally {
     await database.close();
   }
-  return template;
 }
 
 /** A killed run could not clean up: its server ended with it, its folder is still there. */

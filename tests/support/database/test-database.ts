@@ -23,6 +23,8 @@ declare module "vitest" {
     postgres: TestServer;
     /** Name of a database with every migration in the schema `sextant`. */
     migratedTemplate: string;
+    /** The same with the tables of an index, still empty and of no deployment. */
+    rowTemplate: string;
   }
 }
 

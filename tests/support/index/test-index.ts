@@ -1,6 +1,7 @@
 // An index of a local chain in a test database, composed as in the indexer command.
 
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
+import { inject } from "vitest";
 import type { RpcLimits } from "../../../src/chain/rpc/types.ts";
 import { runIndexer } from "../../../src/indexer/run.ts";
 import { createIndexerStatus, type IndexerStatus } from "../../../src/indexer/status.ts";
@@ -82,13 +83,14 @@ export async function startTestIndex(options: {
   readonly rpcLimits?: Partial<RpcLimits>;
   /** Time between two self-audit samples; none without it. */
   readonly auditMs?: number;
-  /** A migrated database; a new one by default. */
+  /** A migrated database; a new one with empty tables by default. */
   readonly place?: TestDatabase;
   /** Continues a copy of this database, an index that was stopped. */
   readonly template?: string;
 }): Promise<TestIndex> {
-  const { template } = options;
-  const given = template === undefined ? options.place : await createTestDatabase({ template });
+  // The tables are there by default. The shared history and tests/indexer/faults.test.ts let the indexer create them.
+  const given =
+    options.place ?? (await createTestDatabase({ template: options.template ?? inject("rowTemplate") }));
   const { database, place, drop } = await openTestDatabase(given);
   const status = createIndexerStatus(silentLog, systemClock);
   const stop = new AbortController();
