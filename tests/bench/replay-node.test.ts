@@ -8,7 +8,9 @@ import { type ServedHistory, serveHistory } from "../../bench/history/served-his
 import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import { startTestIndex } from "../support/index/test-index.ts";
 
-const EVENTS = 3_000;
+// As few as have every kind of event, in three parts of the growing history.
+const EVENTS = 1_200;
+const EVENTS_PER_PART = 400;
 const options = { seed: 3, mix: actionMixOf(EVENTS), eventsMax: EVENTS };
 
 type Log = { address: string; topics: string[]; blockNumber: string; blockHash: string; logIndex: string };
@@ -116,7 +118,7 @@ describe("a history that grows as it is read", () => {
       ...options,
       eventsMax: EVENTS,
       fromBlock,
-      eventsPerPart: 400,
+      eventsPerPart: EVENTS_PER_PART,
       progress: () => undefined,
     });
 
