@@ -58,11 +58,13 @@ describe("diff", () => {
   });
 });
 
-describe.each([
+const COMMANDS = [
   ["wallet", []],
   ["diff", FROM],
   ["exposure", []],
-] as const)("%s", (command, options) => {
+] as const;
+
+describe.each(COMMANDS)("%s", (command, options) => {
   it("shows the price and the payee, and pays nothing, with --quote", async () => {
     const payer = await stage.openPayer();
     const { code, out } = await payer.run([command, WALLET, ...options, "--quote", "--json"]);
@@ -72,12 +74,16 @@ describe.each([
     ]);
     expect(await payer.transactions()).toEqual([]);
   });
+});
 
-  it("takes a name, and repeats a purchase whose response was lost without paying again", async () => {
+// At the same time, each with a proxy of its own: a lost request is sent again after pauses of seconds.
+it.concurrent.each(COMMANDS)(
+  "%s takes a name, and repeats a purchase whose response was lost without paying again",
+  async (command, options) => {
     const payer = await stage.openPayer();
-    stage.proxy.plan = () => "lose-response";
+    payer.proxy.plan = () => "lose-response";
     expect((await payer.run([command, "vitalik.eth", ...options])).code).toBe(5);
-    stage.proxy.plan = () => "none";
+    payer.proxy.plan = () => "none";
     // By name or by address: what was signed is for the address.
     const again = await payer.run([command, WALLET, ...options]);
     expect([again.code, again.out.split("\n")[0]]).toEqual([
@@ -85,5 +91,5 @@ describe.each([
       expect.stringContaining(WALLET.toLowerCase()),
     ]);
     expect(await payer.transactions()).toHaveLength(1);
-  }, 60_000);
-});
+  },
+);

@@ -14,8 +14,6 @@ import { openPaidStage } from "../support/payments/paid-stage.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 
 type PaidRun = {
-  /** In front of the service: what the commands reach. */
-  readonly proxy: FaultyProxy;
   /** Of the last snapshot to sell. */
   snapshot: object;
   /** The terms of the service as settings of the guard. */
@@ -26,6 +24,8 @@ type PaidRun = {
 };
 
 type PayerOfRun = {
+  /** In front of the service: what the commands of this payer reach, so that tests can run at the same time. */
+  readonly proxy: FaultyProxy;
   readonly environment: Readonly<Record<string, string>>;
   /** Where local.json and the journal are. */
   readonly folder: string;
@@ -72,10 +72,9 @@ export async function openPaidRun(): Promise<PaidRun> {
     snapshots,
     declarations: PAID_ROUTES.map((route) => (route.path === "/portfolio" ? route : sellExample(route))),
   });
-  const proxy = await startFaultyProxy(web.url);
+  const proxies: FaultyProxy[] = [];
   const folders: string[] = [];
   return Object.assign(run, {
-    proxy,
     pins: {
       SEXTANT_GUARD_NETWORK: service.offer.network,
       SEXTANT_GUARD_ASSET: service.offer.asset,
@@ -87,6 +86,8 @@ export async function openPaidRun(): Promise<PaidRun> {
       if (units > 0n) await paid.mint(address, units);
       const folder = mkdtempSync(join(tmpdir(), "sextant-paid-run-"));
       folders.push(folder);
+      const proxy = await startFaultyProxy(web.url);
+      proxies.push(proxy);
       const { network, asset, payTo } = service.offer;
       const accounts = [{ name: "payer", address, privateKey }];
       // No command of these tests reads the index.
@@ -97,7 +98,7 @@ export async function openPaidRun(): Promise<PaidRun> {
       );
       const environment = { SEXTANT_DATA: folder, HOME: folder };
       return {
-        ...{ environment, folder, privateKey },
+        ...{ proxy, environment, folder, privateKey },
         run: (args, options = {}) =>
           runSextantInProcess(
             args,
@@ -111,7 +112,7 @@ export async function openPaidRun(): Promise<PaidRun> {
       } satisfies PayerOfRun;
     },
     async close() {
-      await proxy.stop();
+      for (const proxy of proxies) await proxy.stop();
       await web.close();
       await paid.close();
       for (const folder of folders) rmSync(folder, { recursive: true });

@@ -15,9 +15,9 @@ afterAll(() => stage?.close());
 it("recovers a purchase whose process was killed after settlement, without paying again", async () => {
   const payer = await stage.openPayer();
   const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
-  stage.proxy.onSettled = () => void buyer.child.kill("SIGKILL");
+  payer.proxy.onSettled = () => void buyer.child.kill("SIGKILL");
   expect(await buyer.ended).toEqual({ code: null, out: "", err: "" });
-  stage.proxy.onSettled = () => undefined;
+  payer.proxy.onSettled = () => undefined;
   const recovered = await payer.run(["payments", "recover", "--json"]);
   const [transaction, ...others] = await payer.transactions();
   expect([recovered.code, others]).toEqual([0, []]);
@@ -30,7 +30,7 @@ it("recovers a purchase whose process was killed after settlement, without payin
 it("says so when it is interrupted while it pays", async () => {
   const payer = await stage.openPayer();
   const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
-  stage.proxy.plan = () => {
+  payer.proxy.plan = () => {
     buyer.child.kill("SIGINT");
     return "lose-request";
   };

@@ -46,8 +46,6 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 afterEach(() => {
   stage.snapshot = exampleSnapshot;
-  stage.proxy.plan = () => "none";
-  stage.proxy.onSettled = () => undefined;
 });
 
 function journalOf({ folder }: Payer): string {
@@ -239,25 +237,9 @@ describe("wallet", () => {
     );
   });
 
-  it("says that the charge is unknown, and the same command then pays no second time", async () => {
-    const payer = await stage.openPayer();
-    stage.proxy.plan = () => "lose-response";
-    const lost = await payer.run(["wallet", WALLET]);
-    expect([lost.code, lost.out]).toEqual([5, ""]);
-    expect(lost.err).toMatch(
-      /\nsextant: It is not known whether the payment was charged\. Run the same command/,
-    );
-    stage.proxy.plan = () => "none";
-    expect((await payer.run(["payments", "budget"])).out).toMatch(/hour +\$0\.01 +\$1\n/);
-    const again = await payer.run(["wallet", WALLET]);
-    expect(again.code).toBe(0);
-    expect(await payer.transactions()).toHaveLength(1);
-    expect(again.out).toContain(String((await payer.transactions())[0]));
-  });
-
   it("does not pay again on its own when the service says that the payment is used, and says how to", async () => {
     const payer = await stage.openPayer();
-    stage.proxy.plan = () => "claim-conflict";
+    payer.proxy.plan = () => "claim-conflict";
     for (const _ of [1, 2]) {
       const { code, out, err } = await payer.run(["wallet", WALLET]);
       expect([code, out]).toEqual([5, ""]);
@@ -266,28 +248,16 @@ describe("wallet", () => {
       );
     }
     expect(await payer.transactions()).toHaveLength(1);
-    stage.proxy.plan = () => "none";
+    payer.proxy.plan = () => "none";
     expect((await payer.run(["wallet", WALLET, "--purchase", "once-more"])).code).toBe(0);
     expect(await payer.transactions()).toHaveLength(2);
-  });
-
-  it("says so when it is interrupted while it pays", async () => {
-    const payer = await stage.openPayer();
-    const keyboard = new EventEmitter();
-    stage.proxy.plan = () => {
-      keyboard.emit("SIGINT", "SIGINT");
-      return "lose-request";
-    };
-    const { code, out, err } = await payer.run(["wallet", WALLET], { keyboard });
-    expect([code, out]).toEqual([5, ""]);
-    expect(err).toContain("It is not known whether the payment was charged.");
   });
 
   it("takes no payee, limit or journal from a file of the folder for a key from elsewhere", async () => {
     const payer = await stage.openPayer();
     const pins = Object.entries(stage.pins).map(([name, value]) => `${name}=${value}\n`);
     const file = join(payer.folder, ".env");
-    const key = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_PORTFOLIO_URL: stage.proxy.url };
+    const key = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_PORTFOLIO_URL: payer.proxy.url };
     for (const line of [...pins, "SEXTANT_GUARD_PER_PAYMENT=9\n", "SEXTANT_JOURNAL=new.jsonl\n"]) {
       writeFileSync(file, line);
       const { code, err } = await payer.run(["wallet", WALLET], { environment: key });
@@ -344,43 +314,6 @@ describe("wallet", () => {
 });
 
 describe("payments", () => {
-  it("recovers a purchase whose response was lost after settlement, without paying again", async () => {
-    const payer = await stage.openPayer();
-    stage.proxy.plan = () => "lose-response";
-    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
-    stage.proxy.plan = () => "none";
-
-    const open = await payer.run(["payments"]);
-    expect(open.out).toMatch(/^when +state +amount +wallet .*\n[0-9: -]+ open +\$0\.01 +0xd8da6bf26964/);
-    const recovered = await payer.run(["payments", "recover", "--json"]);
-    const [transaction] = await payer.transactions();
-    expect(recovered.code).toBe(0);
-    expect(JSON.parse(recovered.out)).toMatchObject({
-      payment: { state: "paid", transaction, amount: "10000" },
-      data: exampleSnapshot,
-      error: null,
-    });
-    expect(await payer.transactions()).toHaveLength(1);
-    expect((await payer.run(["payments", "recover"])).out).toBe("No payment is open.\n");
-    const listed = await payer.run(["payments", "list"], { columns: 80, environment: { NO_COLOR: "1" } });
-    expect(listed.out).toMatch(
-      /\n[0-9 :-]{19} +paid +\$0\.01 +0xd8[0-9a-f]+…6045 +– +0x[0-9a-f]+…[0-9a-f]{4}( +–)?\n$/,
-    );
-    for (const line of listed.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-  }, 60_000);
-
-  it("ends with 5 while an outcome stays unknown", async () => {
-    const payer = await stage.openPayer();
-    stage.proxy.plan = () => "lose-request";
-    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
-    const narrow = await payer.run(["payments", "recover"], { columns: 80, environment: { NO_COLOR: "1" } });
-    expect(narrow.out).toMatch(/ open +\$0\.01 .* charged: unknown, U.*\n$/);
-    const recovered = await payer.run(["payments", "recover"]);
-    expect(recovered.out).toMatch(/ open +\$0\.01 .* charged: unknown, UNREACHABLE\n$/);
-    expect(recovered.code).toBe(5);
-    expect(await payer.transactions()).toEqual([]);
-  }, 60_000);
-
   it("shows what the chain has proven not to be charged, and that it is no longer reserved", async () => {
     const payer = await stage.openPayer(0n);
     expect((await payer.run(["wallet", WALLET])).code).toBe(4);
@@ -406,44 +339,6 @@ describe("payments", () => {
     expect((await payer.run(["payments"], { environment })).out).toMatch(/ released +\$0\.01 /);
     expect((await payer.run(["payments", "budget"])).out).toMatch(/total +\$0 +\$50\n/);
   });
-
-  it("are sent no more when recovery is interrupted, and the command says so at once", async () => {
-    const payer = await stage.openPayer();
-    stage.proxy.plan = () => "lose-request";
-    for (const name of ["one", "two"]) {
-      expect((await payer.run(["wallet", WALLET, "--purchase", name])).code).toBe(5);
-    }
-    const keyboard = new EventEmitter();
-    let sent = 0;
-    stage.proxy.plan = () => {
-      sent += 1;
-      keyboard.emit("SIGINT", "SIGINT");
-      return "lose-request";
-    };
-    const { code, out } = await payer.run(["payments", "recover"], { keyboard });
-    expect([code, out.match(/charged: unknown, (ABORTED|UNREACHABLE)\n/g)?.length]).toEqual([5, 2]);
-    expect(sent).toBe(1);
-  });
-
-  it("recovers what it can beside a payment to another service, whose signature goes nowhere else", async () => {
-    const payer = await stage.openPayer();
-    const elsewhere = await startFaultyProxy(stage.proxy.url);
-    onTestFinished(() => elsewhere.stop());
-    elsewhere.plan = () => "lose-request";
-    const settings = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_JOURNAL: journalOf(payer) };
-    const environment = { ...settings, ...stage.pins };
-    const other = await payer.run(["wallet", WALLET, "--url", elsewhere.url], { environment });
-    stage.proxy.plan = () => "lose-request";
-    const own = await payer.run(["wallet", WALLET]);
-    expect([other.code, own.code]).toEqual([5, 5]);
-    stage.proxy.plan = () => "none";
-    const { code, out } = await payer.run(["payments", "recover"]);
-    expect(out).toMatch(
-      / open +\$0\.01 .* charged: unknown, TERMS_REJECTED\n.* paid +\$0\.01 .* paid in 0x\w{64}\n$/,
-    );
-    expect(code).toBe(5);
-    expect(await payer.transactions()).toHaveLength(1);
-  }, 60_000);
 
   it("compares what was spent with the limits", async () => {
     const payer = await stage.openPayer();
@@ -478,5 +373,113 @@ describe("payments", () => {
         /^sextant: There is no local run: start one with npm start, or set SEXTANT_JOURNAL/,
       ),
     });
+  });
+});
+
+// At the same time, each with a proxy of its own: a lost request is sent again after pauses of seconds.
+describe.concurrent("after a lost request or response,", () => {
+  it("wallet says that the charge is unknown, and pays no second time when it is run again", async () => {
+    const payer = await stage.openPayer();
+    payer.proxy.plan = () => "lose-response";
+    const lost = await payer.run(["wallet", WALLET]);
+    expect([lost.code, lost.out]).toEqual([5, ""]);
+    expect(lost.err).toMatch(
+      /\nsextant: It is not known whether the payment was charged\. Run the same command/,
+    );
+    payer.proxy.plan = () => "none";
+    expect((await payer.run(["payments", "budget"])).out).toMatch(/hour +\$0\.01 +\$1\n/);
+    const again = await payer.run(["wallet", WALLET]);
+    expect(again.code).toBe(0);
+    expect(await payer.transactions()).toHaveLength(1);
+    expect(again.out).toContain(String((await payer.transactions())[0]));
+  });
+
+  it("wallet says that the charge is unknown when it is interrupted while it pays", async () => {
+    const payer = await stage.openPayer();
+    const keyboard = new EventEmitter();
+    payer.proxy.plan = () => {
+      keyboard.emit("SIGINT", "SIGINT");
+      return "lose-request";
+    };
+    const { code, out, err } = await payer.run(["wallet", WALLET], { keyboard });
+    expect([code, out]).toEqual([5, ""]);
+    expect(err).toContain("It is not known whether the payment was charged.");
+  });
+
+  it("payments recovers a purchase whose response was lost after settlement, without paying again", async () => {
+    const payer = await stage.openPayer();
+    payer.proxy.plan = () => "lose-response";
+    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
+    payer.proxy.plan = () => "none";
+
+    const open = await payer.run(["payments"]);
+    expect(open.out).toMatch(/^when +state +amount +wallet .*\n[0-9: -]+ open +\$0\.01 +0xd8da6bf26964/);
+    const recovered = await payer.run(["payments", "recover", "--json"]);
+    const [transaction] = await payer.transactions();
+    expect(recovered.code).toBe(0);
+    expect(JSON.parse(recovered.out)).toMatchObject({
+      payment: { state: "paid", transaction, amount: "10000" },
+      data: exampleSnapshot,
+      error: null,
+    });
+    expect(await payer.transactions()).toHaveLength(1);
+    expect((await payer.run(["payments", "recover"])).out).toBe("No payment is open.\n");
+    const listed = await payer.run(["payments", "list"], { columns: 80, environment: { NO_COLOR: "1" } });
+    expect(listed.out).toMatch(
+      /\n[0-9 :-]{19} +paid +\$0\.01 +0xd8[0-9a-f]+…6045 +– +0x[0-9a-f]+…[0-9a-f]{4}( +–)?\n$/,
+    );
+    for (const line of listed.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it("payments recover ends with 5 while an outcome stays unknown", async () => {
+    const payer = await stage.openPayer();
+    payer.proxy.plan = () => "lose-request";
+    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
+    const narrow = await payer.run(["payments", "recover"], { columns: 80, environment: { NO_COLOR: "1" } });
+    expect(narrow.out).toMatch(/ open +\$0\.01 .* charged: unknown, U.*\n$/);
+    const recovered = await payer.run(["payments", "recover"]);
+    expect(recovered.out).toMatch(/ open +\$0\.01 .* charged: unknown, UNREACHABLE\n$/);
+    expect(recovered.code).toBe(5);
+    expect(await payer.transactions()).toEqual([]);
+  });
+
+  it("payments recover sends no more when it is interrupted, and says so at once", async () => {
+    const payer = await stage.openPayer();
+    payer.proxy.plan = () => "lose-request";
+    for (const name of ["one", "two"]) {
+      expect((await payer.run(["wallet", WALLET, "--purchase", name])).code).toBe(5);
+    }
+    const keyboard = new EventEmitter();
+    let sent = 0;
+    payer.proxy.plan = () => {
+      sent += 1;
+      keyboard.emit("SIGINT", "SIGINT");
+      return "lose-request";
+    };
+    const { code, out } = await payer.run(["payments", "recover"], { keyboard });
+    expect([code, out.match(/charged: unknown, (ABORTED|UNREACHABLE)\n/g)?.length]).toEqual([5, 2]);
+    expect(sent).toBe(1);
+  });
+
+  it("payments recovers what it can beside a payment to another service, whose signature goes nowhere else", async ({
+    onTestFinished,
+  }) => {
+    const payer = await stage.openPayer();
+    const elsewhere = await startFaultyProxy(payer.proxy.url);
+    onTestFinished(() => elsewhere.stop());
+    elsewhere.plan = () => "lose-request";
+    const settings = { SEXTANT_PAYER_KEY: payer.privateKey, SEXTANT_JOURNAL: journalOf(payer) };
+    const environment = { ...settings, ...stage.pins };
+    const other = await payer.run(["wallet", WALLET, "--url", elsewhere.url], { environment });
+    payer.proxy.plan = () => "lose-request";
+    const own = await payer.run(["wallet", WALLET]);
+    expect([other.code, own.code]).toEqual([5, 5]);
+    payer.proxy.plan = () => "none";
+    const { code, out } = await payer.run(["payments", "recover"]);
+    expect(out).toMatch(
+      / open +\$0\.01 .* charged: unknown, TERMS_REJECTED\n.* paid +\$0\.01 .* paid in 0x\w{64}\n$/,
+    );
+    expect(code).toBe(5);
+    expect(await payer.transactions()).toHaveLength(1);
   });
 });
