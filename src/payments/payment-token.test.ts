@@ -71,7 +71,7 @@ describe("a price in dollars", () => {
     expect(await amountOf(sold())).toBe(amount);
   });
 
-  it("that the token has too few decimals for is rejected", async () => {
+  it("is rejected if the token has too few decimals for it", async () => {
     await token({ ...TOKEN_FUNCTIONS, "decimals()": encodeNumber(1n) });
     await expect(start(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",

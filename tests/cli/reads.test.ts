@@ -71,7 +71,7 @@ describe("every path of the API", () => {
 describe("help", () => {
   const clients = COMMANDS.filter(({ client }) => client !== undefined);
 
-  it.each(clients.map(({ name }) => name))("of %s has examples, and exit codes", async (name) => {
+  it.each(clients.map(({ name }) => name))("the help of %s has examples, and exit codes", async (name) => {
     const { out } = await run([name, "--help"]);
     expect(out).toContain(`\nExamples\n  node bin/sextant.mjs ${name}`);
     expect(out).toMatch(/\nExit codes\n {2}0 +done\n/);

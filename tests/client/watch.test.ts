@@ -9,7 +9,7 @@ import type { WatchItem } from "../../packages/client/watch/watch-item.ts";
 import { CHAIN_STEPS, type ChainEvent, EventIndex, OWNERS } from "../api/events/event-index.ts";
 import { EventModel } from "../api/events/event-model.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
-import { runsOf } from "../support/test-depth.ts";
+import { isFullDepth, runsOf } from "../support/test-depth.ts";
 
 let index: EventIndex;
 let api: TestApi;
@@ -201,10 +201,13 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("pause" as const), ms: fc.constantFrom(1, 5, 30) }) },
 );
 
-describe("any number of reorgs, restarts of the API and of the program", () => {
-  it("leave every program with the events of the chain", async () => {
+// A restart of the API costs more than all other steps together.
+const STEPS_MAX = isFullDepth() ? 25 : 12;
+
+describe("watches through any number of reorgs, restarts of the API and of the program", () => {
+  it("end with the events of the chain in every program", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: STEPS_MAX }), async (steps) => {
         await index.reset();
         const options = WATCHERS.map(({ finality }) => ({ from: "genesis", finality }));
         const watchers = WATCHERS.map(({ filter }, at) => new Watcher().start(filter, options[at]));

@@ -144,7 +144,7 @@ describe("an authorization that another account uses", () => {
 });
 
 describe("several processes", () => {
-  it("share ×10 of one signature: one run, one transaction", async () => {
+  it("several processes share ten copies of one signature: one run, one transaction", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("shared"), payer, stage.asset);
@@ -155,7 +155,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("take over from one that died at work, whose late result is worth nothing", async () => {
+  it("another process takes over from one that died at work, whose late result is worth nothing", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("died"), payer, stage.asset);
@@ -178,7 +178,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("take over from one that stalled while it verified, whose late rejection counts for nothing", async () => {
+  it("another process takes over from one that stalled at verifying, whose late rejection has no effect", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();
     const { header } = await signPaymentFor(url("stalled"), payer, stage.asset);
@@ -204,7 +204,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("reject what expires too soon only when no other process can still charge it", async () => {
+  it("a process rejects what expires too soon only when no other process can still charge it", async () => {
     const limits = { leaseMs: 60_000 };
     const slow = await stage.serve({ limits });
     const nowMs = () => systemClock.nowMs() + 55_000;
@@ -225,7 +225,7 @@ describe("several processes", () => {
     expect(await spentBy(payer.address)).toBe(0);
   });
 
-  it("take over from one that died while settling, without doing the work again", async () => {
+  it("another process takes over from one that died while settling, without doing the work again", async () => {
     const other = await stage.serve();
     const dying = await stage.serve({ limits: { settleMs: 500 } });
     const payer = await stage.payer();
@@ -244,7 +244,7 @@ describe("several processes", () => {
 });
 
 describe("blocks that take their time", () => {
-  it("carry many payers at once, and copies of one signature once", async () => {
+  it("slow blocks carry many payers at once, and copies of one signature once", async () => {
     const count = runsOf(15, { min: 5 });
     const copies = 5;
     const payers = [];
