@@ -89,12 +89,12 @@ async function roundTrip(column: Column<unknown>, values: readonly unknown[]): P
 }
 
 describe("a column", () => {
-  it.each(KINDS)("of $name round-trips its values", async ({ column, values, edges }) => {
+  it.each(KINDS)("a column of $name round-trips its values", async ({ column, values, edges }) => {
     const samples = [...edges, ...fc.sample(values, 50)];
     expect(await roundTrip(column, samples)).toEqual(samples);
   });
 
-  it.each(KINDS)("of $name describes its values in JSON Schema", ({ column, values, edges }) => {
+  it.each(KINDS)("a column of $name describes its values in JSON Schema", ({ column, values, edges }) => {
     for (const value of [...edges, ...fc.sample(values, 20)]) {
       const { type, pattern } = column.json;
       const shown = typeof value === "bigint" ? String(value) : value;
@@ -103,7 +103,7 @@ describe("a column", () => {
     }
   });
 
-  it.each(KINDS)("of $name can be null", async ({ column, edges }) => {
+  it.each(KINDS)("a column of $name can be null", async ({ column, edges }) => {
     const nullable = orNull(column);
     expect(column.nullable).toBe(false);
     expect(nullable.nullable).toBe(true);

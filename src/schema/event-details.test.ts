@@ -30,46 +30,46 @@ const outputOf = (chosen: string, amount: bigint) =>
 const call = encodeFunctionData({ abi, functionName: "name", args: ["Ada", 7n] });
 
 describe("details", () => {
-  it("decode from the call that caused the event", () => {
+  it("decodes details from the call that caused the event", () => {
     expect(naming.decodeCall(call)).toEqual({ chosen: "Ada", amount: 7n });
   });
 
-  it("do not decode from another call", () => {
+  it("decodes no details from another call", () => {
     expect(naming.decodeCall("0x")).toBeNull();
     expect(naming.decodeCall("0xdeadbeef")).toBeNull();
     expect(naming.decodeCall(`0x00${call.slice(2)}`)).toBeNull();
   });
 
-  it("decode from the record that the contract returns", () => {
+  it("decodes details from the record that the contract returns", () => {
     expect(naming.encodeStateCall(event)).toBe(
       encodeFunctionData({ abi, functionName: "named", args: [3n] }),
     );
     expect(naming.decodeState(outputOf("Ada", 7n))).toEqual(naming.decodeCall(call));
   });
 
-  it("match the event if the call agrees with it", () => {
+  it("matches details with the event if the call agrees with it", () => {
     const other = encodeFunctionData({ abi, functionName: "name", args: ["Bob", 7n] });
     expect(
       [call, other, call.slice(0, 10), "0x"].map((each) => naming.callMatches(each as Hex, event)),
     ).toEqual([true, false, false, false]);
   });
 
-  it("are the same from every later block, because the record is normalized", () => {
+  it("decodes the same details from every later block, because the record is normalized", () => {
     expect(naming.normalizeRecord(outputOf("Ada", 7n), event)).toBe(outputOf("Ada", 0n));
     expect(naming.normalizeRecord(outputOf("Ada", 8n), event)).toBe(outputOf("Ada", 0n));
   });
 
-  it("reject another record, and the empty result of a node without the state", () => {
+  it("rejects another record, and the empty result of a node without the state", () => {
     expect(naming.normalizeRecord(outputOf("Bob", 7n), event)).toBeNull();
     expect(naming.normalizeRecord("0x", event)).toBeNull();
   });
 
-  it("name the event that reports a change, for this record only", () => {
+  it("names the event that reports a change, for this record only", () => {
     const topics = encodeEventTopics({ abi, eventName: "Renamed", args: { id: 3n } });
     expect(naming.mutable?.encodeTopics(event)).toEqual(topics);
   });
 
-  it("agree with a record in all fields, or in those that never change", () => {
+  it("compares details with a record in all fields, or in those that never change", () => {
     const agree = (amount: bigint, scope: "all" | "lasting", chosen = "Ada") =>
       naming.mutable?.agrees(call, outputOf(chosen, amount), scope);
     expect([agree(7n, "all"), agree(8n, "all"), agree(8n, "lasting"), agree(7n, "lasting", "Bob")]).toEqual([
@@ -80,7 +80,7 @@ describe("details", () => {
     ]);
   });
 
-  it("reject a declaration with a function that does not exist", () => {
+  it("rejects a declaration with a function that does not exist", () => {
     const declared = {
       abi,
       call: "missing",

@@ -19,7 +19,7 @@ describe("a table", () => {
     });
   });
 
-  it("of counters has only its own columns, and recent history by default", () => {
+  it("a table of counters has only its own columns, and recent history by default", () => {
     const counts = defineRollup("counts", { who: address, times: uint63 }, { key: ["who"] });
     expect(Object.keys(counts.columns)).toEqual(["who", "times"]);
     expect(counts).toMatchObject({ indexes: [], history: "recent", hasProvenance: false });

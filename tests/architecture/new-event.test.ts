@@ -27,7 +27,7 @@ describe("a new event with its table and endpoint", () => {
 });
 
 describe("the generated parts of docs/protocol.md (npm run docs:protocol)", () => {
-  it("are up to date", () => {
+  it("the generated parts of docs/protocol.md are up to date", () => {
     expect(read(PROTOCOL_DOCUMENT)).toBe(renderProtocolDocument(read(PROTOCOL_DOCUMENT)));
   });
 });

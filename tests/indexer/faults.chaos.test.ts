@@ -64,7 +64,7 @@ async function openSite(stage: IndexerStage): Promise<Site> {
 
 describe("kill -9", () => {
   it(
-    "at random moments of history and of the head leaves the tables of a clean index",
+    "kills at random moments of history and of the head leave the tables of a clean index",
     async () => {
       const stage = await openIndexerStage(21);
       await stage.runSteps(250);

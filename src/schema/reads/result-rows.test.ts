@@ -11,18 +11,18 @@ const result = {
 };
 
 describe("result rows", () => {
-  it("become records of the visible columns, in order", () => {
+  it("turns rows into records of the visible columns, in order", () => {
     expect(JSON.stringify(toRecords(result))).toBe('[{"b":null,"a":"one"},{"b":{"k":1},"a":"two"}]');
     expect(toRecords(result, 1)).toEqual([{ b: null, a: "one" }]);
     expect(toRecords(result, 9)).toHaveLength(2);
   });
 
-  it("have a first record, or null", () => {
+  it("returns the first record, or null if there is none", () => {
     expect(toFirstRecord(result)).toEqual({ b: null, a: "one" });
     expect(toFirstRecord({ columns: result.columns, rows: [] })).toBeNull();
   });
 
-  it("give access to hidden columns", () => {
+  it("gives access to hidden columns", () => {
     expect(readHiddenColumn(result, 1, "_0")).toBe("2");
     expect(readHiddenColumn(result, 2, "_0")).toBeUndefined();
   });

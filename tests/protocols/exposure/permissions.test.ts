@@ -150,7 +150,7 @@ const permit2 = contractAt(PERMIT2, {
 });
 
 describe("permissions of a wallet", () => {
-  it("are the live ones of tokens, Permit2 and collections, and each is ended by its own revocation", async () => {
+  it("lists the live permissions of tokens, Permit2 and collections, and each is ended by its own revocation", async () => {
     const [solmate, open, usdt] = [
       await deploy(compiled.SolmateToken),
       await deploy(compiled.OpenToken),

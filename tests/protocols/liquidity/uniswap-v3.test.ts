@@ -129,12 +129,15 @@ describe("the published pools", () => {
     ["uniswap-v3", "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"],
     ["sushiswap-v3", "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"],
     ["pancakeswap-v3", "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json"],
-  ])("of %s have the creation code whose hash our deployments name", (protocol, artifact) => {
-    const markets = [...LIQUIDITY_NFT_MARKETS.values()]
-      .flat()
-      .filter((market) => market.protocol === protocol);
-    expect(markets.length).toBeGreaterThan(0);
-    const hash = keccak256(readArtifact(artifact).bytecode);
-    for (const { poolCodeHash } of markets) expect(poolCodeHash).toBe(hash);
-  });
+  ])(
+    "the published pools of %s have the creation code whose hash our deployments name",
+    (protocol, artifact) => {
+      const markets = [...LIQUIDITY_NFT_MARKETS.values()]
+        .flat()
+        .filter((market) => market.protocol === protocol);
+      expect(markets.length).toBeGreaterThan(0);
+      const hash = keccak256(readArtifact(artifact).bytecode);
+      for (const { poolCodeHash } of markets) expect(poolCodeHash).toBe(hash);
+    },
+  );
 });

@@ -41,7 +41,7 @@ async function read(sources: LabSources, assets = [assetOf(null), assetOf(weth)]
 }
 
 describe("a feed that Aave reads too", () => {
-  it("is not believed through Aave when it is 200 days old", async () => {
+  it("a feed is not believed through Aave when it is 200 days old", async () => {
     const feed = await deployFeed(lab, ETHER);
     const oracle = await deployAaveOracle(lab, [[weth, feed.proxy]]);
     const sources = { feeds: feedsOf(feed, DAY_SECONDS), aave: { oracle, reserves: [weth] } };
@@ -50,7 +50,7 @@ describe("a feed that Aave reads too", () => {
     expect((await read(sources)).texts).toEqual([null, null]);
   });
 
-  it("is not believed for an asset that only Aave prices, either", async () => {
+  it("an old feed is not believed for an asset that only Aave prices, either", async () => {
     const feed = await deployFeed(lab, ETHER);
     const oracle = await deployAaveOracle(lab, [[OTHER, feed.proxy]]);
     const sources = { feeds: feedsOf(null, 0), aave: { oracle, reserves: [OTHER] } };
@@ -61,7 +61,7 @@ describe("a feed that Aave reads too", () => {
     expect((await read(sources, [assetOf(OTHER)])).texts).toEqual([null]);
   });
 
-  it("from the future is not believed through Aave", async () => {
+  it("a feed from the future is not believed through Aave", async () => {
     const feed = await deployFeed(lab, ETHER);
     const oracle = await deployAaveOracle(lab, [[weth, feed.proxy]]);
     const sources = { feeds: feedsOf(feed, DAY_SECONDS), aave: { oracle, reserves: [weth] } };
@@ -143,14 +143,14 @@ describe("an odd feed", () => {
     contract Reverting { fallback() external { revert("no access"); } }
     contract Huge { fallback() external { assembly { return(0, 1000000) } } }`;
 
-  it.each([0n, -1n])("that says %s has no price", async (answer) => {
+  it.each([0n, -1n])("a feed that says %s has no price", async (answer) => {
     const feed = await deployFeed(lab, answer);
     const oracle = await deployAaveOracle(lab, [[weth, feed.proxy]]);
     const { texts } = await read({ feeds: feedsOf(feed, 1_200), aave: { oracle, reserves: [weth] } });
     expect(texts).toEqual([null, null]);
   });
 
-  it.each(["Reverting", "Huge"])("that is %s costs only its own price", async (name) => {
+  it.each(["Reverting", "Huge"])("a feed that is %s costs only its own price", async (name) => {
     const compiled = await compileSources({ "odd.sol": ODD });
     const odd = await lab.deployer.deploy(compiled[name] as Artifact);
     const feed = await deployFeed(lab, ETHER);

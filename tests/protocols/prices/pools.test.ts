@@ -187,7 +187,7 @@ describe("a node without old state", () => {
 });
 
 describe("a price that was moved", () => {
-  it("by more than a quarter within half an hour is not believed", async () => {
+  it("does not believe a price that moved by more than a quarter within half an hour", async () => {
     const token = await lab.deployToken();
     const address = await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
     await lab.pass();
