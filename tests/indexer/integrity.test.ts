@@ -23,15 +23,16 @@ type Integrity = {
   readonly audits: { readonly latest: readonly Readonly<Record<string, string | null>>[] };
 };
 
-async function readIntegrity(index: Pick<TestIndex, "database">): Promise<Integrity> {
+async function openIntegrity(index: Pick<TestIndex, "database">) {
   const api = await startTestApi(index.database);
-  try {
-    const response = await fetch(`${api.url}/integrity`);
-    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-cache"]);
-    return (await response.json()) as Integrity;
-  } finally {
-    await api.close();
-  }
+  return {
+    async read(): Promise<Integrity> {
+      const response = await fetch(`${api.url}/integrity`);
+      expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-cache"]);
+      return (await response.json()) as Integrity;
+    },
+    close: api.close,
+  };
 }
 
 describe("an index that meets reorgs", () => {
@@ -48,7 +49,8 @@ describe("an index that meets reorgs", () => {
       const options = { urls: [stage.chain.rpcUrl], deployment: stage.deployment, auditMs: 10 };
       const first = await startTestIndex(options);
       await first.waitUntilIndexed(await stage.head());
-      expect((await readIntegrity(first)).reorgs).toEqual({ count: "0", deepest: null, last: [] });
+      const integrity = await openIntegrity(first);
+      expect((await integrity.read()).reorgs).toEqual({ count: "0", deepest: null, last: [] });
       const abandoned = [await stage.head()];
       await stage.chain.reorg(6, { replay: "none", blocks: 8 });
       await first.waitUntilIndexed(await stage.head());
@@ -59,7 +61,8 @@ describe("an index that meets reorgs", () => {
         .poll(() => first.status.report().audit.rowsChecked, { timeout: MINUTE })
         .toBeGreaterThan(0);
       await writeIndexerStatus(first.database, first.status.report());
-      const { reorgs, audits, chain, indexed, lag, rows, deployment } = await readIntegrity(first);
+      const { reorgs, audits, chain, indexed, lag, rows, deployment } = await integrity.read();
+      await integrity.close();
       expect(Number(reorgs.count)).toBe(first.status.report().reorgs);
       expect(reorgs.count).toBe("2");
       expect(reorgs.deepest).toBe("6");
@@ -87,7 +90,9 @@ describe("an index that meets reorgs", () => {
       await second.waitUntilIndexed(head);
       await stage.chain.reorg(3, { replay: "none", blocks: 4 });
       await second.waitUntilIndexed(await stage.head());
-      const later = await readIntegrity(second);
+      const continued = await openIntegrity(second);
+      const later = await continued.read();
+      await continued.close();
       expect(later.reorgs.count).toBe("3");
       expect(later.reorgs.deepest).toBe("6");
       expect(Number(later.audits.latest[0]?.checked_total)).toBeGreaterThanOrEqual(
@@ -100,7 +105,7 @@ describe("an index that meets reorgs", () => {
   );
 });
 
-describe("what is stored", () => {
+describe("the store of audits and heads", () => {
   const audit: AuditRecord = {
     source: "command",
     kind: "tables",
