@@ -3,7 +3,7 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PrivateKeyAccount } from "viem";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createSextant } from "../../packages/client/create-sextant.ts";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
 import { waitFor } from "../support/payments/paid-client.ts";
@@ -26,22 +26,27 @@ let stage: ClientStage;
 let proxy: FaultyProxy;
 beforeAll(async () => {
   stage = await openClientStage();
+});
+afterAll(() => stage?.close());
+// Of each test its own: a request of the last one may still settle.
+beforeEach(async () => {
   proxy = await startFaultyProxy(stage.url);
 });
-afterAll(async () => {
-  await proxy?.stop();
-  await stage?.close();
-});
+afterEach(() => proxy.stop());
 
 type Purchase = { readonly address: string; readonly name: string };
 
-/** Buys up to the phase and goes no further. Returns a copy of its journal at that moment, as a crash would leave it. */
-async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Purchase): Promise<string> {
+/**
+ * Buys up to the phase and goes no further. Returns a copy of its journal at that moment, as a crash would leave it, and
+ * the end of the request that it had sent.
+ */
+async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Purchase) {
   const folder = await createTestFolder();
   const [file, left] = [join(folder, "payments.jsonl"), join(folder, "left.jsonl")];
   const journal = openFileJournal(file);
   const end = new AbortController();
   let isStopped = false;
+  let sent: Promise<unknown> = Promise.resolve();
   const markStopped = () => {
     if (isStopped) return;
     isStopped = true;
@@ -77,7 +82,7 @@ async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Pu
     async fetch(input, init) {
       const response = fetch(input, init);
       if (!new Headers(init?.headers).has("payment-signature")) return response;
-      response.catch(() => undefined);
+      sent = response.catch(() => undefined);
       await stopAt("after-sending");
       await response;
       await stopAt("before-body");
@@ -92,26 +97,27 @@ async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Pu
     await journal.close();
   });
   await Promise.race([waitFor(() => isStopped), bought]);
-  return left;
+  return { left, sent };
 }
 
 describe("a purchase that stops", () => {
   it.each(PHASES)("%s is paid once and delivered to the next buyer with its journal", async (phase) => {
     const { account } = await stage.payer();
     const purchase = { address: walletAt(PHASES.indexOf(phase)), name: "report" };
-    const file = await buyUntil(phase, account, purchase);
-    expect(readFileSync(file, "utf8").match(/"type":"signed"/g)?.length ?? 0).toBe(SIGNED[phase]);
+    const { left, sent } = await buyUntil(phase, account, purchase);
+    expect(readFileSync(left, "utf8").match(/"type":"signed"/g)?.length ?? 0).toBe(SIGNED[phase]);
     if (phase === "after-settlement" || phase === "before-body") {
       expect((await stage.payments(account.address)).chain).toHaveLength(1);
     }
 
-    const journal = openFileJournal(file);
+    const journal = openFileJournal(left);
     const sextant = createSextant({ portfolio: proxy.url, payer: account, guard: stage.guard, journal });
     const { data, receipt } = await sextant.getPortfolio(
       { address: purchase.address },
       { purchase: purchase.name },
     );
     expect(data).toMatchObject({ address: purchase.address });
+    await sent;
     const { chain, ledger } = await stage.payments(account.address);
     expect(chain).toEqual([receipt?.transaction]);
     expect(ledger).toEqual(chain);
