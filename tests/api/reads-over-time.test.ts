@@ -8,7 +8,7 @@ let stage: ApiStage;
 const STEPS = isFullDepth() ? 250 : 100;
 // Every table that the reads need has rows after the fewer steps.
 const SEED = 75;
-const HEADS = runsOf(4, { min: 2 });
+const HEADS = runsOf(4, { min: 1 });
 const STEPS_BETWEEN = isFullDepth() ? 30 : 15;
 // Several pages of each list.
 const PAGE = 5;
