@@ -8,7 +8,7 @@ import { indexerCommand } from "../../src/cli/commands/indexer.ts";
 import { webhooksCommand } from "../../src/cli/commands/webhooks.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
-import { createTestDatabase, formatConnectionUrl } from "../support/database/test-database.ts";
+import { createMigratedDatabase, formatConnectionUrl } from "../support/database/test-database.ts";
 import { digestTables } from "../support/digest-tables.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
@@ -44,11 +44,12 @@ export type InstallationStage = {
 };
 
 const CHAINS = { local: 31_337, second: 31_338, "third-one": 31_339 } as const;
+// Enough that every chain has agents and intents.
 const STEPS = 6;
 const COMMANDS = { api: apiCommand, indexer: indexerCommand, webhooks: webhooksCommand };
 
 export async function openInstallationStage(): Promise<InstallationStage> {
-  const place = await createTestDatabase();
+  const place = await createMigratedDatabase();
   const folder = await mkdtemp(join(tmpdir(), "sextant-installation-"));
   const fileOf = (name: string) => join(folder, `${name}.json`);
   const stages = new Map<string, IndexerStage>();
@@ -118,9 +119,18 @@ export function digestSchema(database: Database, schema: string): Promise<Readon
   });
 }
 
+// As often as a service in the same process can respond beside its work.
+const LOOK_MS = 100;
+
+/**
+ * For hooks that open the stage: three chains, four schemas with all their migrations, an indexer and an API. It takes
+ * four seconds on an idle machine, and an indexer that fails once, as where a statement times out, waits ten more.
+ */
+export const INSTALLATION_MS_MAX = 300_000;
+
 /** The limit of the test ends it. */
 export async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 250));
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 export async function startService(
