@@ -1,6 +1,7 @@
 // A database for one test file, on the server that the whole run shares.
 import { randomBytes } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
+import { Socket } from "node:net";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -77,16 +78,50 @@ export function connectionTo(server: TestServer, database: string): DatabaseConn
   return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };
 }
 
+// One session for each server and process: connecting costs as much as half of a database.
+const administrators = new Map<string, Administrator>();
+
 async function administer(server: TestServer, sql: string): Promise<void> {
-  const client = new Client(
-    server.kind === "embedded"
-      ? { host: server.host, user: server.user, database: "postgres", port: 5432, ssl: false }
-      : { connectionString: server.url },
-  );
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
+  const key = server.kind === "embedded" ? server.host : server.url;
+  const administrator =
+    administrators.get(key) ?? new Administrator(server, () => administrators.delete(key));
+  administrators.set(key, administrator);
+  await administrator.run(sql);
+}
+
+/** Keeps its process alive only while it works. */
+class Administrator {
+  readonly #socket = new Socket();
+  readonly #client: Client;
+  readonly #connected: Promise<unknown>;
+  /** The statement before, which the next one waits for. */
+  #previous: Promise<unknown> = Promise.resolve();
+  #running = 0;
+
+  constructor(server: TestServer, onLost: () => void) {
+    const options =
+      server.kind === "embedded"
+        ? { host: server.host, user: server.user, database: "postgres", port: 5432, ssl: false }
+        : { connectionString: server.url };
+    this.#client = new Client({ ...options, stream: () => this.#socket });
+    // The server may stop before this process does.
+    this.#client.on("error", onLost);
+    this.#client.on("end", onLost);
+    this.#connected = this.#client.connect();
+    this.#connected.catch(onLost);
+  }
+
+  async run(sql: string): Promise<void> {
+    this.#running += 1;
+    this.#socket.ref();
+    const done = Promise.all([this.#connected, this.#previous]).then(() => this.#client.query(sql));
+    // Whether it fails concerns its own caller only.
+    this.#previous = done.catch(() => undefined);
+    try {
+      await done;
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#socket.unref();
+    }
   }
 }
