@@ -1,5 +1,6 @@
 // The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
 import { readFileSync } from "node:fs";
+import type { PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
@@ -24,10 +25,12 @@ let service: PortfolioService;
 let client: ApiClient;
 let document: OpenApiDocument;
 let schemas: DescribedSchemas;
+let customer: PrivateKeyAccount;
 
 beforeAll(async () => {
   stage = await openServiceStage();
   service = await stage.serve();
+  customer = await stage.paid.payer();
   client = await openApiClient(service.url);
   document = client.document;
   schemas = describedSchemas(document);
@@ -38,12 +41,11 @@ afterAll(async () => {
 });
 
 async function signature(target: string): Promise<Record<string, string>> {
-  const payer = await stage.paid.payer();
-  const { header } = await signPaymentFor(`${service.url}${target}`, payer, stage.paid.asset);
+  const { header } = await signPaymentFor(`${service.url}${target}`, customer, stage.paid.asset);
   return { "payment-signature": header };
 }
 
-/** Buys a snapshot with a new payer. */
+/** Buys a snapshot. */
 async function buySnapshot(query: string): Promise<ApiResponse> {
   const target = `/portfolio?${query}`;
   const response = await client.call(target, { headers: await signature(target) });

@@ -87,7 +87,7 @@ describe("a name in place of an address", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });
 
-  it("that has changed since the payment was signed is 409, and nothing is charged", async () => {
+  it("is 409 without a charge if it has changed since the payment was signed", async () => {
     await nameOnEthereum(WALLET);
     const account = await stage.paid.payer();
     const path = "/portfolio?address=dave.eth&chains=base";
