@@ -275,7 +275,7 @@ describe("the rotation", () => {
   });
 
   it("a replica of another database or another cluster is never read, and the reason is shown", async () => {
-    const other = await startReplicatedPostgres({ replicas: [{}] });
+    const other = await startReplicatedPostgres({ replicas: [{}], isUnrelated: true });
     open.push(() => other.stop());
     await cluster.primary.query("CREATE DATABASE other");
     const elsewhere = (url: string) => url.replace(/postgres$/, "other");

@@ -19,6 +19,8 @@ type ReplicatedPostgresOptions = {
   readonly replicas: readonly ReplicaOptions[];
   /** A commit waits for the first replica that is attached, in the order given. */
   readonly synchronous?: boolean;
+  /** No copy of the clusters of other tests, which have one identifier together: replicas tell it apart from them. */
+  readonly isUnrelated?: boolean;
   /** Of every server, beside or in place of those of all tests. */
   readonly settings?: Readonly<Record<string, string>>;
 };
@@ -161,7 +163,7 @@ class Cluster implements ReplicatedPostgres {
 /** Data folders of all servers, which are copies of one that was never started. */
 async function prepareServers(
   folder: string,
-  { replicas, settings = {} }: ReplicatedPostgresOptions,
+  { replicas, settings = {}, isUnrelated = false }: ReplicatedPostgresOptions,
 ): Promise<ReplicatedServer[]> {
   const account = await chooseServerAccount(join(folder, "data"));
   await chmod(folder, 0o711);
@@ -169,6 +171,11 @@ async function prepareServers(
   await copyInitialisedFolder(folder);
   const binaries = await installBinaries(await findBinariesPackage(), folder, account, silentLog);
   const primaryFolder = join(folder, "data");
+  if (isUnrelated) {
+    await rm(primaryFolder, { recursive: true });
+    const initialise = ["-D", primaryFolder, "-U", "sextant", "-A", "trust", "-E", "UTF8", "--locale", "C"];
+    await run(binaries.initdb, [...initialise, "--no-sync"], account);
+  }
   await writeFile(join(primaryFolder, "pg_hba.conf"), ACCESS);
   const ports = await reservePorts(replicas.length + 1);
   const servers: ReplicatedServer[] = [];
