@@ -1,6 +1,6 @@
 // The replicated cluster of the tests replicates, delays, and survives the loss of its primary.
-// Only tests of clusters need it, none of which is in main. There, src/store/postgres/server-list.test.ts fails for what
-// they rely on: the server that accepts writes is found after a promotion.
+// A tool of tests, not a rule of the product. In main, tests/indexer/installation-replicas.test.ts fails if a cluster does
+// not start or replicate; delays, promotions and demotions are used by integration and chaos tests only.
 import { expect, it, onTestFinished } from "vitest";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import type { ReplicatedServer } from "./replicated-server.ts";
