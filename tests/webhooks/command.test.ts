@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Webhook as ReferenceWebhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { webhooksCommand } from "../../src/cli/commands/webhooks.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { formatConnectionUrl } from "../support/database/test-database.ts";
@@ -96,7 +96,7 @@ class Operator {
 }
 
 describe("the options of the operator", () => {
-  it("list, pause, resume, replay, rotate, test, show the secret of and delete a webhook", async () => {
+  it("an operator can list, pause, resume, replay, rotate, test, show the secret of and delete a webhook", async () => {
     const receiver = await startReceiver();
     const operator = await Operator.create([{ name: "warehouse", url: receiver.url }]);
     await index.extend([2]);
@@ -144,14 +144,14 @@ describe("the options of the operator", () => {
     [["--from", "genesis"], "--from belongs to --replay"],
     [["--replay", "a"], "--replay needs --from"],
     [["--pause", "unknown"], "No webhook has this id or name"],
-  ])("reject %j", async (args, message) => {
+  ])("the options %j are rejected", async (args, message) => {
     const operator = await Operator.create([]);
     const { code, err } = await operator.run(...args);
     expect(code).not.toBe(0);
     expect(err).toContain(message);
   });
 
-  it("need the key, and say how to make one", async () => {
+  it("a missing key is reported with how to make one", async () => {
     const operator = await Operator.create([]);
     const { SEXTANT_WEBHOOK_KEY: _, ...environment } = operator.environment;
     const { code, err } = await runSextantInProcess(["webhooks", "--list"], environment);
@@ -216,14 +216,27 @@ describe("the operator's file", () => {
       [{ name: "a", url: "https://10.0.0.1/", allow_private: false }],
     ],
     ["an event that does not exist", [{ name: "a", url: "http://127.0.0.1/", filter: { types: ["None"] } }]],
-  ])("with %s stops the command and says so", async (_, entries) => {
+  ])("a file with %s stops the command and says so", async (_, entries) => {
     const operator = await Operator.create(entries);
     await expect(operator.deliver()).rejects.toThrow(/SEXTANT_WEBHOOKS_FILE .*webhooks.json cannot be used/);
   });
 });
 
+// Webhooks are counted for metrics every ten seconds.
+const COUNT_EVERY_MS = 10_000;
+const TEST_COUNT_MS = 100;
+
+function countOften(): void {
+  const { setInterval } = globalThis;
+  const spy = vi
+    .spyOn(globalThis, "setInterval")
+    .mockImplementation((run, ms) => setInterval(run, ms === COUNT_EVERY_MS ? TEST_COUNT_MS : ms));
+  onTestFinished(() => spy.mockRestore());
+}
+
 describe("/metrics", () => {
   it("has what became of messages, and how far each webhook is behind", async () => {
+    countOften();
     const [good, bad, gone] = [await startReceiver(), await startReceiver(), await startReceiver()];
     bad.behave((_, response) => void response.writeHead(500).end());
     gone.behave((_, response) => void response.writeHead(410).end());
@@ -240,6 +253,9 @@ describe("/metrics", () => {
     const metrics = async () => await (await fetch(`${url}/metrics`)).text();
     // The failing one has none of three blocks, which are a second apart.
     await expect.poll(metrics, patiently).toContain(`sextant_webhook_lag_blocks{webhook="${badId}"} 3`);
+    // Each count shows the state of its moment: wait for one after the last message.
+    await expect.poll(metrics, patiently).toContain(`sextant_webhook_lag_blocks{webhook="${goodId}"} 0`);
+    await expect.poll(metrics, patiently).toContain('sextant_webhooks{status="disabled"} 1');
     const shown = await metrics();
     for (const line of [
       `sextant_webhook_lag_seconds{webhook="${badId}"} 2`,

@@ -39,7 +39,7 @@ const expectHeld = (receiver: Receiver, ids: () => readonly string[]) =>
   expect.poll(() => receiver.ids, patiently).toEqual(ids());
 
 describe("events", () => {
-  it("arrive in order, signed, and once; then as they happen", async () => {
+  it("events arrive in order, signed, and once; then as they happen", async () => {
     const receiver = await startReceiver();
     await index.extend([2, 0, 3]);
     const id = await addWebhook(index.database, receiver.url);
@@ -60,7 +60,7 @@ describe("events", () => {
     expect(await readWebhook(index.database, id)).toMatchObject({ failures: 0, status: "active" });
   });
 
-  it("pass the filter of each webhook, also while many follow the head together", async () => {
+  it("each webhook gets the events that pass its filter, also while many follow the head together", async () => {
     const [all, some] = [await startReceiver(), await startReceiver()];
     await addWebhook(index.database, all.url);
     await addWebhook(index.database, some.url, { types: ["IntentCancelled"] });
@@ -75,7 +75,7 @@ describe("events", () => {
     await expectHeld(some, () => cancelled.map(({ id }) => id));
   });
 
-  it("pass a filter that only rows can decide, in history and at the head", async () => {
+  it("a filter that only rows can decide holds in history and at the head", async () => {
     const receiver = await startReceiver();
     const [owner = "0x"] = OWNERS;
     await index.extend([6, 6]);
@@ -98,7 +98,7 @@ describe("events", () => {
     expect(wanted().length).toBeGreaterThan(before);
   });
 
-  it("of an owner and the owner's accounts arrive, and none of others, in history and at the head", async () => {
+  it("events of an owner and the owner's accounts arrive, and none of others, in history and at the head", async () => {
     const receiver = await startReceiver();
     const [owner = "0x", account = "0x"] = OWNERS;
     await index.extend([6]);
@@ -117,7 +117,7 @@ describe("events", () => {
     expect(receiver.attempts).toHaveLength(12);
   });
 
-  it("are waited for where the first block is not indexed yet", async () => {
+  it("a webhook waits for its first block if that is not indexed yet", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url, { from: "3" });
     const { webhooks } = start();
@@ -130,7 +130,7 @@ describe("events", () => {
     await expectHeld(receiver, () => chainIds().slice(2));
   });
 
-  it("are undone before those of another branch, and only where they were delivered", async () => {
+  it("events are undone before those of another branch, and only if they were delivered", async () => {
     const [receiver, quiet] = [await startReceiver(), await startReceiver()];
     await addWebhook(index.database, receiver.url);
     await addWebhook(index.database, quiet.url, { types: ["AgentRegistered"] });
@@ -145,7 +145,7 @@ describe("events", () => {
     expect(quiet.attempts).toEqual([]);
   });
 
-  it("arrive once they are final where that is wanted, and are never undone", async () => {
+  it("a webhook of final events gets them once they are final, and never an undo", async () => {
     const receiver = await startReceiver();
     await addWebhook(index.database, receiver.url, { finality: "finalized" });
     start();
@@ -158,7 +158,7 @@ describe("events", () => {
     expect(index.finalized).toBe(3);
   });
 
-  it("that are replayed have the ids they had, also those from before an undo", async () => {
+  it("replayed events have the ids they had, also those from before an undo", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
@@ -185,7 +185,7 @@ describe("events", () => {
     expect(receiver.problems).toEqual([]);
   }, 60_000);
 
-  it("of a branch that comes back have new ids, so that no receiver takes them for duplicates", () => {
+  it("events of a branch that comes back have new ids, so that no receiver takes them for duplicates", () => {
     const record = { block_number: "7", block_timestamp: "0", id: "0xaa-1", type: "IntentFilled" };
     const idAfter = (undos: UndoneBlocks) =>
       createEventMessage({ id: "wh_a", undos }, record as unknown as EventRecord).id;
@@ -198,7 +198,7 @@ describe("events", () => {
     expect(idAfter(addUndo(addUndo([], 6, 1), 7, 2))).toBe(once);
   });
 
-  it("keep their ids apart after more undos than a webhook remembers", () => {
+  it("events keep their ids apart after more undos than a webhook remembers", () => {
     let undos: UndoneBlocks = [];
     for (let epoch = 1; epoch <= 150; epoch += 1) undos = addUndo(undos, 10 * epoch, epoch);
     expect(undos.length).toBe(100);
@@ -346,7 +346,7 @@ describe("a receiver that fails", () => {
     ["responds 410", 410, "disabled"],
     ["redirects", 307, "active"],
     ["responds 404", 404, "active"],
-  ])("because it %s is not asked again at once, and keeps its cursor", async (_, status, expected) => {
+  ])("a receiver that %s is not asked again at once, and keeps its cursor", async (_, status, expected) => {
     const [receiver, elsewhere] = [await startReceiver(), await startReceiver()];
     const id = await addWebhook(index.database, receiver.url);
     receiver.behave((__, response) => void response.writeHead(status, { location: elsewhere.url }).end());
@@ -371,7 +371,7 @@ describe("a receiver that fails", () => {
     expect(Date.parse(retry_at ?? "") - Date.now()).toBeGreaterThan(590_000);
   });
 
-  it("or hangs delays no other, and no response fills the memory or the table", async () => {
+  it("a receiver that hangs delays no other, and no response fills the memory or the table", async () => {
     const [hanging, endless, receiver] = [
       await startReceiver(),
       await startReceiver(),
@@ -397,7 +397,7 @@ describe("a receiver that fails", () => {
     await expect.poll(() => hanging.attempts.length, patiently).toBe(20);
   });
 
-  it("after a success that never ends has the message", async () => {
+  it("a receiver has the message after a successful response that never ends", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     receiver.behave((message, response) => {
@@ -412,7 +412,7 @@ describe("a receiver that fails", () => {
 });
 
 describe("several processes", () => {
-  it("do not send what another one has taken over, however long they were asleep", async () => {
+  it("a process does not send what another one has taken over, however long it was asleep", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     await index.extend([3]);
@@ -423,14 +423,15 @@ describe("several processes", () => {
     await index.database.query(
       "update webhooks set lease = 'other', leased_until = now() + interval '1 hour'",
     );
-    await sleep(2_500);
+    // Half a second after the next message was due.
+    await sleep(1_500);
     expect(receiver.attempts).toHaveLength(1);
     await index.database.query("update webhooks set leased_until = '-infinity'");
     await expectHeld(receiver, chainIds);
     expect((await readWebhook(index.database, id)).status).toBe("active");
   });
 
-  it("never deliver to the same webhook at once, and each event once", async () => {
+  it("two processes never deliver to the same webhook at once, and each event arrives once", async () => {
     const receivers = await Promise.all(Array.from({ length: 4 }, startReceiver));
     for (const receiver of receivers) await addWebhook(index.database, receiver.url);
     const processes = [start(), start(), start()];
@@ -449,7 +450,8 @@ describe("several processes", () => {
 
 it("messages to one receiver keep their distance, also from page to page and from block to block", async () => {
   const receiver = await startReceiver();
-  const spacingMs = 100;
+  // Several times what a message takes without a pause, on an idle machine.
+  const spacingMs = 40;
   // Fifty events are a page of the reader.
   await index.extend([52]);
   await addWebhook(index.database, receiver.url, { from: "genesis" });
