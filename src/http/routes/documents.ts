@@ -14,10 +14,14 @@ export type StaticDocument = {
 };
 
 export function addOpenApiRoutes(app: FastifyInstance, document: OpenApiDocument): void {
-  const { html, contentSecurityPolicy } = renderDocsPage(document);
-  const content = JSON.stringify(document);
-  addStaticDocument(app, "/openapi.json", () => ({ content, contentType: "application/json" }));
-  addStaticDocument(app, "/docs", () => ({ content: html, contentType: "text/html", contentSecurityPolicy }));
+  addStaticDocument(app, "/openapi.json", () => ({
+    content: JSON.stringify(document),
+    contentType: "application/json",
+  }));
+  addStaticDocument(app, "/docs", () => {
+    const { html, contentSecurityPolicy } = renderDocsPage(document);
+    return { content: html, contentType: "text/html", contentSecurityPolicy };
+  });
 }
 
 /** Renders at the first request, then sends the same bytes. */

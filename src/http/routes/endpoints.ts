@@ -1,5 +1,5 @@
 // Registers endpoints as routes: parses parameters and a strict JSON body, calls the endpoint, sends its response.
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -146,12 +146,16 @@ type BodyValidator = (body: unknown) => void;
 
 // One for all bodies: each compiles the schema of schemas first, which takes longer than all of ours.
 let bodySchemas: Ajv2020 | undefined;
+/** By the text of the schema: deployments that one process serves have equal bodies, and compile each once. */
+const validators = new Map<string, ValidateFunction>();
 
 /** Throws if the schema itself is wrong: at start, not at the first request. */
 function compileBodySchema(schema: JsonSchema): BodyValidator {
   // The first error suffices, and stopping there limits the work that a hostile body can cause.
   bodySchemas ??= new Ajv2020({ strict: true, strictRequired: false, allErrors: false, verbose: true });
-  const validate = bodySchemas.compile(schema);
+  const text = JSON.stringify(schema);
+  const validate = validators.get(text) ?? bodySchemas.compile(schema);
+  validators.set(text, validate);
   return (body) => {
     if (validate(body)) return;
     const [error] = validate.errors ?? [];
