@@ -6,6 +6,7 @@ import {
   concatHex,
   decodeFunctionResult,
   encodeFunctionData,
+  getAddress,
   type Hex,
   numberToHex,
   pad,
@@ -21,8 +22,7 @@ import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
 import { HOSTILE_CODE, paddedReturningCode, returningCode } from "./hostile-token-code.ts";
 
-// In lower case: the checksums of thousands of addresses would take most of the time.
-const numbered = (number: number): Address => pad(numberToHex(number), { size: 20 });
+const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
 /** Nothing is deployed there: a state override places the scanner's code for one call. */
 const SCANNER = numbered(0x5ca77e5);

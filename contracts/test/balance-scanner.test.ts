@@ -6,6 +6,7 @@ import {
   type Address,
   decodeFunctionResult,
   encodeFunctionData,
+  getAddress,
   type Hex,
   numberToHex,
   pad,
@@ -18,8 +19,7 @@ import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { startEvm } from "./evm.ts";
 import { HOSTILE_CODE, paddedReturningCode, returningCode } from "./hostile-token-code.ts";
 
-// In lower case: the checksums of thousands of addresses would take most of the time.
-const numbered = (number: number): Address => pad(numberToHex(number), { size: 20 });
+const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 
 /** Nothing is deployed there: a state override places the scanner's code for one call. */
 const SCANNER = numbered(0x5ca77e4);
@@ -44,7 +44,7 @@ const tokenOf = Object.fromEntries(
 
 const hostile = (Object.keys(characters) as Character[]).filter((name) => balances[name] === undefined);
 const manyFirst = 0x1000000;
-// Their genesis and traces take most of the time of this file.
+// The scan of 5,000 takes four times as long as that of 1,000.
 const manyCount = isFullDepth() ? 5_000 : 1_000;
 const [heldEach, hostileEach] = [manyCount / 10, manyCount / 10 + manyCount / 50];
 const many = Array.from({ length: manyCount }, (_, index): Character => {

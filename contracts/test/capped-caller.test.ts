@@ -1,12 +1,19 @@
 // The capped caller: many untrusted contracts in one call, a hostile one costs only itself, and low gas ends it early.
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, pad } from "viem";
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  numberToHex,
+  pad,
+} from "viem";
 import { describe, expect, it } from "vitest";
 import { cappedCallerAbi as abi, cappedCallerRuntimeBytecode } from "../generated/capped-caller.ts";
 import { startEvm } from "./evm.ts";
 import { HOSTILE_CODE, HOSTILE_TOKENS, returningCode } from "./hostile-token-code.ts";
 
-// In lower case: the checksums of thousands of addresses would take most of the time.
-const numbered = (number: number): Address => pad(numberToHex(number), { size: 20 });
+const numbered = (number: number): Address => getAddress(pad(numberToHex(number), { size: 20 }));
 /** Nothing is deployed there: a state override places the caller's code for one call. */
 const CALLER = numbered(0xca11e4);
 const [SEVEN, ECHO, FULL, TOO_LONG, BIG_REVERT] = [1, 2, 3, 4, 5].map((n) => numbered(0xca000 + n)) as [
