@@ -1,5 +1,4 @@
 // The explorer in a real browser: strict policy, accessible, complete without JavaScript, live.
-import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { EventIndex } from "../api/events/event-index.ts";
@@ -7,8 +6,8 @@ import { type ExplorerStage, findExamplePaths, openExplorerStage } from "../expl
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openBrowser, openPage } from "./browser.ts";
+import { findBarriers } from "./page-checks.ts";
 
-const SCHEMES = ["light", "dark"] as const;
 const WIDTHS = [390, 1_280] as const;
 
 let browser: Browser;
@@ -30,8 +29,10 @@ afterAll(async () => {
 async function visitAll(
   options: BrowserContextOptions,
   use: (page: Page, path: string) => Promise<void>,
+  prepare: (page: Page) => Promise<void> = async () => undefined,
 ): Promise<readonly string[]> {
   const { page, errors } = await openPage(browser, options);
+  await prepare(page);
   for (const path of paths) {
     await page.goto(stage.url + path);
     await use(page, path);
@@ -41,68 +42,71 @@ async function visitAll(
   return errors.filter((error) => !error.includes("status of 404"));
 }
 
+type Content = readonly [title: string, rows: number];
+
+async function readContent(page: Page): Promise<Content> {
+  return [
+    await page.locator("h1").innerText(),
+    await page.locator("tbody tr, dl.facts > div, .timeline li, .feed li").count(),
+  ];
+}
+
 describe("every page", () => {
-  it("breaks no rule of its policy, loads nothing foreign, and reports no error", async () => {
-    const violations: string[] = [];
-    const foreign: string[] = [];
-    const { page, errors } = await openPage(browser);
-    page.on("request", (request) => {
-      if (!request.url().startsWith(stage.url)) foreign.push(request.url());
-    });
-    await page.exposeFunction("reportViolation", (text: string) => violations.push(text));
-    await page.addInitScript(`document.addEventListener("securitypolicyviolation", (event) =>
-      window.reportViolation(event.violatedDirective + " " + event.blockedURI))`);
-    for (const path of paths) {
-      await page.goto(stage.url + path);
+  const violations: string[] = [];
+  const foreign: string[] = [];
+  const heavy: string[] = [];
+  const contents = new Map<string, Content>();
+  let errors: readonly string[];
+
+  beforeAll(async () => {
+    let bytes = 0;
+    const prepare = async (page: Page) => {
+      page.on("request", (request) => {
+        if (!request.url().startsWith(stage.url)) foreign.push(request.url());
+      });
+      await page.exposeFunction("reportViolation", (text: string) => violations.push(text));
+      await page.addInitScript(`document.addEventListener("securitypolicyviolation", (event) =>
+        window.reportViolation(event.violatedDirective + " " + event.blockedURI))`);
+      const session = await page.context().newCDPSession(page);
+      await session.send("Network.enable");
+      await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+      session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+        bytes += encodedDataLength;
+      });
+    };
+    const use = async (page: Page, path: string) => {
+      const hasCharts = (await page.locator("svg.flow, figure.chart").count()) > 0;
+      if (bytes === 0 || bytes > (hasCharts ? 60_000 : 30_000)) heavy.push(`${path} weighs ${bytes} bytes`);
+      bytes = 0;
       // The modules have run: times are local, and what can be copied has its button.
       if (!path.includes("99999999")) await page.waitForSelector("input[type=range]");
-    }
-    await page.context().close();
-    expect({ violations, foreign }).toEqual({ violations: [], foreign: [] });
-    expect(errors.filter((error) => !error.includes("status of 404"))).toEqual([]);
+      contents.set(path, await readContent(page));
+    };
+    errors = await visitAll({}, use, prepare);
   }, 120_000);
 
-  it.each(SCHEMES.flatMap((scheme) => WIDTHS.map((width) => ({ scheme, width }))))(
-    "is accessible in $scheme at $width pixels, and no wider than the window",
-    async ({ scheme, width }) => {
-      const found: string[] = [];
-      const options = { colorScheme: scheme, viewport: { width, height: 900 }, bypassCSP: true };
-      await visitAll(options, async (page, path) => {
-        for (const details of await page.locator("details").all()) {
-          await details.evaluate((element) => element.setAttribute("open", ""));
-        }
-        await page.addScriptTag({ content: axe.source });
-        const serious = (await page.evaluate(`axe.run().then(({ violations }) => violations
-          .filter(({ id, impact }) => impact === "serious" || impact === "critical" || id === "region")
-          .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")))`)) as string[];
-        found.push(...serious.map((each) => `${path} ${each}`));
-        const overflow = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
-        if (overflow > 0) found.push(`${path} is ${overflow} pixels too wide`);
-      });
-      expect(found).toEqual([]);
-    },
-    360_000,
-  );
+  it("breaks no rule of its policy, loads nothing foreign, and reports no error", () => {
+    expect({ violations, foreign, errors }).toEqual({ violations: [], foreign: [], errors: [] });
+    expect(contents.size).toBe(paths.length);
+  });
 
-  it("weighs at most 30 kB with style and modules, 60 kB with charts", async () => {
-    const { page } = await openPage(browser);
-    onTestFinished(() => page.context().close());
-    const session = await page.context().newCDPSession(page);
-    await session.send("Network.enable");
-    await session.send("Network.setCacheDisabled", { cacheDisabled: true });
-    let bytes = 0;
-    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
-      bytes += encodedDataLength;
-    });
-    const heavy: string[] = [];
-    for (const path of paths) {
-      bytes = 0;
-      await page.goto(stage.url + path, { waitUntil: "load" });
-      const hasCharts = (await page.locator("svg.flow, figure.chart").count()) > 0;
-      if (bytes > (hasCharts ? 60_000 : 30_000)) heavy.push(`${path} weighs ${bytes} bytes`);
-    }
+  it("weighs at most 30 kB with style and modules, 60 kB with charts", () => {
     expect(heavy).toEqual([]);
-  }, 120_000);
+  });
+
+  it("is accessible in light and dark at every width, and no wider than the window", async () => {
+    const found: string[] = [];
+    await visitAll({ bypassCSP: true }, async (page, path) => {
+      await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        found.push(...(await findBarriers(page)).map((each) => `${path} at ${width} pixels: ${each}`));
+        const overflow = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+        if (overflow > 0) found.push(`${path} is ${overflow} pixels too wide at ${width}`);
+      }
+    });
+    expect(found).toEqual([]);
+  }, 360_000);
 
   it("prints without navigation and slider", async () => {
     const { page } = await openPage(browser);
@@ -117,14 +121,8 @@ describe("every page", () => {
   });
 
   it("is complete without JavaScript", async () => {
-    const rows = new Map<string, readonly [string, number]>();
-    const count = async (page: Page): Promise<readonly [string, number]> => [
-      await page.locator("h1").innerText(),
-      await page.locator("tbody tr, dl.facts > div, .timeline li, .feed li").count(),
-    ];
-    await visitAll({}, async (page, path) => void rows.set(path, await count(page)));
     await visitAll({ javaScriptEnabled: false }, async (page, path) => {
-      expect(await count(page), path).toEqual(rows.get(path));
+      expect(await readContent(page), path).toEqual(contents.get(path));
       expect(await page.locator("time").filter({ hasNotText: "UTC" }).count(), path).toBe(0);
     });
   }, 120_000);

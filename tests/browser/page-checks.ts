@@ -26,13 +26,27 @@ type Finding = {
   readonly nodes: readonly { readonly html: string }[];
 };
 
-/** What axe finds serious or critical, with the first place of each. */
+const SCHEMES = ["light", "dark"] as const;
+// The pages change nothing but colours with the scheme, so that no other rule can find more in the second one.
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+
+/** What axe finds serious or critical in the light and in the dark scheme, with the first places of each. */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
-    readonly violations: readonly Finding[];
-  };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+  const found: string[] = [];
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const runOnly = colorScheme === SCHEMES[0] ? undefined : COLOUR_RULES;
+    const options = JSON.stringify({ resultTypes: ["violations"], selectors: false, runOnly });
+    const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as {
+      readonly violations: readonly Finding[];
+    };
+    for (const { id, impact, nodes } of violations) {
+      // Content outside of landmarks is hard to find for a screen reader.
+      if (impact !== "serious" && impact !== "critical" && id !== "region") continue;
+      const places = nodes.slice(0, 3).map(({ html }) => html.slice(0, 200));
+      found.push(`${colorScheme} ${id}: ${places.join(" | ")}`);
+    }
+  }
+  return found;
 }
