@@ -1,4 +1,4 @@
-// The fast checks: format and lint, types, compiled contracts, unused code, OpenAPI documents, architecture rules.
+// The fast checks: format and lint, types, compiled contracts, OpenAPI documents, architecture rules (unused code too).
 import { spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
@@ -24,16 +24,15 @@ const STEPS: readonly Step[] = [
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "actions of the client", run: () => findStaleClientFiles() },
   {
-    name: "unused exports and dependencies",
-    run: () => runCommand("knip", ["--no-progress"]),
-  },
-  {
     name: "OpenAPI documents",
     // In this process: the step above has loaded the declarations of all services.
     run: async () => (await lintDocuments(buildServiceDocuments())).join("\n") || null,
   },
   { name: "budgets and durations of the last test runs", run: findCostProblems },
-  { name: "architecture", run: () => checkRepository(openRepository(".")).join("\n") || null },
+  {
+    name: "architecture, unused code and dependencies",
+    run: () => checkRepository(openRepository(".")).join("\n") || null,
+  },
 ];
 
 /** Runs the steps, prints one line each and the details of those that failed; true for each one that passes. */

@@ -7,15 +7,20 @@ const cli = { "bin/sextant.mjs": '// Starts.\nimport "../src/cli/main.ts";\n' };
 
 /** Violations found in a small repository that is otherwise in order. */
 function violations(texts: Record<string, string>): string[] {
-  const base = { "package.json": '{"scripts":{"start":"tsx src/cli/main.ts"}}', ...cli };
+  const base = { "package.json": '{"scripts":{"start":"node src/cli/main.ts"}}', ...cli };
   return checkRepository(repositoryFrom({ ...base, ...texts }));
+}
+
+/** Violations of a rule that looks at one file; what is planted for it has no readers. */
+function violationsInFiles(texts: Record<string, string>): string[] {
+  return violations(texts).filter((line) => !/\[(unusedExports|dependencies)\]$/.test(line));
 }
 
 const commandUsing = (...paths: string[]) => ({
   "src/cli/main.ts": `// The command.\n${paths.map((path) => `import "${path}";`).join("\n")}\n`,
 });
 
-describe("planted", () => {
+describe("checkRepository", () => {
   it("accepts a small repository in order", () => {
     expect(
       violations({
@@ -26,9 +31,9 @@ describe("planted", () => {
     ).toEqual([]);
   });
 
-  it("an import against the graph", () => {
+  it("finds an import against the graph", () => {
     expect(
-      violations({
+      violationsInFiles({
         ...commandUsing("../lib/a.ts"),
         "src/lib/a.ts": '// A.\nimport { b } from "../store/b.ts";\n',
         "src/store/b.ts": "// B.\n",
@@ -38,8 +43,8 @@ describe("planted", () => {
     ]);
   });
 
-  it("an import against the graph, also of a type and also by import()", () => {
-    const found = violations({
+  it("finds an import against the graph, also of a type and also by import()", () => {
+    const found = violationsInFiles({
       ...commandUsing("../protocol/a.ts"),
       "src/protocol/a.ts": '// A.\nimport type { B } from "../store/b.ts";\nawait import("../http/c.ts");\n',
       "src/store/b.ts": "// B.\n",
@@ -48,9 +53,9 @@ describe("planted", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(["src/protocol/a.ts:2", "src/protocol/a.ts:3"]);
   });
 
-  it("a folder that the graph does not declare", () => {
+  it("finds a folder that the graph does not declare", () => {
     expect(
-      violations({
+      violationsInFiles({
         ...commandUsing("../utils/a.ts"),
         "src/utils/a.ts": '// A.\nimport "../lib/b.ts";\n',
         "src/lib/b.ts": "// B.\n",
@@ -60,8 +65,8 @@ describe("planted", () => {
     ]);
   });
 
-  it("product code that imports tests, and contracts that import the product", () => {
-    const found = violations({
+  it("finds product code that imports tests, and contracts that import the product", () => {
+    const found = violationsInFiles({
       ...commandUsing("../lib/a.ts"),
       "src/lib/a.ts": '// A.\nimport "../../tests/b.ts";\nimport "@sextant/contracts/deploy/c";\n',
       "tests/b.ts": "// B.\n",
@@ -71,8 +76,8 @@ describe("planted", () => {
     expect(found.filter((line) => line.endsWith("[importGraph]"))).toHaveLength(3);
   });
 
-  it("a word of the private language, in a text and inside a name", () => {
-    const found = violations({
+  it("finds a word of the private language, in a text and inside a name", () => {
+    const found = violationsInFiles({
       ...commandUsing("../lib/a.ts"),
       "src/lib/a.ts": "// Whoever asks.\nexport const sendAnswer = 1;\n",
     });
@@ -82,8 +87,8 @@ describe("planted", () => {
     ]);
   });
 
-  it("a cycle", () => {
-    const found = violations({
+  it("finds a cycle", () => {
+    const found = violationsInFiles({
       ...commandUsing("../lib/a.ts"),
       "src/lib/a.ts": '// A.\nimport "./b.ts";\n',
       "src/lib/b.ts": '// B.\nimport type { A } from "./a.ts";\n',
@@ -93,8 +98,8 @@ describe("planted", () => {
     ]);
   });
 
-  it("an ABI function of viem outside the codec", () => {
-    const found = violations({
+  it("finds an ABI function of viem outside the codec", () => {
+    const found = violationsInFiles({
       ...commandUsing("../lib/a.ts", "../lib/abi/codec.ts", "../lib/b.ts"),
       "src/lib/a.ts":
         '// A.\nimport {\n  type Abi,\n  keccak256,\n  encodeFunctionData as encode,\n} from "viem";\nexport { parseAbi } from "viem/utils";\n',
@@ -112,17 +117,17 @@ describe("planted", () => {
     ]);
   });
 
-  it("a read of the environment outside cli and config", () => {
+  it("finds a read of the environment outside cli and config", () => {
     expect(
-      violations({
+      violationsInFiles({
         ...commandUsing("../lib/a.ts"),
         "src/lib/a.ts": "// A.\nexport const a = process.env.HOME;\n",
       }),
     ).toEqual(["src/lib/a.ts:2 reads the environment; only src/cli and src/config may [environmentReads]"]);
   });
 
-  it("a variable that is not documented, and one that is documented but not read", () => {
-    const found = violations({
+  it("finds a variable that is not documented, and one that is documented but not read", () => {
+    const found = violationsInFiles({
       ...commandUsing("../config/settings.ts"),
       "src/config/settings.ts": '// S.\nexport const a = setting("API_PORT", port, 1, "x");\n',
       ".env.example": "# GONE=1\n",
@@ -135,12 +140,12 @@ describe("planted", () => {
     ]);
   });
 
-  it("a file without a purpose, and one that nothing runs", () => {
-    expect(violations({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": "export const a = 1;\n" })).toEqual([
-      "src/lib/a.ts:1 does not open with a sentence that says what it is for [purpose]",
-    ]);
+  it("finds a file without a purpose, and one that nothing runs", () => {
     expect(
-      violations({
+      violationsInFiles({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": "export const a = 1;\n" }),
+    ).toEqual(["src/lib/a.ts:1 does not open with a sentence that says what it is for [purpose]"]);
+    expect(
+      violationsInFiles({
         ...commandUsing(),
         "src/lib/a.ts": "// A.\n",
         "src/lib/a.test.ts": '// T.\nimport "./a.ts";\n',
@@ -148,38 +153,38 @@ describe("planted", () => {
     ).toEqual(["src/lib/a.ts:1 is imported by nothing that runs; delete it or use it [unreferenced]"]);
   });
 
-  it("a function above 70 lines, but not the callbacks of tests", () => {
+  it("finds a function above 70 lines, but not the callbacks of tests", () => {
     const lines = (count: number) => "  void 0;\n".repeat(count);
     const texts = (body: number) => ({
       ...commandUsing("../lib/a.ts"),
       "src/lib/a.ts": `// A.\nconst b = 1;\nexport function a() {\n${lines(body)}}\nvoid b;\n`,
       "src/lib/a.test.ts": `// T.\nimport "./a.ts";\ndescribe("a", () => {\n  it.each([1])("b", () => {\n${lines(80)}  });\n});\n`,
     });
-    expect(violations(texts(68))).toEqual([]);
-    expect(violations(texts(69))).toEqual([
+    expect(violationsInFiles(texts(68))).toEqual([]);
+    expect(violationsInFiles(texts(69))).toEqual([
       "src/lib/a.ts:3 a has 71 lines; split it (at most 70) [functionLength]",
     ]);
   });
 
-  it("a long function in a test file, and one around the list of tests", () => {
+  it("finds a long function in a test file, but not the list of tests inside one", () => {
     const lines = "  void 0;\n".repeat(70);
-    const found = violations({
+    const found = violationsInFiles({
       ...commandUsing(),
       "src/lib/a.test.ts": `// T.\nconst stage = () => {\n${lines}};\nfunction suite() {\n  describe("a", () => {\n${lines}  });\n}\nvoid [stage, suite];\n`,
     });
     expect(found).toEqual(["src/lib/a.test.ts:2 stage has 72 lines; split it (at most 70) [functionLength]"]);
   });
 
-  it("a document that names a file which is not there", () => {
+  it("finds a document that names a file which is not there", () => {
     expect(
-      violations({ ...commandUsing(), "README.md": "See [this](docs/gone.md) and `src/gone.ts`.\n" }),
+      violationsInFiles({ ...commandUsing(), "README.md": "See [this](docs/gone.md) and `src/gone.ts`.\n" }),
     ).toEqual([
       "README.md:1 names docs/gone.md, which does not exist [documents]",
       "README.md:1 names src/gone.ts, which does not exist [documents]",
     ]);
   });
 
-  it("a lockfile with addresses, without a platform or with an install script, and a loose version", () => {
+  it("finds a lockfile with addresses, without a platform or with an install script, and a loose version", () => {
     const packages = {
       "node_modules/esbuild": { optionalDependencies: { "@esbuild/linux-arm64": "1.0.0" } },
       "node_modules/a/node_modules/@b/tracker": { hasInstallScript: true },
@@ -188,7 +193,7 @@ describe("planted", () => {
       '{"packages"',
       '{"resolved": "https://x/y", "packages"',
     );
-    const found = violations({
+    const found = violationsInFiles({
       ...commandUsing(),
       "package-lock.json": lock,
       "contracts/package.json": '{"dependencies":{"viem":"^2.0.0"}}',
@@ -201,8 +206,8 @@ describe("planted", () => {
     ]);
   });
 
-  it("a fault that the page does not know, and one that it should forget", () => {
-    const found = violations({
+  it("finds a fault that the page does not know, and one that it should forget", () => {
+    const found = violationsInFiles({
       ...commandUsing("../lib/fault.ts"),
       "src/lib/fault.ts": "// F.\nexport const FAULTS = {\n  NEW_ONE: { status: 500 },\n};\n",
       "docs/faults.md": "| `OLD_ONE` | 500 |\n",
@@ -213,7 +218,7 @@ describe("planted", () => {
     ]);
   });
 
-  it("a log line without component, event or constant message, and one written indirectly", () => {
+  it("finds a log line without component, event or constant message, and one written indirectly", () => {
     const lines = [
       'log.info({ event: "read" }, "Read");',
       'this.#log.warn({ component: "store", event: "node-lost" }, "Lost");',
@@ -226,7 +231,7 @@ describe("planted", () => {
       'log.info({ component: "store", event: "read", block }, "Read");',
       'log.info({ component: "store", event: "read" }, "Read again");',
     ];
-    const found = violations({
+    const found = violationsInFiles({
       ...commandUsing("../store/a.ts"),
       "src/store/a.ts": `// A.\n${lines.join("\n")}\n`,
     });
@@ -242,11 +247,11 @@ describe("planted", () => {
     ]);
   });
 
-  it("a log event that the page does not list", () => {
+  it("finds a log event that the page does not list", () => {
     const page = (rows: string) =>
       `<!-- generated: log events, by npm run docs:logs -->\n\n| component | event | level | message |\n|---|---|---|---|\n${rows}\n<!-- end: log events -->\n`;
     const found = (rows: string) =>
-      violations({
+      violationsInFiles({
         ...commandUsing("../store/a.ts"),
         "src/store/a.ts": '// A.\nlog.info({ component: "store", event: "read" }, "Read");\n',
         "docs/operations.md": page(rows),
@@ -257,9 +262,9 @@ describe("planted", () => {
     ]);
   });
 
-  it("a script of package.json whose file is not there", () => {
+  it("finds a script of package.json whose file is not there", () => {
     const scripts = { start: "tsx src/cli/main.ts", docs: "tsx scripts/gone.ts --all" };
-    expect(violations({ ...commandUsing(), "package.json": JSON.stringify({ scripts }) })).toEqual([
+    expect(violationsInFiles({ ...commandUsing(), "package.json": JSON.stringify({ scripts }) })).toEqual([
       "package.json:1 names scripts/gone.ts, which does not exist [documents]",
     ]);
   });
@@ -271,17 +276,125 @@ describe("planted", () => {
     "npm exec --no -- sextant api",
     "pnpm dlx sextant",
     "npm install -g sextant",
-  ])("a command that runs another author's package: %s", (command) => {
-    expect(violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` })).toContain(
+  ])("finds a command that runs another author's package: %s", (command) => {
+    expect(violationsInFiles({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` })).toContain(
       "docs/a.md:3 runs another author's package outside the clone; write node bin/sextant.mjs [ownCommand]",
     );
   });
 
   it.each(["node bin/sextant.mjs api", "npx vitest run src", "`sextant api` is a process"])(
-    "no complaint about %s",
+    "accepts %s as a command",
     (command) => {
-      const found = violations({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` });
+      const found = violationsInFiles({ ...commandUsing(), "docs/a.md": `# A\n\n${command}\n` });
       expect(found.filter((line) => line.includes("ownCommand"))).toEqual([]);
     },
   );
+
+  it("finds an export that no other file imports, and accepts every way to import one", () => {
+    const found = violations({
+      "src/cli/main.ts": [
+        "// The command.",
+        'import byDefault, { named as renamed } from "../lib/a.ts";',
+        'import type { OnlyType } from "../lib/a.ts";',
+        'import * as space from "../lib/b.ts";',
+        'export { handedOn } from "../lib/c.ts";',
+        'const { taken } = await import("../lib/d.ts");',
+        'const first = (await import("../lib/e.ts")).first;',
+        'type Inline = import("../lib/e.ts").Inline;',
+        'const whole = await import("../lib/f.ts");',
+        "export const values = [byDefault, renamed, space.member, taken, first, whole];",
+        "export type Types = [OnlyType, Inline, space.Member];",
+        "",
+      ].join("\n"),
+      "src/lib/a.ts":
+        "// A.\nexport default 1;\nexport const named = 1;\nexport type OnlyType = 1;\nexport function gone() {}\n",
+      "src/lib/b.ts":
+        "// B.\nexport const member = 1;\nexport interface Member {}\nexport const [unread] = [1];\n",
+      "src/lib/c.ts": "// C.\nexport class handedOn {}\nexport class Kept {}\nvoid new Kept();\n",
+      "src/lib/d.ts": "// D.\nconst taken = 1;\nconst left = 2;\nexport { taken, left as leftOver };\n",
+      "src/lib/e.ts": "// E.\nexport const first = 1;\nexport type Inline = 1;\nexport type Lost = 1;\n",
+      "src/lib/f.ts": "// F.\nexport const any = 1;\n",
+    });
+    expect(found.map((line) => line.split(", which")[0])).toEqual([
+      "src/cli/main.ts:5 exports handedOn",
+      "src/cli/main.ts:10 exports values",
+      "src/cli/main.ts:11 exports Types",
+      "src/lib/a.ts:5 exports gone",
+      "src/lib/b.ts:4 exports unread",
+      "src/lib/c.ts:3 exports Kept",
+      "src/lib/d.ts:4 exports leftOver",
+      "src/lib/e.ts:4 exports Lost",
+    ]);
+  });
+
+  it("counts neither its own file nor a passed-on namespace's names as unused exports", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts"),
+      "src/lib/a.ts":
+        '// A.\nimport * as b from "./b.ts";\nexport const own = Object.keys(b);\nvoid import("./a.ts");\n',
+      "src/lib/b.ts": "// B.\nexport const any = 1;\n",
+    });
+    expect(found.filter((line) => line.endsWith("[unusedExports]"))).toEqual([
+      "src/lib/a.ts:3 exports own, which no other file imports; remove the export, or the code [unusedExports]",
+    ]);
+  });
+
+  it("finds what one file exports under two names", () => {
+    const found = violations({
+      "src/cli/main.ts": '// The command.\nimport { a, b, c, d } from "../lib/a.ts";\nvoid [a, b, c, d];\n',
+      "src/lib/a.ts":
+        "// A.\nexport const a = 1;\nexport const b = a;\nconst hidden = 1;\nexport const c = hidden;\nexport { a as d };\n",
+    });
+    expect(found).toEqual([
+      "src/lib/a.ts:3 exports a a second time, as b [unusedExports]",
+      "src/lib/a.ts:6 exports a a second time, as d [unusedExports]",
+    ]);
+  });
+
+  it("finds unused values of a package, but not the types that describe them", () => {
+    const found = violations({
+      ...commandUsing("@sextant/client/a"),
+      "package.json": '{"scripts":{"start":"node x"},"dependencies":{"@sextant/client":"1.0.0"}}',
+      "packages/client/a.ts": "// A.\nexport type Options = 1;\nexport const gone = 1;\n",
+    });
+    expect(found).toEqual([
+      "packages/client/a.ts:3 exports gone, which no other file imports; remove the export, or the code [unusedExports]",
+    ]);
+  });
+
+  it("finds a package that is not declared, and a declared one that nothing uses", () => {
+    const manifest = {
+      scripts: {
+        start: "node src/cli/main.ts",
+        docs: "tsx src/cli/main.ts && rimraf dist",
+        lint: "biome check",
+      },
+      dependencies: { pg: "8.0.0", unread: "1.0.0" },
+      devDependencies: {
+        tsx: "4.0.0",
+        "@biomejs/biome": "2.0.0",
+        "@types/pg": "8.0.0",
+        "@types/ws": "8.0.0",
+      },
+    };
+    const found = violations({
+      "src/cli/main.ts":
+        '// The command.\nimport "node:fs";\nimport "pg/lib/x";\nimport "@scope/name/x";\nimport "@sextant/client/a";\n',
+      "packages/client/a.ts": '// A.\nimport type { Hex } from "viem";\nimport "pg";\nimport "ws";\n',
+      "package.json": JSON.stringify(manifest),
+      "packages/client/package.json":
+        '{"peerDependencies":{"viem":"2.x"},"devDependencies":{"viem":"2.0.0"}}',
+      "package-lock.json": JSON.stringify({
+        packages: { "node_modules/@biomejs/biome": { bin: { biome: "bin/biome" } } },
+      }),
+    });
+    expect(found.filter((line) => line.endsWith("[dependencies]"))).toEqual([
+      "src/cli/main.ts:4 imports @scope/name, which package.json does not declare [dependencies]",
+      "src/cli/main.ts:5 imports @sextant/client, which package.json does not declare [dependencies]",
+      "package.json:1 runs rimraf, which no declared package brings [dependencies]",
+      "packages/client/a.ts:4 imports ws, which packages/client/package.json does not declare [dependencies]",
+      "package.json:1 declares unread, which nothing imports; remove it [dependencies]",
+      "package.json:1 declares @types/ws, which nothing imports; remove it [dependencies]",
+    ]);
+  });
 });

@@ -2,6 +2,7 @@
 
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
+import { dependencies } from "./rules/dependencies.ts";
 import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
@@ -12,6 +13,7 @@ import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
 import { logLines } from "./rules/log-lines.ts";
 import { ownCommand } from "./rules/own-command.ts";
+import { unusedExports } from "./rules/unused-exports.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
 
@@ -24,6 +26,8 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   purpose: fileHeaders,
   functionLength,
   unreferenced: unusedFiles,
+  unusedExports,
+  dependencies,
   documents: documentLinks,
   lockfile: lockfileRules,
   faults: documentedErrors,

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import ts from "typescript";
+import { type ModuleLinks, readModuleLinks } from "./module-links.ts";
 
 export type Violation = { readonly file: string; readonly line: number; readonly message: string };
 export type RepositoryRule = (repository: Repository) => readonly Violation[];
@@ -10,6 +11,8 @@ type SourceImport = {
   readonly from: string;
   readonly line: number;
   readonly specifier: string;
+  /** What is taken from the module; null for all of it. */
+  readonly names: readonly string[] | null;
   readonly target: string | null;
 };
 
@@ -17,6 +20,9 @@ export type Repository = {
   readonly files: readonly string[];
   has(path: string): boolean;
   text(file: string): string;
+  /** The syntax tree, with parents and without JSDoc. */
+  source(file: string): ts.SourceFile;
+  links(file: string): ModuleLinks;
   imports(file: string): readonly SourceImport[];
 };
 
@@ -41,24 +47,37 @@ export function repositoryFrom(texts: Readonly<Record<string, string>>): Reposit
 function repositoryOf(files: readonly string[], read: (file: string) => string): Repository {
   const known = new Set(files);
   const folders = new Set(files.flatMap(parentsOf));
-  const texts = new Map<string, string>();
-  const imports = new Map<string, readonly SourceImport[]>();
-  const text = (file: string): string => {
-    const cached = texts.get(file) ?? read(file);
-    texts.set(file, cached);
-    return cached;
-  };
+  // Several rules ask for the same file, and parsing takes longer than all rules together.
+  const text = remember(read);
+  const source = remember((file) => parse(file, text(file)));
+  const links = remember((file) => readModuleLinks(source(file)));
   return {
     files,
     text,
+    source,
+    links,
     has: (path) => known.has(path) || folders.has(path.replace(/\/$/, "")),
-    imports(file) {
-      // Several rules ask for them, and scanning a file takes longer than the rest of a rule.
-      const cached = imports.get(file) ?? importsOf(file, text(file), known);
-      imports.set(file, cached);
-      return cached;
-    },
+    imports: remember((file) => importsOf(file, source(file), links(file), known)),
   };
+}
+
+function remember<T>(read: (file: string) => T): (file: string) => T {
+  const results = new Map<string, T>();
+  return (file) => {
+    const known = results.get(file);
+    if (known !== undefined) return known;
+    const result = read(file);
+    results.set(file, result);
+    return result;
+  };
+}
+
+function parse(file: string, text: string): ts.SourceFile {
+  const options = {
+    languageVersion: ts.ScriptTarget.Latest,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  };
+  return ts.createSourceFile(file, text, options, true);
 }
 
 function parentsOf(file: string): string[] {
@@ -66,12 +85,18 @@ function parentsOf(file: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
-function importsOf(file: string, text: string, known: ReadonlySet<string>): SourceImport[] {
-  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
+function importsOf(
+  file: string,
+  source: ts.SourceFile,
+  { uses }: ModuleLinks,
+  known: ReadonlySet<string>,
+): SourceImport[] {
+  return uses.map(({ specifier, position, names }) => ({
     from: file,
-    line: lineAt(text, pos),
-    specifier: fileName,
-    target: targetOf(file, fileName, known),
+    line: lineAt(source, position),
+    specifier,
+    names,
+    target: targetOf(file, specifier, known),
   }));
 }
 
@@ -91,8 +116,9 @@ export function workspacePath(specifier: string): string {
   return path.startsWith("contracts/") ? path : `packages/${path}`;
 }
 
-function lineAt(text: string, position: number): number {
-  return text.slice(0, position).split("\n").length;
+/** The line of a position, from 1. */
+export function lineAt(source: ts.SourceFile, position: number): number {
+  return source.getLineAndCharacterOfPosition(position).line + 1;
 }
 
 /** Code of ours: TypeScript that a person wrote. */

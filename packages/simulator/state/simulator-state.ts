@@ -16,7 +16,7 @@ import type { SpendWindow } from "./spend-window.ts";
 /** Bounds memory in runs of days; older records see no more actions. */
 const REMEMBERED_MAX = 64;
 
-export class BoundedList<T extends object> implements Iterable<T> {
+class BoundedList<T extends object> implements Iterable<T> {
   #items: T[] = [];
 
   get size(): number {

@@ -13,7 +13,7 @@ type CircuitBreakerOptions = Pick<RpcLimits, "pauseMsBase" | "pauseMsMax" | "ret
 };
 
 /** After a failure the provider cools down, longer each time; the first request after a cooldown is a probe. */
-export class CircuitBreaker {
+class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #lastFailure: RpcFailureKind | null = null;

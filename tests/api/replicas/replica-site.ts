@@ -12,7 +12,7 @@ import { KilledProcess } from "../../support/process/killed-process.ts";
 import { createTestFolder } from "../../support/test-folder.ts";
 
 /** A time in which something is down: what fails in it may be its consequence. */
-export class Outage {
+class Outage {
   #begun = 0;
   #ended = 0;
 

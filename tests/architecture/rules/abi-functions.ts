@@ -1,6 +1,6 @@
 // One ABI codec: product files encode and decode through src/lib/abi, not through viem's functions.
 import ts from "typescript";
-import { isCode, type RepositoryRule, type Violation } from "../repository.ts";
+import { isCode, lineAt, type RepositoryRule, type Violation } from "../repository.ts";
 
 const VIEM = /^viem(\/|$)/;
 const ABI_FUNCTION =
@@ -11,13 +11,12 @@ export const abiFunctions: RepositoryRule = (repository) =>
     .filter((file) => isCode(file) && file.startsWith("src/") && !file.startsWith("src/lib/abi/"))
     .filter((file) => !/\.(test|bench)\.ts$/.test(file))
     .filter((file) => repository.imports(file).some(({ specifier }) => VIEM.test(specifier)))
-    .flatMap((file) => findInFile(file, repository.text(file)));
+    .flatMap((file) => findInFile(file, repository.source(file)));
 
-function findInFile(file: string, text: string): Violation[] {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+function findInFile(file: string, source: ts.SourceFile): Violation[] {
   const violations: Violation[] = [];
   const report = (node: ts.Node, what: string) => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+    const line = lineAt(source, node.getStart(source));
     violations.push({ file, line, message: `imports ${what} of viem; use the codec in src/lib/abi` });
   };
   const visit = (node: ts.Node): void => {

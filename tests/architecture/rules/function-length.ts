@@ -1,19 +1,18 @@
 // Functions fit a screen: none is longer than 70 lines.
 import ts from "typescript";
-import { isCode, type RepositoryRule, type Violation } from "../repository.ts";
+import { isCode, lineAt, type RepositoryRule, type Violation } from "../repository.ts";
 
 const LINES_MAX = 70;
 
 export const functionLength: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => isCode(file) || /\.m?js$/.test(file))
-    .flatMap((file) => longFunctions(file, repository.text(file)));
+    .flatMap((file) => longFunctions(file, repository.source(file)));
 
-function longFunctions(file: string, text: string): readonly Violation[] {
+function longFunctions(file: string, source: ts.SourceFile): readonly Violation[] {
   // Most files have too few lines to hold a long function.
-  if (text.split("\n").length <= LINES_MAX) return [];
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
+  if (source.getLineStarts().length <= LINES_MAX) return [];
+  const lineOf = (position: number) => lineAt(source, position);
   const found: Violation[] = [];
   /** Returns how many lines of the node belong to callbacks of describe and it, which list tests and do not count. */
   const visit = (node: ts.Node): number => {

@@ -1,13 +1,13 @@
 // Every log line names its component and event and has a constant message; the page lists them all.
 import ts from "typescript";
-import { isCode, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
+import { isCode, lineAt, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
 export const LOG_PAGE = "docs/operations.md";
 const START = "<!-- generated: log events, by npm run docs:logs -->";
 const END = "<!-- end: log events -->";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
-// Parsing every file would take seconds.
+// Walking every file would take a second.
 const MAY_LOG = /[lL]og(ger)?\s*(\??\.\s*(trace|debug|info|warn|error|fatal|child)\b|(\?\.)?\[)/;
 const EVENT = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
@@ -76,22 +76,23 @@ function findLogLines(repository: Repository): Found {
   const found = repository.files
     .filter((file) => isCode(file) && /^(src|packages)\//.test(file) && !/\.(test|bench)\.ts$/.test(file))
     .filter((file) => MAY_LOG.test(repository.text(file)))
-    .map((file) => findInFile(file, repository.text(file)));
+    .map((file) => findInFile(file, repository.source(file)));
   return {
     lines: found.flatMap(({ lines }) => lines),
     violations: found.flatMap(({ violations }) => violations),
   };
 }
 
-function findInFile(file: string, text: string): Found {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+function findInFile(file: string, source: ts.SourceFile): Found {
   const lines: LogLine[] = [];
   const violations: Violation[] = [];
   const visit = (node: ts.Node): void => {
     const result = readNode(node, file.split("/")[1] ?? "");
-    const at = { file, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 };
-    if (typeof result === "string") violations.push({ ...at, message: result });
-    else if (result) lines.push({ ...at, ...result });
+    if (result !== null) {
+      const at = { file, line: lineAt(source, node.getStart()) };
+      if (typeof result === "string") violations.push({ ...at, message: result });
+      else lines.push({ ...at, ...result });
+    }
     ts.forEachChild(node, visit);
   };
   visit(source);

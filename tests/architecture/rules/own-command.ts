@@ -10,22 +10,16 @@ const LEFT_OUT = /^tests\/architecture\/(rules\/own-command|architecture\.test)\
 const BY_NAME =
   /\b(?:npx|bunx|npm (?:exec|x)|(?:pnpm|yarn|bun)\s+(?:dlx|x|exec)|(?:npm|pnpm|yarn|bun) (?:i|install|add))(?:\s+-\S*)*\s+sextant\b/;
 
+const MESSAGE = "runs another author's package outside the clone; write node bin/sextant.mjs";
+
 export const ownCommand: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => CHECKED.test(file) && !LEFT_OUT.test(file))
+    // Most files do not have the name at all.
+    .filter((file) => BY_NAME.test(repository.text(file)))
     .flatMap((file) =>
       repository
         .text(file)
         .split("\n")
-        .flatMap((text, index) =>
-          BY_NAME.test(text)
-            ? [
-                {
-                  file,
-                  line: index + 1,
-                  message: "runs another author's package outside the clone; write node bin/sextant.mjs",
-                },
-              ]
-            : [],
-        ),
+        .flatMap((text, index) => (BY_NAME.test(text) ? [{ file, line: index + 1, message: MESSAGE }] : [])),
     );

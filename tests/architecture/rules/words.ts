@@ -1,5 +1,5 @@
 // Plain English and the field's own words: texts and identifiers use the established term.
-import type { RepositoryRule } from "../repository.ts";
+import type { RepositoryRule, Violation } from "../repository.ts";
 
 /** What is not written, and what to write instead. Identifiers are split into their words before they are compared. */
 const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
@@ -37,22 +37,24 @@ const EXEMPT: readonly (readonly [files: RegExp, words: RegExp])[] = [
   [/^docs\/(api|protocol)\.md$/, /.*/],
 ];
 
+// Few files have any of the words: one pattern rules out most files.
+const ANY_WORD = new RegExp(WORDS.map(([pattern]) => pattern.source).join("|"));
+
 export const words: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => CHECKED.test(file) && !LEFT_OUT.test(file))
-    .flatMap((file) =>
-      repository
-        .text(file)
-        .split("\n")
-        .flatMap((text, index) => {
-          const plain = splitIdentifiers(text);
-          return WORDS.flatMap(([pattern, instead]) => {
-            const found = pattern.exec(plain)?.[0];
-            if (found === undefined || isExempt(file, found)) return [];
-            return [{ file, line: index + 1, message: `says "${found}"; write ${instead}` }];
-          });
-        }),
-    );
+    .flatMap((file) => findInFile(file, splitIdentifiers(repository.text(file))));
+
+function findInFile(file: string, plain: string): Violation[] {
+  if (!ANY_WORD.test(plain)) return [];
+  return plain.split("\n").flatMap((line, index) =>
+    WORDS.flatMap(([pattern, instead]) => {
+      const found = pattern.exec(line)?.[0];
+      if (found === undefined || isExempt(file, found)) return [];
+      return [{ file, line: index + 1, message: `says "${found}"; write ${instead}` }];
+    }),
+  );
+}
 
 function isExempt(file: string, word: string): boolean {
   return EXEMPT.some(([files, words]) => files.test(file) && words.test(word));
