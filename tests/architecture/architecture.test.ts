@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { checkRepository } from "./check-repository.ts";
 import { repositoryFrom } from "./repository.ts";
+import { testTitles } from "./rules/test-titles.ts";
 
 const cli = { "bin/sextant.mjs": '// Starts.\nimport "../src/cli/main.ts";\n' };
 
@@ -396,5 +397,52 @@ describe("checkRepository", () => {
       "package.json:1 declares unread, which nothing imports; remove it [dependencies]",
       "package.json:1 declares @types/ws, which nothing imports; remove it [dependencies]",
     ]);
+  });
+});
+
+describe("testTitles", () => {
+  const titlesOf = (...lines: string[]) =>
+    testTitles(repositoryFrom({ "src/a.test.ts": `// T.\n${lines.join("\n")}\n` })).map(
+      ({ line, message }) => `${line} ${message.split(";")[0]}`,
+    );
+
+  it("finds a title that continues its describe, in every form of a test", () => {
+    const problem = (title: string, word: string) => `has the title "${title}", which begins with "${word}"`;
+    const found = titlesOf(
+      'describe("a quote", () => {',
+      '  it("of another chain is rejected", () => {});',
+      '  it.each([1])("that says %s has no price", () => {});',
+      `  test.each\`a\`(\`with \${a} is cut\`, () => {});`,
+      '  it("are up to date", { timeout: 1 }, () => {});',
+      "});",
+    );
+    expect(found).toEqual([
+      `3 ${problem("of another chain is rejected", "of")}`,
+      `4 ${problem("that says %s has no price", "that")}`,
+      `5 ${problem(`with \${a} is cut`, "with")}`,
+      `6 ${problem("are up to date", "are")}`,
+    ]);
+  });
+
+  it("finds a second test of the same title under one describe, but not under another", () => {
+    const found = titlesOf(
+      'describe("a quote", () => {',
+      '  it("rejects another chain", () => {});',
+      '  it("rejects another chain", () => {});',
+      "});",
+      'describe("a bid", () => it("rejects another chain", () => {}));',
+    );
+    expect(found).toEqual(['4 has the title "rejects another chain" a second time']);
+  });
+
+  it.each([
+    'it("rejects a quote of another chain", () => {});',
+    'it("android opens the link", () => {});',
+    'it("for-await loops end with the stream", () => {});',
+    'describe("of another chain", () => {});',
+    'expect(it).to("of");',
+    'await page.test("of another chain");',
+  ])("accepts %s", (line) => {
+    expect(titlesOf(line)).toEqual([]);
   });
 });
