@@ -11,7 +11,7 @@ import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 import { Receiver } from "./receiver.ts";
-import { WEBHOOK_KEY } from "./webhook-stage.ts";
+import { isDeliveryIdle, WEBHOOK_KEY } from "./webhook-stage.ts";
 
 let index: EventIndex;
 beforeAll(async () => {
@@ -112,6 +112,7 @@ describe("the options of the operator", () => {
     await expect.poll(() => receiver.ids, patiently).toEqual(chainIds());
 
     const sent = receiver.attempts.length;
+    await expect.poll(() => isDeliveryIdle(index.database), patiently).toBe(true);
     await operator.read("--replay", "warehouse", "--from", "genesis");
     await expect.poll(() => receiver.attempts.length - sent, patiently).toBe(3);
     expect(receiver.ids).toEqual(chainIds());

@@ -9,7 +9,14 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { EventIndex, OWNERS } from "../api/events/event-index.ts";
 import { Receiver } from "./receiver.ts";
-import { addWebhook, change, type DeliveringProcess, readWebhook, startDelivering } from "./webhook-stage.ts";
+import {
+  addWebhook,
+  change,
+  type DeliveringProcess,
+  isDeliveryIdle,
+  readWebhook,
+  startDelivering,
+} from "./webhook-stage.ts";
 
 let index: EventIndex;
 beforeAll(async () => {
@@ -173,11 +180,10 @@ describe("events", () => {
     }
     const idOf = new Map(receiver.attempts.map((each) => [each.data.id, each.id]));
     const sent = receiver.attempts.length;
+    await expect.poll(() => isDeliveryIdle(index.database), patiently).toBe(true);
     await change(index.database, id, { action: "replay", position: "genesis" });
     webhooks.onChange();
-    await expect
-      .poll(() => receiver.attempts.length - sent, { ...patiently, timeout: 25_000 })
-      .toBe(index.events().length);
+    await expect.poll(() => receiver.attempts.length - sent, patiently).toBe(index.events().length);
     const replayed = receiver.attempts.slice(sent);
     expect(replayed.map(({ data }) => data.id)).toEqual(chainIds());
     expect(replayed.map((each) => each.id)).toEqual(chainIds().map((each) => idOf.get(each)));

@@ -97,6 +97,14 @@ export async function change(database: Database, id: string, given: WebhookChang
   await changeWebhook(openRecordStore(database), id, given);
 }
 
+/** Whether no process is delivering to any webhook: a replay waits until the lease of one that does has ended. */
+export async function isDeliveryIdle(database: Database): Promise<boolean> {
+  const { rows } = await database.query(
+    "select from webhooks where lease is not null or caught_up_at is null",
+  );
+  return rows.length === 0;
+}
+
 export async function readWebhook(database: Database, id: string) {
   const row = await findWebhook(openRecordStore(database), id);
   if (!row) throw new Error("the webhook is gone");
