@@ -28,7 +28,7 @@ describe("createStartError", () => {
     expect((error.cause as Error).message.split("\n")).toHaveLength(15);
   });
 
-  it("is still one sentence without any output", () => {
+  it("creates one sentence without any output", () => {
     expect(createStartError("started", "/data", "").message).toBe(
       "The embedded database in /data could not be started.",
     );

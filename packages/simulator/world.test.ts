@@ -140,7 +140,7 @@ describe("a scripted world", () => {
 
 describe("a world on a chain that mines by itself", () => {
   it.each([{ name: "at once" }, { name: "on an interval", blockTimeMs: 30 }])(
-    "$name",
+    "keeps the order of tasks on a chain that mines $name",
     async ({ blockTimeMs }) => {
       const chain = await startLocalChain({
         chainId: 31_337,

@@ -26,7 +26,7 @@ async function locate(query: string, target: (origin: string) => string) {
 }
 
 describe("a request by name", () => {
-  it("becomes the same request by address", async () => {
+  it("turns a request by name into the same request by address", async () => {
     const query = "address=alice.eth&chains=base%2Cethereum";
     const { located, origin } = await locate(
       query,
@@ -43,12 +43,12 @@ describe("a request by name", () => {
       "another place",
       (origin: string) => `${origin.replace("127.0.0.1", "localhost")}/portfolio?address=${ADDRESS}`,
     ],
-  ])("is rejected where it leads to %s", async (_, target) => {
+  ])("rejects a name that redirects to %s", async (_, target) => {
     const { located } = await locate("address=alice.eth", target);
     expect(located).toBeInstanceOf(SextantError);
   });
 
-  it("that has an address is not sent at all", async () => {
+  it("sends no lookup for a request that has an address", async () => {
     const { located, requests, origin } = await locate(`address=${ADDRESS}`, () => "/");
     expect([located, requests]).toEqual([`${origin}/portfolio?address=${ADDRESS}`, []]);
   });

@@ -16,26 +16,26 @@ async function call(seen: SeenBlock, headers: Record<string, string>, status = 2
 const show = (seen: SeenBlock, block: string, status?: number) =>
   call(seen, { "x-indexed-block": block }, status);
 
-it("is the highest of those seen, or the caller's own", async () => {
+it("asks for the highest block seen, or for a higher one of the caller", async () => {
   const seen = new SeenBlock();
   expect(seen.raise(undefined)).toBeUndefined();
   for (const block of ["7", "9", "8", "", "-1", "1e9"]) await show(seen, block);
   expect([seen.raise(undefined), seen.raise(5), seen.raise(12n)]).toEqual([9n, 9n, 12n]);
 });
 
-it("is never one that the service would not take", async () => {
+it("never asks for a block that the service would not take", async () => {
   const seen = new SeenBlock();
   for (const digits of [18, 19, 20]) await show(seen, "9".repeat(digits));
   expect(seen.raise(undefined)).toBe(10n ** 18n - 1n);
 });
 
-it("is also seen in the response that there is no such record", async () => {
+it("also sees the block of a 404 response", async () => {
   const seen = new SeenBlock();
   await show(seen, "9", 404);
   expect(seen.raise(undefined)).toBe(9n);
 });
 
-it("goes back to what the service has when that does not come to it, and by no other failure", async () => {
+it("goes back to the service's block when a block does not come, and by no other failure", async () => {
   const seen = new SeenBlock();
   (await show(seen, "9")).onFailure(new SextantError("NOT_FOUND", "There is no such record."));
   expect(seen.raise(undefined)).toBe(9n);
@@ -47,7 +47,7 @@ it("goes back to what the service has when that does not come to it, and by no o
   expect(seen.raise(undefined)).toBeUndefined();
 });
 
-it("stays when the service has it, and not yet the later one that the caller asked for", async () => {
+it("keeps the seen block when only the caller's later one does not come", async () => {
   const seen = new SeenBlock();
   await show(seen, "500");
   const behind = new SextantError("BLOCK_NOT_INDEXED", "The index is at block 501.");

@@ -53,7 +53,7 @@ const write = (journal: FileJournal, id: string) =>
 const ids = async (journal: FileJournal) => (await journal.read()).list().map(({ id }) => id);
 
 describe("a journal file", () => {
-  it("is readable by its owner only, and by the next process", async () => {
+  it("lets only the owner and the next process read the file", async () => {
     await write(open(), "a");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await ids(open())).toEqual(["a"]);
@@ -84,7 +84,7 @@ describe("a journal file", () => {
     }
   });
 
-  it("is rejected with any damaged line, because it may be a signature that was sent", async () => {
+  it("rejects a file with any damaged line, which may be a sent signature", async () => {
     await write(open(), "a");
     for (const damage of [
       "{\n",
@@ -106,7 +106,7 @@ describe("a journal file", () => {
     await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
   });
 
-  it("has on disk what a process left that died before its fsync, before anyone acts on it", async () => {
+  it("syncs what a dead process left unsynced before anyone acts on it", async () => {
     const journal = open();
     await write(journal, "a");
     appendFileSync(file, formatRecord(record("b")));

@@ -7,7 +7,7 @@ import { createGuard } from "./guard.ts";
 const UINT256_MAX = 2n ** 256n - 1n;
 
 describe("an amount", () => {
-  it("is the same after it was written and read", () => {
+  it("reads an amount back as it was written", () => {
     fc.assert(
       fc.property(fc.bigInt(0n, UINT256_MAX), fc.integer({ min: 18, max: 30 }), (units, decimals) => {
         expect(toUnits(formatUnits(units, decimals), decimals, "total")).toBe(units);
@@ -17,13 +17,13 @@ describe("an amount", () => {
   });
 
   it.each(["", "-1", "1.", ".5", "01", "1e3", "0x1", "1,5", "0.0000001", " 1", "NaN"])(
-    "is not %j",
+    "rejects %j as an amount",
     (text) => {
       expect(() => toUnits(text, 6, "perDay")).toThrow("guard.perDay must be");
     },
   );
 
-  it("is checked when the client is created, with the token", () => {
+  it("checks amounts and the token when the client is created", () => {
     expect(() => createGuard({ perDay: "0.0000001" }, "https://a.example")).toThrow("guard.perDay");
     expect(() => createGuard({ total: -1n }, "https://a.example")).toThrow("guard.total");
     expect(() => createGuard({ network: "eip155:1" }, "https://a.example")).toThrow("guard.asset");
@@ -47,7 +47,7 @@ describe("an amount", () => {
     ["payees", ["0x1234"]],
     ["origin", "portfolio.example"],
     ["node", "base"],
-  ])("is not guarded by %s %j, which would switch a rule off", (name, value) => {
+  ])("rejects a guard with %s %j, which would switch a rule off", (name, value) => {
     const create = () => createGuard({ [name]: value }, "https://a.example");
     expect(create).toThrow(expect.objectContaining({ name: "SextantError", code: "NOT_CONFIGURED" }));
     expect(create).toThrow(`guard.${name}`);

@@ -147,12 +147,12 @@ describe("a hostile server", () => {
     return { error, signed: payer.signed, payments: await sextant.payments.list() };
   }
 
-  it("that is not hostile is paid, so that the corpus fails for its own reasons", async () => {
+  it("pays honest terms, so that the corpus fails for its own reasons", async () => {
     const { error, signed } = await attempt((_, response) => requirePayment(response));
     expect([error, signed]).toEqual([null, 1]);
   });
 
-  it.each(Object.entries(TERMS_CORPUS))("with %s gets no signature", async (_name, listener) => {
+  it.each(Object.entries(TERMS_CORPUS))("signs nothing for terms with %s", async (_name, listener) => {
     const before = service.received.length;
     const { error, signed, payments } = await attempt(listener);
     expect(error).toMatchObject({ name: "SextantError", charged: "no", retry: "never" });
@@ -160,20 +160,26 @@ describe("a hostile server", () => {
     expect([signed, payments, service.received.length - before]).toEqual([0, [], 0]);
   });
 
-  it.each(Object.entries(RESPONSE_CORPUS))("with %s gets no signature", async (_name, listener) => {
-    const before = service.received.length;
-    const { error, signed, payments } = await attempt(listener);
-    expect(error).toMatchObject({ name: "SextantError", charged: "no" });
-    expect([signed, payments, service.received.length - before]).toEqual([0, [], 0]);
-  });
+  it.each(Object.entries(RESPONSE_CORPUS))(
+    "signs nothing after a response with %s",
+    async (_name, listener) => {
+      const before = service.received.length;
+      const { error, signed, payments } = await attempt(listener);
+      expect(error).toMatchObject({ name: "SextantError", charged: "no" });
+      expect([signed, payments, service.received.length - before]).toEqual([0, [], 0]);
+    },
+  );
 
-  it.each(Object.entries(SLOW_CORPUS))("with %s gets no signature", async (_name, listener) => {
-    const { error, signed, payments } = await attempt(listener, 300);
-    expect(error).toMatchObject({ code: "UNREACHABLE", charged: "no" });
-    expect([signed, payments]).toEqual([0, []]);
-  });
+  it.each(Object.entries(SLOW_CORPUS))(
+    "gives up in time on %s, and signs nothing",
+    async (_name, listener) => {
+      const { error, signed, payments } = await attempt(listener, 300);
+      expect(error).toMatchObject({ code: "UNREACHABLE", charged: "no" });
+      expect([signed, payments]).toEqual([0, []]);
+    },
+  );
 
-  it("gets no signature on another origin than the pinned one, or without encryption", async () => {
+  it("signs nothing for another origin than the pinned one, or without encryption", async () => {
     service.onUnpaid = (_, response) => requirePayment(response);
     const payer = createCountingPayer();
     const request = { address: ADDRESS };
@@ -191,7 +197,7 @@ describe("a hostile server", () => {
     expect(payer.signed).toBe(0);
   });
 
-  it("gets no signature by a redirect that the caller's own fetch has followed", async () => {
+  it("signs nothing after a redirect that the caller's own fetch has followed", async () => {
     const other = await startScriptedService();
     service.onUnpaid = (request, response) =>
       response.writeHead(302, { location: `${other.url}${request.url}` }).end();
@@ -203,7 +209,7 @@ describe("a hostile server", () => {
     await other.stop();
   });
 
-  it("cannot change the payee after the first payment", async () => {
+  it("rejects a server that changes the payee after the first payment", async () => {
     const payer = createCountingPayer();
     const guard = { ...GUARD, payees: "first" } as const;
     const sextant = createSextant({ portfolio: service.url, payer, guard, journal: createMemoryJournal() });
@@ -214,7 +220,7 @@ describe("a hostile server", () => {
     expect(payer.signed).toBe(1);
   });
 
-  it("is paid on none of its ways to pay but the allowed one", async () => {
+  it("pays on the allowed one of several ways to pay", async () => {
     const { error } = await attempt(offers([null, { ...TERMS, payTo: OTHER }, { ...TERMS, amount: "9000" }]));
     expect(error).toBeNull();
     const sent = JSON.parse(Buffer.from(service.received.at(-1) ?? "", "base64").toString());

@@ -49,7 +49,7 @@ const errorOf = (promise: Promise<unknown>) =>
   );
 
 describe("a response to a signature", () => {
-  it("that delivers ends the payment, and the next call signs again", async () => {
+  it("ends the payment with a delivered response, and the next call signs again", async () => {
     service.onPaid = deliver;
     const { data, receipt } = await sextant.getPortfolio(REQUEST);
     expect(data).toEqual({ ok: true });
@@ -82,7 +82,7 @@ describe("a response to a signature", () => {
   };
 
   it.each(Object.entries(OPEN))(
-    "%s leaves it open: the same signature is sent until it is paid",
+    "%s leaves a payment open: the same signature is sent until it is paid",
     async (_name, row) => {
       const [listener, charged, retry] = row;
       service.onPaid = listener;
@@ -100,7 +100,7 @@ describe("a response to a signature", () => {
     },
   );
 
-  it("that does not come in time leaves it open", async () => {
+  it("leaves a payment open whose response does not come in time", async () => {
     service.onPaid = () => undefined;
     const hasty = createSextant({ ...options, timeoutMs: 300 });
     await hasty.quote(REQUEST).catch(() => undefined);
@@ -113,7 +113,7 @@ describe("a response to a signature", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
-  it("402 ends it without a charge; its amount stays reserved, so that a liar gets no more than the budget", async () => {
+  it("402 ends a payment without a charge; its amount stays reserved, so that a liar gets no more than the budget", async () => {
     service.onPaid = (_, response) => requirePayment(response);
     const guard = { ...GUARD, total: "0.03" };
     const limited = createSextant({ portfolio: service.url, payer, guard, attemptsMax: 2 });
@@ -133,7 +133,7 @@ describe("a response to a signature", () => {
     expect(payer.signed).toBe(3);
   });
 
-  it("409 ends it and counts as spent", async () => {
+  it("409 ends a payment and counts as spent", async () => {
     service.onPaid = fail(409, "PAYMENT_CONFLICT");
     expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
       charged: "unknown",
@@ -208,7 +208,7 @@ describe("the request before a signature", () => {
   };
 
   describe.each(Object.entries(ACTIONS))("of a %s", (_action, act) => {
-    it.each(Object.entries(FAULTS))("is repeated after %s", async (_name, fault) => {
+    it.each(Object.entries(FAULTS))("repeats an unpaid request after %s", async (_name, fault) => {
       service.onPaid = deliver;
       let requests = 0;
       service.onUnpaid = (request, response) => {
@@ -219,7 +219,7 @@ describe("the request before a signature", () => {
       expect(requests).toBe(2);
     });
 
-    it("is sent at most attemptsMax times, and once where a repetition cannot help", async () => {
+    it("sends an unpaid request at most attemptsMax times, and once if repeating cannot help", async () => {
       for (const [fault, most] of [
         [fail(503, "OVERLOADED"), 2],
         [fail(400, "INPUT_INVALID"), 1],
@@ -238,7 +238,7 @@ describe("the request before a signature", () => {
 });
 
 describe("a signature", () => {
-  it("is durable in the journal, alone among all users, before the service gets it", async () => {
+  it("writes a signature durably, under the journal's lock, before the service gets it", async () => {
     const events: string[] = [];
     const inner = createMemoryJournal();
     const journal: Journal = {
@@ -263,7 +263,7 @@ describe("a signature", () => {
     expect(events).toEqual([...written, "received", "locked", "paid", "unlocked"]);
   });
 
-  it("is not sent by a second call while the first is still writing it to disk", async () => {
+  it("a second call does not send a signature that the first is still writing to disk", async () => {
     const events: string[] = [];
     const inner = createMemoryJournal();
     let onWritten = () => undefined as unknown;
@@ -292,7 +292,7 @@ describe("a signature", () => {
     expect([events.slice(0, 2), payer.signed]).toEqual([["on disk", "received"], 1]);
   });
 
-  it("is not made for a caller who has left while it waited for the journal", async () => {
+  it("signs nothing for a caller who has left while it waited for the journal", async () => {
     const controller = new AbortController();
     const inner = createMemoryJournal();
     const journal: Journal = {
@@ -310,7 +310,7 @@ describe("a signature", () => {
 });
 
 describe("a named purchase", () => {
-  it("is bought once, and each call gets its response", async () => {
+  it("buys a named purchase once, and each call gets its response", async () => {
     service.onPaid = deliver;
     const monday = { purchase: "monday" };
     const all = await Promise.all([1, 2, 3].map(() => sextant.getPortfolio(REQUEST, monday)));
@@ -321,7 +321,7 @@ describe("a named purchase", () => {
     expect(payer.signed).toBe(2);
   });
 
-  it("is not bought again when the service no longer has its response", async () => {
+  it("does not buy a named purchase again when the service no longer has its response", async () => {
     service.onPaid = deliver;
     await sextant.getPortfolio(REQUEST, { purchase: "monday" });
     for (const listener of [fail(409, "PAYMENT_CONFLICT"), fail(402, "PAYMENT_REQUIRED")]) {
@@ -332,7 +332,7 @@ describe("a named purchase", () => {
     expect(payer.signed).toBe(1);
   });
 
-  it("is not bought again after a conflict, which may have been charged", async () => {
+  it("does not buy a named purchase again after a conflict, which may have been charged", async () => {
     for (const listener of [fail(409, "PAYMENT_CONFLICT"), fail(402, "PAYMENT_REQUIRED")]) {
       service.onPaid = listener;
       const error = await errorOf(sextant.getPortfolio(REQUEST, { purchase: "monday" }));
@@ -345,7 +345,7 @@ describe("a named purchase", () => {
 });
 
 describe("payments", () => {
-  it("recover sends open signatures again, replay gets a paid response once more", async () => {
+  it("payments.recover sends open signatures again, and replay gets a paid response once more", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));
     expect(await sextant.payments.recover()).toMatchObject([{ result: null, error: { charged: "unknown" } }]);
@@ -361,7 +361,7 @@ describe("payments", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
-  it("are recovered, and their responses returned, also when the node for releases fails", async () => {
+  it("recovers payments and their responses, also when the node for releases fails", async () => {
     service.onPaid = (_, response) => requirePayment(response);
     const guard = { ...GUARD, node: "http://127.0.0.1:9" };
     const failing = createSextant({ ...options, guard });
@@ -376,7 +376,7 @@ describe("payments", () => {
     ]);
   });
 
-  it("are left open by a recovery that is ended, and none is sent after that", async () => {
+  it("leaves payments open when a recovery is aborted, and sends none after that", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     for (const purchase of ["one", "two"]) await errorOf(sextant.getPortfolio(REQUEST, { purchase }));
     const before = service.received.length;
@@ -396,7 +396,7 @@ describe("payments", () => {
     expect(payer.signed).toBe(2);
   });
 
-  it("of another service in the same journal stay open, are sent nowhere, and hold up no other", async () => {
+  it("leaves payments of another service in the same journal open, and sends them nowhere", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));
     const other = await startScriptedService();
@@ -416,7 +416,7 @@ describe("payments", () => {
     }
   });
 
-  it("say what was charged when the outcome cannot be written down", async () => {
+  it("reports what was charged when the outcome cannot be written down", async () => {
     const inner = createMemoryJournal();
     const full = new SextantError("JOURNAL_UNAVAILABLE", "The disk is full.");
     const journal: Journal = {
@@ -445,7 +445,7 @@ describe("payments", () => {
     expect(payer.signed).toBe(1);
   });
 
-  it("never show a signature, and no error does", async () => {
+  it("shows no signature in listed payments and errors", async () => {
     service.onPaid = fail(500, "INTERNAL");
     const error = await errorOf(sextant.getPortfolio(REQUEST));
     const [signature = "?"] = service.received;
@@ -455,7 +455,7 @@ describe("payments", () => {
     expect(shown).not.toContain(signature.slice(0, 40));
   });
 
-  it("stay open when the caller aborts, and are not signed again", async () => {
+  it("leaves a payment open when the caller aborts, and does not sign again", async () => {
     const controller = new AbortController();
     service.onPaid = () => controller.abort();
     const error = await errorOf(sextant.getPortfolio(REQUEST, { signal: controller.signal }));
@@ -465,7 +465,7 @@ describe("payments", () => {
     expect(payer.signed).toBe(1);
   });
 
-  it("are not made when the account does not sign", async () => {
+  it("records no payment when the account does not sign", async () => {
     payer.signTypedData = () => Promise.reject(new Error("The user said no."));
     expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
       code: "SIGNING_FAILED",

@@ -83,7 +83,7 @@ it("later reads ask for the newest block that it has shown, also after the undo 
 });
 
 describe("a connection that ends", () => {
-  it("is opened again from the last cursor, after what the service asks for", async () => {
+  it("reconnects from the last cursor, after the time that the service asks for", async () => {
     const { requests, sextant } = await serve(
       (response) => {
         begin(response, `retry: 120\n\n${format(null, event("a"))}${format("progress", progress("b"))}`);
@@ -106,7 +106,7 @@ describe("a connection that ends", () => {
     for (const waitMs of waits) expect(waitMs).toBeLessThanOrEqual(180);
   });
 
-  it("is opened again where it is silent", async () => {
+  it("reconnects if the connection is silent", async () => {
     const { requests, sextant } = await serve(
       (response) => begin(response, `retry: 1\n\n${format(null, event("a"))}`),
       (response) => begin(response, format(null, event("b"))),
@@ -131,7 +131,7 @@ describe("a connection that ends", () => {
     expect([found, requests.length]).toEqual([["a", "b"], 1]);
   });
 
-  it("is waited for longer each time, as long as the service is away, and never too long", async () => {
+  it("doubles the wait each time while the service is away, at least 100 ms", async () => {
     let left = 4;
     const { sextant } = await serve(
       (response) => {
@@ -154,7 +154,7 @@ describe("a connection that ends", () => {
     }
   });
 
-  it("is waited for a minute at most", async () => {
+  it("waits a minute at most before it reconnects", async () => {
     const { sextant } = await serve((response) => {
       begin(response, `retry: 999999999\n\n${format(null, event("a"))}`);
       response.end();
@@ -201,7 +201,7 @@ describe("the caller", () => {
   it.each<[string, Parameters<ReturnType<typeof createSextant>["watch"]>]>([
     ["two finalities", [{}, { finalized: true, finality: "instant" } as WatchOptions]],
     ["no type at all", [{ type: [] }]],
-  ])("is stopped before anything is sent: %s", async (_what, given) => {
+  ])("rejects a watch before anything is sent: %s", async (_what, given) => {
     const { sextant, requests } = await serve((response) => response.end());
     await expect(sextant.watch(...given).next()).rejects.toMatchObject({ code: "INPUT_INVALID" });
     expect(requests).toEqual([]);
@@ -274,21 +274,21 @@ describe("what cannot get better", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("is a service that was never there", async () => {
+  it("fails for a service that was never there", async () => {
     const { sextant, requests } = await serve((response) => response.destroy());
     await expect(sextant.watch().next()).rejects.toMatchObject({ code: "UNREACHABLE" });
     expect(requests).toHaveLength(2);
   });
 
   it.each([1, "rows", {}, [1], [null], [{ table: "intents", key: {}, before: null, after: null }]])(
-    "is an event with rows that are none: %j",
+    "fails for an event with invalid rows: %j",
     async (rows) => {
       const { sextant } = await serve((response) => begin(response, format(null, { ...event("a"), rows })));
       await expect(sextant.watch().next()).rejects.toMatchObject({ code: "RESPONSE_INVALID" });
     },
   );
 
-  it("is an event without the rows that were asked for", async () => {
+  it("fails for an event without the rows that were asked for", async () => {
     const { sextant } = await serve((response) => begin(response, format(null, event("a"))));
     await expect(sextant.watch({}, { include: "rows" }).next()).rejects.toMatchObject({
       code: "RESPONSE_INVALID",
@@ -296,7 +296,7 @@ describe("what cannot get better", () => {
     });
   });
 
-  it("is an undo of what is final", async () => {
+  it("fails for an undo of events that are final", async () => {
     const { sextant } = await serve((response) => begin(response, format("undo", undo("a"))));
     await expect(sextant.watch({}, { finalized: true }).next()).rejects.toMatchObject({
       code: "RESPONSE_INVALID",

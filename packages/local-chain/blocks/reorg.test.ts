@@ -24,7 +24,7 @@ const balanceOf = async (chain: LocalChain, address: string) =>
   BigInt((await chain.request("eth_getBalance", [address, "latest"])) as string);
 
 describe("a reorg", () => {
-  it.each([1, 2, 5])("of depth %i that keeps nothing replaces exactly those blocks", async (depth) => {
+  it.each([1, 2, 5])("replaces exactly the last %i blocks in a reorg that keeps nothing", async (depth) => {
     const chain = await startTestChain();
     for (let value = 1; value <= 6; value += 1) await emitLog(chain, value);
     const before = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => readRpcBlock(chain, BigInt(number))));
