@@ -8,12 +8,12 @@ const total = (deployments: number) => {
 };
 
 describe("the connections of several deployments", () => {
-  it("are as many as without others while there is room", () => {
+  it("gives three deployments as many connections as one alone", () => {
     expect(shareConnections(1)).toEqual({ quick: 4, slow: 2, history: 2 });
     expect(shareConnections(3)).toEqual(shareConnections(1));
   });
 
-  it("stay within one limit up to ten, and are one of each kind beyond it", () => {
+  it("keeps up to ten deployments within 30 connections, and gives fifty one of each kind", () => {
     for (let deployments = 1; deployments <= 10; deployments += 1) {
       expect([deployments, total(deployments) <= 30]).toEqual([deployments, true]);
     }

@@ -223,7 +223,7 @@ describe("fetching", () => {
     );
   });
 
-  it("is immutable in caches and never sniffed", async () => {
+  it("serves a document as immutable, with its hash as ETag and without sniffing", async () => {
     await publish("Catalog", { catalog_json: '"<script>"' });
     const { headers } = await fetchByHash("getCatalog", hashOf('"<script>"'));
     expect(headers).toEqual({

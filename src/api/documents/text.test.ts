@@ -27,7 +27,7 @@ describe("the text of a document", () => {
     expect(read.hash).not.toBe(keccak256(stringToBytes(JSON.stringify(JSON.parse(odd)))));
   });
 
-  it("is hashed and measured as UTF-8", () => {
+  it("hashes and measures a document's text as UTF-8", () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: "grapheme" }), (json) => {
         const { text, hash, size } = parseDocumentText(json, "catalog_json");
@@ -38,13 +38,13 @@ describe("the text of a document", () => {
   });
 
   it.each(["null", "0", '""', "[]", nested(DOCUMENT_DEPTH_MAX), `[${"[],".repeat(40_000)}[]]`])(
-    "may be any JSON value (%#)",
+    "accepts any JSON value as a document (%#)",
     (text) => {
       expect(code(text)).toBe("accepted");
     },
   );
 
-  it.each([DOCUMENT_DEPTH_MAX + 1, 60_000])("is rejected with %d nested levels", (depth) => {
+  it.each([DOCUMENT_DEPTH_MAX + 1, 60_000])("rejects a document with %d nested levels", (depth) => {
     expect(code(nested(depth))).toBe("INPUT_INVALID");
     expect(() => parseDocumentText(nested(depth), "catalog_json")).toThrow(
       "catalog_json is nested deeper than 64 levels.",
@@ -66,11 +66,11 @@ describe("the text of a document", () => {
     '"\t"',
     undefined,
     { a: 1 },
-  ])("must be JSON (%#)", (text) => {
+  ])("rejects a document that is not JSON (%#)", (text) => {
     expect(code(text)).toBe("INPUT_INVALID");
   });
 
-  it("has at most 128 KiB, counted in bytes", () => {
+  it("rejects a document above 128 KiB, counted in bytes", () => {
     const filled = (unit: string, bytes: number) => `"${unit.repeat((bytes - 2) / Buffer.byteLength(unit))}"`;
     expect(code(filled("a", DOCUMENT_BYTES_MAX))).toBe("accepted");
     expect(code(filled("a", DOCUMENT_BYTES_MAX + 1))).toBe("BODY_TOO_LARGE");

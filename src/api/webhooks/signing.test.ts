@@ -28,27 +28,27 @@ function verifyAsymmetric(headers: ReturnType<typeof sign>, publicKey: string): 
 }
 
 describe("a signature", () => {
-  it("is accepted by the reference library", () => {
+  it("signs so that the reference library accepts the message, and no changed one", () => {
     const headers = sign("wh_a", 1);
     expect(new ReferenceWebhook(signer.secretOf("wh_a", 1)).verify(body, headers)).toEqual(JSON.parse(body));
     const changed = { ...headers, "webhook-id": "msg_2" };
     expect(() => new ReferenceWebhook(signer.secretOf("wh_a", 1)).verify(body, changed)).toThrow();
   });
 
-  it("is accepted with the public key", () => {
+  it("signs so that only the webhook's public key verifies the message", () => {
     expect(signer.publicKeyOf("wh_a", 1)).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
     expect(verifyAsymmetric(sign("wh_a", 1), signer.publicKeyOf("wh_a", 1))).toBe(true);
     expect(verifyAsymmetric(sign("wh_a", 1), signer.publicKeyOf("wh_b", 1))).toBe(false);
   });
 
-  it("is by the keys of its webhook and its generation alone", () => {
+  it("does not sign with the keys of another webhook or generation", () => {
     const headers = sign("wh_a", 2);
     for (const secret of [signer.secretOf("wh_a", 1), signer.secretOf("wh_b", 2)]) {
       expect(() => new ReferenceWebhook(secret).verify(body, headers)).toThrow();
     }
   });
 
-  it("is by the old and the new keys while both are valid", () => {
+  it("signs with the old and the new keys while both are valid", () => {
     const headers = sign("wh_a", 2, true);
     expect(headers["webhook-signature"].split(" ").map((each) => each.split(",")[0])).toEqual([
       "v1",

@@ -169,7 +169,7 @@ describe("versions", () => {
     );
   };
 
-  it("must increase strictly", async () => {
+  it("rejects a version that is not higher than the last one", async () => {
     expect(await claim(5n)).toBe("claimed");
     const replayed =
       "WRITE_REPLAYED x-write-version must be higher than 5, the last version used for /intents/7/metadata.";
@@ -178,19 +178,19 @@ describe("versions", () => {
     expect(await claim(2n ** 64n - 1n)).toBe("claimed");
   });
 
-  it("are independent per resource and per signer", async () => {
+  it("counts versions separately per resource and per signer", async () => {
     expect(await claim(2n ** 64n - 1n, { signer: otherAccount })).toBe("claimed");
     expect(await claim(1n)).toBe("claimed");
     expect(await claim(1n, {}, reservationWriteSubject(`0x${"01".repeat(32)}`))).toBe("claimed");
   });
 
-  it("are claimed once when used concurrently", async () => {
+  it("claims a version once when it is used concurrently", async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => claim(9n)));
     expect(outcomes.filter((each) => each === "claimed")).toHaveLength(1);
     expect(outcomes.filter((each) => each.startsWith("WRITE_REPLAYED"))).toHaveLength(11);
   });
 
-  it("are released when the write rolls back", async () => {
+  it("releases a version when the write rolls back", async () => {
     const { claimVersion } = await authority.authorize(await request({ version: 3n }), subject, address);
     const failing = store.write(CHANGE, async (rows) => {
       await claimVersion(rows);
@@ -202,7 +202,7 @@ describe("versions", () => {
 });
 
 describe("open writes", () => {
-  it("need no signature", async () => {
+  it("authorizes an open write without a signature", async () => {
     expect(await outcome({ headers: {}, rawBody: Buffer.alloc(0) }, openWriteAuthority)).toBe(
       "authorized null",
     );

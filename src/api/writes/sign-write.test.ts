@@ -35,7 +35,7 @@ describe("a signed write", () => {
     expect(bytes).toEqual(headers);
   });
 
-  it("is hashed as EIP-712 specifies", () => {
+  it("hashes a write as EIP-712 specifies", () => {
     const hash = (text: string) => keccak256(stringToHex(text));
     const type =
       "Write(string audience,string action,string resource,bytes32 contentHash,uint64 version,uint64 deadline)";

@@ -34,7 +34,7 @@ const code = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe("an account without code", () => {
-  it("is recovered from its signature", async () => {
+  it("recovers an account without code from its signature", async () => {
     const signature = await signed();
     expect(await recoverSigner(digest, signature)).toBe(account);
     await requireSignature(noCode, account, { digest, signature, expected });
@@ -89,7 +89,7 @@ describe("an account with code", () => {
     ["returns four bytes only", "0x1626ba7e", "WRITE_UNAUTHENTICATED"],
     ["returns true", `0x${"00".repeat(31)}01`, "WRITE_UNAUTHENTICATED"],
     ["returns nonzero bytes after the selector", `0x1626ba7e${"00".repeat(27)}01`, "WRITE_UNAUTHENTICATED"],
-  ])("%s", async (_name, returned, outcome) => {
+  ])("decides by the code of an account that %s, not by its key", async (_name, returned, outcome) => {
     // Valid by ECDSA, which must not be a fallback.
     const signature = await signed();
     expect(await code(requireSignature(contract(returned), account, { digest, signature, expected }))).toBe(
