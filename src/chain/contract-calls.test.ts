@@ -37,7 +37,7 @@ async function through(...injections: (NodeFaultInjection | null)[]) {
 }
 
 describe("transactions", () => {
-  it("are read by hash with their calldata and block", async () => {
+  it("reads transactions by hash with their calldata and block", async () => {
     const hashes = [await emitLog(chain, 1), await emitLog(chain, 2)];
     const rpc = await through({ kind: "reversed" });
     const found = await readTransactions(rpc, [...hashes, hashes[0] as Hex]);
@@ -52,7 +52,7 @@ describe("transactions", () => {
     });
   });
 
-  it("that no node has are missing, and wrong results are requested again", async () => {
+  it("requests wrong transactions again, and reports one that no node has as missing", async () => {
     const hash = await emitLog(chain, 3);
     const rpc = await through({ kind: "null-result" }, { kind: "garbage" });
     expect((await readTransactions(rpc, [hash])).get(hash)?.input).toBe(encodeTopic(3));
@@ -63,7 +63,7 @@ describe("transactions", () => {
 });
 
 describe("contract calls", () => {
-  it("return results in order, at their block, with reverts as values", async () => {
+  it("returns call results in order, at their block, with reverts as values", async () => {
     await chain.mine(3);
     const rpc = await through({ kind: "reversed" });
     const block = await readHeader(rpc, 1);
@@ -78,7 +78,7 @@ describe("contract calls", () => {
     ).toEqual([{ ok: encodeTopic(2) }, { reverted: word }, { ok: encodeTopic(1) }, { ok: "0x" }]);
   });
 
-  it("at a block that is not there are a failure, not a revert", async () => {
+  it("fails a call at a missing block, instead of reporting a revert", async () => {
     const rpc = await through();
     const failed = callContracts(rpc, [{ to: CLOCK, data: "0x", block: 99_999 }]);
     await expect(failed).rejects.toMatchObject({ code: "BLOCK_MISSING" });

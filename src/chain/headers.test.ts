@@ -26,7 +26,7 @@ async function through(...injections: (NodeFaultInjection | null)[]) {
 }
 
 describe("a header", () => {
-  it("is read by number, by tag and by hash", async () => {
+  it("reads a header by number, by tag and by hash", async () => {
     const { rpc } = await through();
     const latest = await readHeader(rpc, "latest");
     expect(latest.number).toBe(12);
@@ -35,7 +35,7 @@ describe("a header", () => {
     expect((await readHeader(rpc, 11)).hash).toBe(latest.parentHash);
   });
 
-  it("that does not exist is missing, which may change", async () => {
+  it("reports a header that does not exist as missing, to be retried", async () => {
     const { rpc } = await through();
     await expect(readHeader(rpc, 99)).rejects.toMatchObject({
       code: "BLOCK_MISSING",
@@ -45,7 +45,7 @@ describe("a header", () => {
     await expect(readHeaderByHash(rpc, `0x${"12".repeat(32)}`)).rejects.toMatchObject({ kind: "missing" });
   });
 
-  it("of another block is not taken", async () => {
+  it("requests a header again if the node sends that of another block", async () => {
     const { rpc, node } = await through(
       { kind: "other-block" },
       { kind: "garbage" },
@@ -61,7 +61,7 @@ describe("a header", () => {
 });
 
 describe("headers", () => {
-  it("come in the order of the numbers, from one batch", async () => {
+  it("reads headers in the requested order, from one batch", async () => {
     const { rpc, node } = await through();
     const headers = await readHeaders(rpc, [7, 3, 4, 7]);
     expect(headers.map((header) => header.number)).toEqual([7, 3, 4, 7]);
@@ -69,14 +69,14 @@ describe("headers", () => {
     expect(await readHeaders(rpc, [])).toEqual([]);
   });
 
-  it("that are not linked to their neighbours are read again", async () => {
+  it("reads headers again that are not linked to their neighbours", async () => {
     const { rpc, node } = await through({ kind: "wrong-hash" });
     const headers = await readHeaders(rpc, [1, 2, 3]);
     expect(headers).toEqual(await Promise.all([1, 2, 3].map((number) => readHeader(rpc, number))));
     expect(node.requests.length).toBeGreaterThan(4);
   });
 
-  it("of which one is missing are missing", async () => {
+  it("reports missing headers if one of several is missing", async () => {
     const { rpc } = await through();
     await expect(readHeaders(rpc, [11, 12, 13])).rejects.toMatchObject({ kind: "missing" });
   });

@@ -57,20 +57,20 @@ async function callAt(number: number, to: Hex = CLOCK) {
 const numberOf = (result: Hex | null | undefined) => (result ? Number(result) : null);
 
 describe("calls at their block", () => {
-  it("see the state of that block, each its own", async () => {
+  it("makes each call at the state of its own block", async () => {
     const calls = [await callAt(150), await callAt(20), await callAt(20, REVERTER)];
     const results = await callAtBlocks(rpcTo(chain.rpcUrl), calls);
     expect(results.map(numberOf)).toEqual([150, 20, null]);
   });
 
-  it("have no result where the only node dropped the state, and are made once", async () => {
+  it("has no result if the only node dropped the state, and calls once", async () => {
     const { rpc, calls: made } = createTestRpc([await pruned()]);
     const results = await callAtBlocks(rpc, [await callAt(150), await callAt(20)]);
     expect(results.map(numberOf)).toEqual([150, null]);
     expect(made.filter(({ method }) => method === "eth_call")).toHaveLength(2);
   });
 
-  it("are made on the next node where the first one dropped the state", async () => {
+  it("calls the next node if the first one dropped the state", async () => {
     const results = await callAtBlocks(rpcTo(await pruned(), chain.rpcUrl), [
       await callAt(150),
       await callAt(20),
@@ -78,21 +78,21 @@ describe("calls at their block", () => {
     expect(results.map(numberOf)).toEqual([150, 20]);
   });
 
-  it("are made on the next node where the first one responds with nothing", async () => {
+  it("calls the next node if the first one responds with nothing", async () => {
     const first = await pruned({ onDroppedState: () => "0x" });
     const calls = [await callAt(150), await callAt(20)];
     expect((await callAtBlocks(rpcTo(first, chain.rpcUrl), calls)).map(numberOf)).toEqual([150, 20]);
     expect((await callAtBlocks(rpcTo(first), calls)).map(numberOf)).toEqual([150, null]);
   });
 
-  it("do not depend on a node that is down where another one has the state", async () => {
+  it("calls succeed with a node down if another one has the state", async () => {
     const down = await failing({ kind: "reset" });
     const calls = [await callAt(150), await callAt(20)];
     expect((await callAtBlocks(rpcTo(down, chain.rpcUrl), calls)).map(numberOf)).toEqual([150, 20]);
     expect((await callAtBlocks(rpcTo(await pruned(), down), calls.slice(0, 1))).map(numberOf)).toEqual([150]);
   });
 
-  it("fail while a node is down that may have the state, also when it rests", async () => {
+  it("calls fail while a node is down that may have the state, also when it cools down", async () => {
     const rpc = rpcTo(await pruned(), await failing({ kind: "reset" }));
     const calls = [await callAt(150), await callAt(20)];
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
@@ -100,7 +100,7 @@ describe("calls at their block", () => {
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
   });
 
-  it("do not wait for a node that rejects our key", async () => {
+  it("calls do not wait for a node that rejects our key", async () => {
     const rpc = rpcTo(await pruned(), await failing({ kind: "status", status: 401 }));
     const calls = [await callAt(150), await callAt(20)];
     for (const _ of ["requested", "cooling down"]) {
@@ -108,7 +108,7 @@ describe("calls at their block", () => {
     }
   });
 
-  it("fail where no node responds: then nothing is known about the state", async () => {
+  it("calls fail if no node responds: then nothing is known about the state", async () => {
     const calls = [await callAt(20)];
     const rpc = rpcTo(await failing({ kind: "reset" }), await failing({ kind: "status", status: 500 }));
     await expect(callAtBlocks(rpc, calls)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });
@@ -116,14 +116,14 @@ describe("calls at their block", () => {
 });
 
 describe("calls after their block", () => {
-  it("see one recent state, which a node with 128 blocks has", async () => {
+  it("makes old calls at one recent block, which a node with 128 blocks has", async () => {
     const calls = [await callAt(20), await callAt(150), await callAt(20, REVERTER)];
     const { results } = await callAtLaterBlock(rpcTo(await pruned()), calls);
     const head = await readHeader(rpcTo(chain.rpcUrl), "latest");
     expect(results.map(numberOf)).toEqual([head.number - 16, head.number - 16, null]);
   });
 
-  it("see the newest of their own blocks near the head", async () => {
+  it("makes calls near the head at the newest of their own blocks", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const { results } = await callAtLaterBlock(rpcTo(chain.rpcUrl), [
       await callAt(number - 3),
@@ -132,14 +132,14 @@ describe("calls after their block", () => {
     expect(results.map(numberOf)).toEqual([number, number]);
   });
 
-  it("of no events need no node", async () => {
+  it("needs no node for an empty list of calls", async () => {
     expect(await callAtLaterBlock(rpcTo(await failing({ kind: "reset" })), [])).toEqual({
       at: null,
       results: [],
     });
   });
 
-  it("fail for a block that a reorg took away, however new the head is", async () => {
+  it("later calls fail for a block that a reorg removed, however new the head is", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const orphaned = await callAt(number);
     await chain.reorg(2, { blocks: 40 });
@@ -148,7 +148,7 @@ describe("calls after their block", () => {
     });
   });
 
-  it("fail where the node has not come to the block yet", async () => {
+  it("later calls fail if the node has not reached the block yet", async () => {
     const { number } = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const future = { ...(await callAt(number)), blockNumber: number + 1 };
     await expect(callAtLaterBlock(rpcTo(chain.rpcUrl), [future])).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe("logs since a block", () => {
     return readHeader(rpcTo(chain.rpcUrl), number - 16);
   };
 
-  it("are not believed of a node that is behind the block they are searched up to", async () => {
+  it("does not search logs on a node that is behind the last searched block", async () => {
     await emitLog(chain, 7);
     const at = await readHeader(rpcTo(chain.rpcUrl), "latest");
     const behind = await startLaggingNode(chain.rpcUrl, 5);
@@ -179,7 +179,7 @@ describe("logs since a block", () => {
     expect(await hasLogsSince(rpcTo(behind.url, chain.rpcUrl), since, at)).toEqual([true]);
   });
 
-  it("are there or not, for each query", async () => {
+  it("says for each query whether there are logs since its block", async () => {
     const queries = [query(1, 1), query(1, 2), query(2, 2), query(3, 1)];
     expect(await hasLogsSince(rpcTo(chain.rpcUrl), queries, await recent())).toEqual([
       true,
@@ -189,7 +189,7 @@ describe("logs since a block", () => {
     ]);
   });
 
-  it("are unknown where the node rejects the range", async () => {
+  it("returns null for logs whose range the node rejects, after one request", async () => {
     const message = "eth_getLogs is limited to a 10,000 range";
     const node = await startFaultyNode({
       upstream: chain.rpcUrl,

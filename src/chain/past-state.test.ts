@@ -37,7 +37,7 @@ describe("findOldestState", () => {
     );
   });
 
-  it("is null when the newest block has none, after two probes", async () => {
+  it("finds null when the newest block has no state, after two probes", async () => {
     const found = await search(1_001, { dropped: 10, head: 1_000 });
     expect(found).toEqual({ oldest: null, dropped: 1_000, probes: 2 });
   });

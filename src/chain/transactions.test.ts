@@ -58,7 +58,7 @@ const tracesIn = ({ requests }: FaultyNode) =>
   requests.flat().filter(({ method }) => method === "debug_traceTransaction").length;
 
 describe("a trace", () => {
-  it("has the calls that took effect, in order, and not those that were undone or borrowed", async () => {
+  it("traces the calls that took effect, in order, without undone and delegated ones", async () => {
     const hash = await multicall([SINK, "0x01"], [REGRETTER, "0x02"], [DELEGATOR, "0x03"], [SINK, "0x04"]);
     const traces = await createCallTracer(createTestRpc([chain.rpcUrl]).rpc)([hash]);
     const inner = traces.get(hash)?.slice(1);
@@ -70,7 +70,7 @@ describe("a trace", () => {
     ]);
   });
 
-  it("is absent for a transaction that the node does not know", async () => {
+  it("has no trace of a transaction that the node does not know", async () => {
     const traces = await createCallTracer(createTestRpc([chain.rpcUrl]).rpc)([`0x${"12".repeat(32)}`]);
     expect(traces.size).toBe(0);
   });
@@ -82,7 +82,7 @@ describe("a trace", () => {
     ],
     ["has no such tracer", { kind: "error", code: -32_602, message: "tracer not found" }],
     ["wants a better plan", { kind: "error", code: -32_600, message: "not available on your plan" }],
-  ])("is requested once from a node that %s, and then from the next", async (_, rejection) => {
+  ])("requests traces once from a node that %s, and then from the next", async (_, rejection) => {
     const hashes = [await multicall([SINK, "0x05"]), await multicall([SINK, "0x06"])];
     const without = await through(([call]) => (call?.method === "debug_traceTransaction" ? rejection : null));
     const tracer = createCallTracer(createTestRpc([without.url, chain.rpcUrl]).rpc);
@@ -91,7 +91,7 @@ describe("a trace", () => {
     expect(tracesIn(without)).toBe(1);
   });
 
-  it("is requested again from a node that lacked it for one block", async () => {
+  it("requests further traces from a node that lacked the state of one block", async () => {
     const hashes = [await multicall([SINK, "0x07"]), await multicall([SINK, "0x08"])];
     const pruned: NodeFaultInjection = {
       kind: "error",

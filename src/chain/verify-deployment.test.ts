@@ -17,7 +17,7 @@ const UNDEPLOYED: Hex = `0x${"5e".repeat(20)}`;
 const DOWN = "http://127.0.0.1:1";
 
 describe("a deployment", () => {
-  it("is verified on every provider that responds", async () => {
+  it("verifies a deployment on every provider that responds", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl, DOWN]);
     const host = new URL(logs.chain.rpcUrl).host;
     expect(await verifyDeployment(rpc, deployment)).toEqual({
@@ -26,7 +26,7 @@ describe("a deployment", () => {
     });
   });
 
-  it("is rejected on another chain, with both chain ids", async () => {
+  it("rejects a deployment on another chain, naming both chain ids", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     await expect(verifyDeployment(rpc, { ...deployment, chainId: 8453 })).rejects.toMatchObject({
       code: "CHAIN_MISMATCH",
@@ -38,7 +38,7 @@ describe("a deployment", () => {
     });
   });
 
-  it("is rejected when only a fallback is on another chain", async () => {
+  it("rejects a deployment when only a fallback is on another chain", async () => {
     const other = await startLogChain({ blocks: 1, seed: 1, chainId: 8453 });
     try {
       const { rpc } = createTestRpc([logs.chain.rpcUrl, other.chain.rpcUrl]);
@@ -48,7 +48,7 @@ describe("a deployment", () => {
     }
   });
 
-  it("is rejected without code, with the name and the address", async () => {
+  it("rejects a deployment without code, naming the contract and its address", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const contracts = { AgentRegistry, IntentBook: UNDEPLOYED };
     await expect(verifyDeployment(rpc, { chainId: 31337, contracts })).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe("a deployment", () => {
     });
   });
 
-  it("cannot be verified when no provider responds", async () => {
+  it("does not verify a deployment when no provider responds", async () => {
     const { rpc } = createTestRpc([DOWN]);
     await expect(verifyDeployment(rpc, deployment)).rejects.toMatchObject({
       code: "NODE_UNAVAILABLE",

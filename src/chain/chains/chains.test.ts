@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { CHAINS, findChainById, findChainBySlug } from "./chains.ts";
 
 describe("the chains", () => {
-  it("have slugs and ids of their own", () => {
+  it("finds each chain by its own slug and id", () => {
     expect(new Set(CHAINS.map((chain) => chain.slug)).size).toBe(CHAINS.length);
     expect(new Set(CHAINS.map((chain) => chain.chainId)).size).toBe(CHAINS.length);
     expect(findChainBySlug("base")?.chainId).toBe(8453);

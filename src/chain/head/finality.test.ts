@@ -30,7 +30,7 @@ async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 99): Promise<
 const asksForTag = (calls: readonly NodeRpcCall[]) => calls.some((call) => call.params[0] === "finalized");
 
 describe("the finalized block", () => {
-  it("is the node's own where it knows the tag", async () => {
+  it("takes the node's own finalized block if it knows the tag", async () => {
     const { rpc } = createTestRpc([chain.rpcUrl]);
     expect(await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).toEqual(
       await readHeader(rpc, 20),
@@ -41,14 +41,18 @@ describe("the finalized block", () => {
     { kind: "member-error", code: -32602, message: "invalid argument 0: hex string without 0x prefix" },
     { kind: "member-error", code: -39001, message: "finalized block not found" },
     { kind: "member-error", code: -32601, message: "the method is not available" },
-  ] as const)("is a number of blocks below the head where it does not: $message", async (injection) => {
-    const only = await node((_, calls) => (asksForTag(calls) ? injection : null));
-    const { rpc } = createTestRpc([only.url]);
-    expect((await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).number).toBe(27);
-    expect(
-      (await readFinalizedHeader(createTestRpc([only.url]).rpc, { depthFallback: 999, depthMin: 0 })).number,
-    ).toBe(0);
-  });
+  ] as const)(
+    "takes a depth below the head if the node does not know the tag: $message",
+    async (injection) => {
+      const only = await node((_, calls) => (asksForTag(calls) ? injection : null));
+      const { rpc } = createTestRpc([only.url]);
+      expect((await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).number).toBe(27);
+      expect(
+        (await readFinalizedHeader(createTestRpc([only.url]).rpc, { depthFallback: 999, depthMin: 0 }))
+          .number,
+      ).toBe(0);
+    },
+  );
 
   it("comes with the safe block only where that is asked for", async () => {
     const only = await node(() => null);
@@ -65,7 +69,7 @@ describe("the finalized block", () => {
     expect(getClaimedSafeBlock(rpc)).toBe(20);
   });
 
-  it("is not guessed when the node only fails", async () => {
+  it("does not guess the finalized block when the node only fails", async () => {
     const only = await node((_, calls) => (asksForTag(calls) ? { kind: "status", status: 500 } : null));
     const { rpc } = createTestRpc([only.url]);
     await expect(readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 })).rejects.toMatchObject({
@@ -73,7 +77,7 @@ describe("the finalized block", () => {
     });
   });
 
-  it("never goes back, and is never above the head", async () => {
+  it("never moves the finalized block back, nor above the head", async () => {
     const { rpc } = createTestRpc([chain.rpcUrl]);
     const before = await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 });
     await chain.reorg(5, { blocks: 1 });
@@ -95,7 +99,7 @@ describe("the finalized block", () => {
     expect(lying.requests).toHaveLength(6);
   });
 
-  it("is a block that exists, also where the node lies about head and finality in one breath", async () => {
+  it("takes an existing block, also if a node lies about head and finality at once", async () => {
     const lying = await node((number) => (number === 0 ? { kind: "other-block" } : null));
     const { rpc } = createTestRpc([lying.url]);
     const honest = await readFinalizedHeader(createTestRpc([chain.rpcUrl]).rpc, {
@@ -130,7 +134,7 @@ describe("a node that claims too much or too little finality", () => {
     }
   });
 
-  it("is believed down to the fallback depth while no other node responds", async () => {
+  it("believes one node down to the fallback depth while no other responds", async () => {
     const liar = await claiming("latest");
     const down = await node(() => ({ kind: "status", status: 500 }));
     const { rpc } = createTestRpc([liar.url, down.url]);

@@ -70,7 +70,7 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 }
 
 describe("heads by polling", () => {
-  it("come in order, each once, and the follower ends with the signal", async () => {
+  it("polls heads in order, each once, and ends with the signal", async () => {
     const chain = await startChain();
     const { heads, controller, running } = follow(chain.rpcUrl);
     for (let i = 1; i <= 3; i += 1) {
@@ -84,7 +84,7 @@ describe("heads by polling", () => {
     await running;
   });
 
-  it("show a reorg to the same height", async () => {
+  it("polls the other head after a reorg to the same height", async () => {
     const chain = await startChain();
     await chain.mine(5);
     const { heads } = follow(chain.rpcUrl);
@@ -94,7 +94,7 @@ describe("heads by polling", () => {
     expect(heads.at(-1)?.hash).not.toBe(heads[0]?.hash);
   });
 
-  it("keep only the newest for a slow consumer", async () => {
+  it("keeps only the newest polled head for a slow consumer", async () => {
     const chain = await startChain();
     const node = await startProxy(chain);
     const { log } = createTestLog();
@@ -113,7 +113,7 @@ describe("heads by polling", () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it("continue after a time without responses", async () => {
+  it("polls on after a time without responses", async () => {
     const chain = await startChain();
     let down = true;
     const node = await startProxy(chain, () => (down ? { kind: "status", status: 503 } : null));
@@ -125,7 +125,7 @@ describe("heads by polling", () => {
     expect(logged()).toContain("HTTP status 503");
   });
 
-  it("are polled more slowly while nothing happens, and quickly again afterwards", async () => {
+  it("polls more slowly while nothing happens, and quickly again afterwards", async () => {
     const chain = await startChain();
     const clock = createFastClock();
     const { heads } = follow(chain.rpcUrl, { pollMsMin: 100, pollMsMax: 400, clock });
@@ -138,7 +138,7 @@ describe("heads by polling", () => {
 });
 
 describe("heads by socket", () => {
-  it("come without polling", async () => {
+  it("reads heads from a socket without polling", async () => {
     const chain = await startChain();
     const node = await startProxy(chain);
     const { heads } = follow(node.url, { wsUrls: [new Secret(chain.wsUrl)], ...NO_POLLING });
@@ -152,7 +152,7 @@ describe("heads by socket", () => {
     expect(node.requests.length).toBeLessThanOrEqual(mined + 1);
   });
 
-  it("are polled for while the socket is broken, and the key of the socket is not shown", async () => {
+  it("polls while the socket is broken, and does not log the key of the socket", async () => {
     const chain = await startChain();
     const url = `ws://127.0.0.1:1/v3/s3cr3t-k3y-0123456789`;
     const { heads, logged } = follow(chain.rpcUrl, { wsUrls: [new Secret(url)] });
@@ -162,7 +162,7 @@ describe("heads by socket", () => {
     expect(logged()).not.toContain("s3cr3t");
   });
 
-  it("are subscribed to again after the connection was lost, also after nonsense", async () => {
+  it("subscribes again after the connection was lost, also after nonsense", async () => {
     const chain = await startChain();
     let connections = 0;
     const url = await startSocket((socket) => {
@@ -176,7 +176,7 @@ describe("heads by socket", () => {
     expect(connections).toBe(3);
   });
 
-  it("keep their connection through a time without blocks", async () => {
+  it("keeps the socket through a time without blocks", async () => {
     const chain = await startChain();
     const options = { wsUrls: [new Secret(chain.wsUrl)], silenceMsMin: 100 };
     const { heads, logged } = follow(chain.rpcUrl, options);
@@ -187,7 +187,7 @@ describe("heads by socket", () => {
     await until(() => heads.at(-1)?.number === 1, "head 1");
   });
 
-  it("that a socket does not announce end its connection, and are polled for", async () => {
+  it("polls for a head that a socket does not announce, and reconnects", async () => {
     const chain = await startChain();
     let connections = 0;
     const url = await startSocket(() => {
@@ -203,7 +203,7 @@ describe("heads by socket", () => {
     await until(() => connections === 2, "the next connection");
   });
 
-  it("are not announced by a number far above the chain, pushed once: that connection ends", async () => {
+  it("ends a socket whose only announcement was far above the chain", async () => {
     const chain = await startChain();
     let connections = 0;
     const url = await startSocket((socket) => {
@@ -218,7 +218,7 @@ describe("heads by socket", () => {
     await until(() => logged().includes("silent for too long"), "the end of the connection");
   });
 
-  it("that run ahead of our providers are waited for", async () => {
+  it("waits for an announced head that our providers do not have yet", async () => {
     const chain = await startChain();
     let pushed = false;
     const url = await startSocket((socket) => {

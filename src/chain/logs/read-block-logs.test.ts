@@ -75,14 +75,14 @@ async function node(plan: FaultyNodeOptions["plan"], liesPerCall = 2): Promise<F
 }
 
 describe("the logs of a block", () => {
-  it("are those of the chain, for every block", async () => {
+  it("reads the chain's logs of every block", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     for (const [i, header] of headers.entries())
       expect(await readBlockLogs(rpc, header, FILTERS)).toEqual(truth[i]);
     expect(truth.flat().length).toBeGreaterThan(20);
   });
 
-  it("may come from several filters and appear once", async () => {
+  it("reads a log once that several filters match", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const both = [...FILTERS, { addresses: null, topics0: TOPICS }];
     for (const header of headers) {
@@ -91,14 +91,14 @@ describe("the logs of a block", () => {
     }
   });
 
-  it("are read again when they are empty although the bloom may contain them", async () => {
+  it("reads logs again when they are empty although the bloom may contain them", async () => {
     const only = await node(() => ({ kind: "empty-logs" }));
     const { rpc } = createTestRpc([only.url]);
     expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
     expect(only.requests).toHaveLength(3);
   });
 
-  it("are read from another provider first", async () => {
+  it("reads empty logs again from another provider first", async () => {
     const [first, second] = [await node(() => ({ kind: "empty-logs" }), 99), await node(() => null)];
     const { rpc } = createTestRpc([first.url, second.url]);
     expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
@@ -109,14 +109,14 @@ describe("the logs of a block", () => {
     ["alone", null],
     ["beside one that is behind", { kind: "error", code: -32_000, message: "header not found" }],
     ["beside one that is down", { kind: "status", status: 503 }],
-  ] as const)("are found in the receipts of a node that always omits them, %s", async (_, other) => {
+  ] as const)("finds logs in the receipts of a node that always omits them, %s", async (_, other) => {
     const omitting = await node(() => ({ kind: "empty-logs" }), 99);
     const urls = [omitting.url, ...(other === null ? [] : [(await node(() => other, 99)).url])];
     const { rpc } = createTestRpc(urls);
     expect(await readBlockLogs(rpc, busy, FILTERS)).toEqual(truth[busy.number]);
   });
 
-  it("are believed to be empty when the bloom was only a false positive", async () => {
+  it("believes that there are no logs when the bloom was a false positive", async () => {
     // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
     const { chain } = logs;
     const from = chain.accounts.agent.address;
@@ -135,7 +135,7 @@ describe("the logs of a block", () => {
     expect(only.requests).toHaveLength(6);
   });
 
-  it("need one request when the bloom rules them out", async () => {
+  it("needs one request when the bloom rules the logs out", async () => {
     const empty = headers.find((header) => /^0x0+$/.test(header.logsBloom)) as BlockHeader;
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
@@ -144,7 +144,7 @@ describe("the logs of a block", () => {
   });
 
   it.each(["wrong-hash", "other-block", "garbage", "null-result"] as const)(
-    "are not taken with %s",
+    "does not take logs with %s",
     async (kind) => {
       const only = await node(planFaults([{ kind }]));
       const { rpc, calls } = createTestRpc([only.url]);
@@ -153,13 +153,13 @@ describe("the logs of a block", () => {
     },
   );
 
-  it("of a block that the chain has left are missing", async () => {
+  it("reports the logs of a block that left the chain as missing", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const gone = { ...busy, hash: `0x${"77".repeat(32)}` as Hex };
     await expect(readBlockLogs(rpc, gone, FILTERS)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
-  it("that the bloom does not know are wrong, unless the chain is known for that", async () => {
+  it("rejects logs that the bloom does not know, unless the chain's bloom is partial", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl], { limits: { attemptsMax: 2 } });
     const blind = { ...busy, logsBloom: `0x${"0".repeat(512)}` as Hex };
     await expect(readBlockLogs(rpc, blind, FILTERS)).rejects.toMatchObject({ kind: "malformed" });
@@ -170,7 +170,7 @@ describe("the logs of a block", () => {
     { addresses: [], topics0: TOPICS },
     { addresses: EMITTERS, topics0: [] },
     { addresses: null, topics0: null },
-  ])("reject a filter that a node would read as everything: %j", async (filter) => {
+  ])("rejects a filter that a node would read as everything: %j", async (filter) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     await expect(readBlockLogs(rpc, busy, [filter])).rejects.toMatchObject({ code: "INTERNAL" });
   });
@@ -194,7 +194,7 @@ describe("the logs of a block, compared with a second node", () => {
   const omitting = ({ blockNumber, logIndex }: ChainLog, receipts = false) =>
     node(() => ({ kind: "omit-log", block: blockNumber, logIndex, receipts }), Number.POSITIVE_INFINITY);
 
-  it("are whole although one node always omits one that the bloom cannot show", async () => {
+  it("reads all logs although one node omits one that the bloom cannot show", async () => {
     const { list, log, header } = duplicate();
     const liar = await omitting(log);
     for (const urls of [
@@ -206,7 +206,7 @@ describe("the logs of a block, compared with a second node", () => {
     }
   });
 
-  it("are not taken on the word of one node against another", async () => {
+  it("takes no logs when two nodes disagree and nothing decides", async () => {
     const { log, header } = duplicate();
     const liar = await omitting(log, true);
     const { rpc } = createTestRpc([liar.url, logs.chain.rpcUrl]);
@@ -215,7 +215,7 @@ describe("the logs of a block, compared with a second node", () => {
     });
   });
 
-  it("do not wait for a second node that hangs or lacks the block", async () => {
+  it("reads logs without a second node that hangs or lacks the block", async () => {
     const { list, header } = duplicate();
     const hanging = await node(() => ({ kind: "hang" }));
     const lagging = await node(() => ({ kind: "member-error", code: -32_000, message: "unknown block" }));

@@ -100,7 +100,7 @@ describe("a stream of logs", () => {
     { rangeMax: 5, prefetch: 8 },
     { rangeInitial: 1_000, logsPerBatchMax: 3 },
     { rangeInitial: 1_000, logsPerBatchMax: 1 },
-  ])("is whole, in order and without overlap with %j", async (options) => {
+  ])("streams all logs in order and without overlap with %j", async (options) => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     const batches = await collect(rpc, options);
     expectWhole(batches);
@@ -120,7 +120,7 @@ describe("a stream of logs", () => {
     expectWhole(await collect(rpc, { filters }));
   });
 
-  it("is empty where no log matches, and ends at once where there is no block", async () => {
+  it("streams an empty batch if no log matches, and nothing without blocks", async () => {
     const { rpc } = createTestRpc([logs.chain.rpcUrl]);
     expect(await collect(rpc, { fromBlock: 5, toBlock: 4 })).toEqual([]);
     const [batch] = await collect(rpc, { filters: [{ addresses: null, topics0: [`0x${"99".repeat(32)}`] }] });
@@ -292,7 +292,7 @@ describe("a node that always omits one log in the middle of a range", () => {
   const neighbours = (log: ChainLog) =>
     truth.filter((each) => each.blockNumber === log.blockNumber && each.logIndex !== log.logIndex);
 
-  it("is detected by an honest second node, whichever log it is", async () => {
+  it("finds an omitted log with an honest second node, whichever log it is", async () => {
     // A prime step meets lonely logs, first and last ones of a block, and ones with neighbours.
     const chosen = middle().filter((_, i) => i % 3 === 0);
     expect(new Set(chosen.map((log) => neighbours(log).length)).size).toBeGreaterThan(2);
@@ -309,7 +309,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     }
   });
 
-  it("is outvoted by two honest nodes although its receipts omit the log as well", async () => {
+  it("outvotes a node with two honest ones although its receipts omit the log too", async () => {
     const log = truth[Math.floor(truth.length / 2)] as ChainLog;
     const liar = await omitting(log, true);
     const { rpc, logged } = createTestRpc([liar.url, logs.chain.rpcUrl, `${logs.chain.rpcUrl}/`]);
@@ -327,7 +327,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     });
   });
 
-  it("is detected alone by bloom and receipts where the block has other logs", async () => {
+  it("detects a log omitted by the only node by bloom and receipts of the block", async () => {
     const alone = middle().filter(
       (log) =>
         neighbours(log).length > 0 &&
@@ -345,7 +345,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     }
   });
 
-  it("is detected alone by a sampled header where the block has no other log", async () => {
+  it("detects a block's only log, omitted by the only node, by a sampled header", async () => {
     const lonely = middle().filter((log) => neighbours(log).length === 0);
     const log = lonely[0] as ChainLog;
     const liar = await omitting(log);
@@ -370,18 +370,21 @@ describe("a node that always omits one log in the middle of a range", () => {
       return { batches: await collect(rpc, { ...options, onUnconfirmed }), unconfirmed };
     }
 
-    it.each([1, 5, 9])("is not believed when that node fails %i times and returns", async (failures) => {
-      const [log] = lonely();
-      const liar = await omitting(log as ChainLog);
-      const flaky = await node(planFaults(Array(failures).fill(UNAVAILABLE)));
-      const { rpc, clock } = createTestRpc([liar.url, flaky.url]);
-      const { batches, unconfirmed } = await collectWith(rpc, blind);
-      expectWhole(batches);
-      expect(unconfirmed).toEqual([]);
-      expect(clock.sleptMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(120_000);
-    });
+    it.each([1, 5, 9])(
+      "finds the omitted log when the second node fails %i times and returns",
+      async (failures) => {
+        const [log] = lonely();
+        const liar = await omitting(log as ChainLog);
+        const flaky = await node(planFaults(Array(failures).fill(UNAVAILABLE)));
+        const { rpc, clock } = createTestRpc([liar.url, flaky.url]);
+        const { batches, unconfirmed } = await collectWith(rpc, blind);
+        expectWhole(batches);
+        expect(unconfirmed).toEqual([]);
+        expect(clock.sleptMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(120_000);
+      },
+    );
 
-    it("is not believed when that node hangs once", async () => {
+    it("finds the omitted log when the second node hangs once", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
       const slow = await node(planFaults([{ kind: "hang" }]));
@@ -391,7 +394,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       expect(unconfirmed).toEqual([]);
     });
 
-    it("is not believed when that node is behind for the first call of a batch and catches up for the rest", async () => {
+    it("finds the omitted log when the second node catches up in the middle of a batch", async () => {
       const log = lonely().find(({ blockNumber }) =>
         truth.every((each) => each.blockNumber <= blockNumber || each.blockNumber > blockNumber + 1),
       ) as ChainLog;
@@ -431,7 +434,7 @@ describe("a node that always omits one log in the middle of a range", () => {
       expect(narrow.requests.length).toBeGreaterThan(1);
     });
 
-    it("is not believed when that node rests already as the range is read", async () => {
+    it("finds the omitted log when the second node already cools down as the range is read", async () => {
       const [log] = lonely();
       const liar = await omitting(log as ChainLog);
       const flaky = await node(planFaults([UNAVAILABLE]));
@@ -488,7 +491,7 @@ describe("a node that always omits one log in the middle of a range", () => {
     });
   });
 
-  it("is compared with the second node in the given share of heavy ranges", async () => {
+  it("compares the given share of heavy ranges with the second node", async () => {
     const [first, second] = [await node(() => null), await node(() => null)];
     const ranges = async (comparedShare: number) => {
       const before = second.requests.length;

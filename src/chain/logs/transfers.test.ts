@@ -27,7 +27,7 @@ const parse = (result: unknown, side: "from" | "to" = "to") =>
   transfersCall({ ...filter, side }).parse(result);
 
 describe("transfers", () => {
-  it("are requested by the side of the account", () => {
+  it("requests transfers by the side of the account", () => {
     const range = { fromBlock: "0xa", toBlock: "0x14" };
     expect(transfersCall(filter).params).toEqual([
       { ...range, topics: [TRANSFER_TOPIC, null, topic(WALLET)] },
@@ -37,7 +37,7 @@ describe("transfers", () => {
     ]);
   });
 
-  it("of one contract are requested from the node, and others are rejected", () => {
+  it("requests transfers of one contract, and rejects those of others", () => {
     const [params] = transfersCall({ ...filter, contract: OTHER }).params;
     expect(params).toMatchObject({ address: OTHER });
     const ofContract = (address: Hex) =>
@@ -46,7 +46,7 @@ describe("transfers", () => {
     expect(() => ofContract(`0x${"12".repeat(20)}`)).toThrow(InvalidResponseError);
   });
 
-  it("are put in order, and those with a token id are marked", () => {
+  it("sorts transfers, and marks those with a token id", () => {
     const unique = log({ logIndex: "0x0", topics: [...log().topics, topic(OTHER)] });
     const account = WALLET.toLowerCase();
     expect(parse([log(), unique])).toMatchObject([
@@ -55,7 +55,7 @@ describe("transfers", () => {
     ]);
   });
 
-  it("that do not name two accounts are none", () => {
+  it("leaves out transfer logs that do not name two accounts", () => {
     const dirty = [TRANSFER_TOPIC, `0x${"11".repeat(32)}`, topic(WALLET)];
     expect(parse([log({ topics: dirty })])).toEqual([]);
     expect(parse([log({ topics: [TRANSFER_TOPIC, topic(WALLET)] })], "from")).toEqual([]);
@@ -68,7 +68,7 @@ describe("transfers", () => {
     ["a block behind the range", [log({ blockNumber: "0x15" })]],
     ["a log of a reorg", [log({ removed: true })]],
     ["no list", {}],
-  ])("are rejected when the response has %s", (_, result) => {
+  ])("rejects a response of transfers with %s", (_, result) => {
     expect(() => parse(result)).toThrow(InvalidResponseError);
   });
 });

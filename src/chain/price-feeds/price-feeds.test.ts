@@ -11,7 +11,7 @@ const COPY_AGE_DAYS_MAX = 365;
 const chains = [...CHAINLINK_FEEDS];
 
 describe("the feed lists", () => {
-  it("name each feed and token by a lower-case address", () => {
+  it("names each feed and token by a lower-case address", () => {
     for (const [, { native, sequencer, tokens, wrappedNative }] of chains) {
       const feeds = [native, native?.fallback, ...Object.values(tokens)].map((each) => each?.feed);
       for (const address of [...feeds, sequencer, wrappedNative, ...Object.keys(tokens)]) {
@@ -24,16 +24,16 @@ describe("the feed lists", () => {
     ]);
   });
 
-  it.each(chains)("of chain %i price the wrapped coin by the feed of the native coin", (_, feeds) => {
+  it.each(chains)("prices the wrapped coin of chain %i by the feed of its native coin", (_, feeds) => {
     expect(feeds.wrappedNative && feeds.tokens[feeds.wrappedNative]).toBe(feeds.native);
   });
 
-  it.each(chains)("of chain %i believe no feed for more than a day", (_, { native, tokens }) => {
+  it.each(chains)("believes no feed of chain %i for more than a day", (_, { native, tokens }) => {
     const seconds = [native, ...Object.values(tokens)].map((each) => each?.heartbeatSeconds);
     for (const each of seconds) expect(each).toSatisfy((value) => value > 0 && value <= DAY_SECONDS);
   });
 
-  it("have the heartbeats of the directory where one day was assumed before", () => {
+  it("takes heartbeats below a day from the directory", () => {
     const heartbeat = (chainId: number, feed: string) =>
       Object.values<ChainlinkFeed>(CHAINLINK_FEEDS.get(chainId)?.tokens ?? {}).find(
         (each) => each.feed === feed,
@@ -46,7 +46,7 @@ describe("the feed lists", () => {
     expect(heartbeat(8453, "0x07da0e54543a844a80abe69c8a12f22b3aa59f9d")).toBe(1_200);
   });
 
-  it("come from a copy of the directory that was young enough at the newest commit", () => {
+  it("copies feeds from a directory that was young enough at the newest commit", () => {
     // Compared with the commit and not with the clock: the same commit passes or fails on every day.
     const committed = execFileSync("git", ["log", "-1", "--format=%cI"], { encoding: "utf8" }).trim();
     for (const [chainId, { directory }] of chains) {

@@ -308,13 +308,16 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("the failure of a node", () => {
-  it.each(ROWS.map((row) => ({ row, who: row[0], kind: row[1] })))("$who is $kind", ({ row }) => {
-    const [, kind, code, message, more = {}] = row;
-    const { status = 200, data, method = "eth_getLogs", range } = more;
-    const found = classifyRpcError({ method, status, code, message, data });
-    expect(found.kind).toBe(kind);
-    if (range) expect(found.range).toMatchObject(range);
-  });
+  it.each(ROWS.map((row) => ({ row, who: row[0], kind: row[1] })))(
+    "classifies the failure of $who as $kind",
+    ({ row }) => {
+      const [, kind, code, message, more = {}] = row;
+      const { status = 200, data, method = "eth_getLogs", range } = more;
+      const found = classifyRpcError({ method, status, code, message, data });
+      expect(found.kind).toBe(kind);
+      if (range) expect(found.range).toMatchObject(range);
+    },
+  );
 
   it("finds the revert data wherever the node puts it", () => {
     const revert = (data: unknown) =>
@@ -343,7 +346,7 @@ describe("the failure of a node", () => {
     ).toBeNull();
   });
 
-  it("is quick even with a megabyte of hostile words", () => {
+  it("classifies a megabyte of hostile words quickly", () => {
     const message = "exceeds max block range limit ".repeat(40_000);
     const startMs = performance.now();
     classifyRpcError({ method: "eth_getLogs", status: 200, code: null, message, data: null });

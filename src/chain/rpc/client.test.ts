@@ -294,7 +294,7 @@ describe("a batch", () => {
     results.map((result) => Number((result as { ok: { number: string } }).ok.number));
   const expected = many.map((_, i) => i % 6);
 
-  it("is split at its limit and returns results in the order of the calls", async () => {
+  it("splits a batch at its limit and returns results in the order of the calls", async () => {
     const only = await always({ kind: "reversed" });
     const { rpc } = createTestRpc([only.url], { limits: { batchMax: 10 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);
@@ -334,7 +334,7 @@ describe("a batch", () => {
     expect(Math.max(...later.map((calls) => calls.length))).toBeLessThanOrEqual(12);
   });
 
-  it("is halved when its response exceeds our limit", async () => {
+  it("halves a batch when its response exceeds our limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 4_000 } });
     expect(numbers(await rpc.batch(many))).toEqual(expected);

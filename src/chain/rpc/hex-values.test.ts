@@ -5,7 +5,7 @@ import { InvalidResponseError } from "./errors.ts";
 import { readAddress, readBigQuantity, readData, readHash, readQuantity, toQuantity } from "./hex-values.ts";
 
 describe("a quantity", () => {
-  it("is read exactly, in any case, with or without leading zeros", () => {
+  it("reads a quantity exactly, in any case, with or without leading zeros", () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.nat(10), (value, zeros) => {
         const hex = value.toString(16);
@@ -31,12 +31,12 @@ describe("a quantity", () => {
     "1x0",
     `0x2${"0".repeat(13)}1`,
     `0x${"0".repeat(65)}`,
-  ])("is not %j", (value) => {
+  ])("rejects %j as a quantity", (value) => {
     expect(() => readQuantity(value, "the block number")).toThrow(InvalidResponseError);
     expect(() => readQuantity(value, "the block number")).toThrow(/^the block number /);
   });
 
-  it("may have 256 bits where it is an amount", () => {
+  it("reads amounts of up to 256 bits", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
         expect(readBigQuantity(`0x${value.toString(16)}`, "it")).toBe(value);
@@ -49,7 +49,7 @@ describe("a quantity", () => {
 });
 
 describe("bytes", () => {
-  it("are lower-cased and have the right length", () => {
+  it("reads bytes in lower case, and rejects a wrong length", () => {
     const upper = `0x${"AB".repeat(32)}`;
     expect(readHash(upper, "it")).toBe(upper.toLowerCase());
     expect(readAddress(`0x${"Ab".repeat(20)}`, "it")).toBe(`0x${"ab".repeat(20)}`);

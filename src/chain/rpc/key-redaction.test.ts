@@ -45,7 +45,7 @@ describe("a key in the address of a node", () => {
     { kind: "truncated" },
   ];
 
-  it.each(FAULTS)("never shows after $kind $status $code", async (injection) => {
+  it.each(FAULTS)("never shows a node's key after $kind $status $code", async (injection) => {
     const only = await node(() => injection, `/v3/${KEY}?token=${KEY}-query`);
     const url = only.url.replace("http://", `http://user:${KEY}-pass@`);
     const test = createTestRpc([url], { limits: { requestTimeoutMs: 100, attemptsMax: 2 } });
@@ -66,15 +66,18 @@ describe("a key in the address of a node", () => {
     expect(shown).not.toContain("/v3/");
   });
 
-  it("is sent as a header when it is a password", async () => {
+  it("connects to a node whose address has a password", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url.replace("http://", "http://user:pass@")]);
     expect(await rpc.request(rawCall("eth_chainId"))).toBe("0x7a69");
   });
 
-  it.each(["not a url", "ftp://host/key-in-path", ""])("is not shown by the rejection of %j", (url) => {
-    const { log } = createTestRpc([chain.rpcUrl]);
-    const create = () => createRpc({ urls: [new Secret(url)], log, onCall: null });
-    expect(create).toThrow("A node address must be a full URL that begins with http:// or https://.");
-  });
+  it.each(["not a url", "ftp://host/key-in-path", ""])(
+    "rejects %j as a node address with a fixed sentence",
+    (url) => {
+      const { log } = createTestRpc([chain.rpcUrl]);
+      const create = () => createRpc({ urls: [new Secret(url)], log, onCall: null });
+      expect(create).toThrow("A node address must be a full URL that begins with http:// or https://.");
+    },
+  );
 });
