@@ -25,7 +25,10 @@ export const unusedExports: RepositoryRule = (repository) => {
     .flatMap((file) => findInFile(repository, file, used.get(file) ?? new Set()));
 };
 
-/** File → the names that other files take from it; null among them stands for every name. */
+/**
+ * File → the names that other files take from it; null among them stands for every name. Files that nothing reaches count
+ * too: the rule about unused files reports them, and their imports go with them.
+ */
 function collectUses(repository: Repository): ReadonlyMap<string, ReadonlySet<string | null>> {
   const used = new Map<string, Set<string | null>>();
   const add = (target: string, names: readonly string[] | null) => {
