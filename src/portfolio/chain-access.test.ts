@@ -64,7 +64,7 @@ async function pinned(
 }
 
 describe("reads", () => {
-  it("come in order, in one request, with null for a call that fails", async () => {
+  it("reads calls in order, in one request, with null for a call that fails", async () => {
     const { node, at } = await pinned();
     const before = node.requests.length;
     const data = balanceOf;
@@ -79,7 +79,7 @@ describe("reads", () => {
     expect(node.requests).toHaveLength(before + 1);
   });
 
-  it("lose only the contract whose result exceeds the size limit", async () => {
+  it("loses only the contract whose result exceeds the size limit", async () => {
     const node = await stage.node();
     const { rpc } = createTestRpc([node.url], { limits: { responseBytesMax: 200_000 } });
     const at = await createChainAccess(rpc, localChainConfig([])).pin(signal);
@@ -87,7 +87,7 @@ describe("reads", () => {
     expect(await at.read(calls, signal)).toEqual([word(7), null, word(7)]);
   });
 
-  it("have a gas limit when the caller sets none", async () => {
+  it("sets a gas limit on a read when the caller sets none", async () => {
     const { node, at } = await pinned();
     await at.read([{ to: RETURNING, data: "0x" }], signal);
     expect(node.requests.at(-1)?.[0]?.params).toEqual([
@@ -96,7 +96,7 @@ describe("reads", () => {
     ]);
   });
 
-  it("reject with a Fault when the node fails", async () => {
+  it("rejects a read with a Fault when the node fails", async () => {
     const { at } = await pinned((calls) =>
       calls.some(({ method }) => method === "eth_call") ? { kind: "status", status: 502 } : null,
     );
@@ -109,14 +109,14 @@ describe("reads", () => {
 describe("state overrides", () => {
   const call = { code: CLOCK_CODE, data: "0x" } as const;
 
-  it("call at the pinned block, by its hash", async () => {
+  it("calls with a state override at the pinned block, by its hash", async () => {
     const { node, at } = await pinned();
     await chain.mine(2);
     expect(await at.callWithOverride(call, signal)).toBe(word(at.block.number));
     expect(node.requests.at(-1)?.[0]?.params[1]).toEqual({ blockHash: at.block.hash });
   });
 
-  it("call by block number when the node requires it, and check that the block is still canonical", async () => {
+  it("overrides state by block number if the node requires it, and checks that the block is canonical", async () => {
     const byNumberOnly = (calls: readonly NodeRpcCall[]): NodeFaultInjection | null =>
       calls.some(({ params }) => params.length > 2 && typeof params[1] === "object")
         ? { kind: "error", code: -32602, message: "invalid argument 1: hex string expected" }
@@ -128,14 +128,14 @@ describe("state overrides", () => {
     await expect(at.callWithOverride(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
-  it("return null when the node rejects or ignores the override", async () => {
+  it("returns null when the node rejects or ignores a state override", async () => {
     expect(await (await pinned(rejectStateOverrides)).at.callWithOverride(call, signal)).toBeNull();
     const { at } = await pinned();
     // Without code: what a node that ignores the third parameter executes.
     expect(await at.callWithOverride({ code: "0x", data: "0x" }, signal)).toBeNull();
   });
 
-  it("are tried again after a while on a node that rejected them", async () => {
+  it("tries state overrides again after ten minutes on a node that rejected them", async () => {
     let rejects = true;
     const { node, at } = await pinned((calls) => (rejects ? rejectStateOverrides(calls) : null));
     let nowMs = 0;
@@ -150,14 +150,14 @@ describe("state overrides", () => {
     expect(await overrides.callWithOverride(at.block, call, signal)).toBe(word(at.block.number));
   });
 
-  it("return null when a gateway rejects the request as too large", async () => {
+  it("returns null when a gateway rejects a state override as too large", async () => {
     const { at } = await pinned((calls) =>
       calls.some(({ params }) => params.length > 2) ? { kind: "status", status: 413 } : null,
     );
     expect(await at.callWithOverride(call, signal)).toBeNull();
   });
 
-  it("return null for a revert or an out-of-gas error, and stay enabled for other calls", async () => {
+  it("returns null for an override that reverts or runs out of gas, and keeps overrides enabled", async () => {
     const { at } = await pinned();
     expect(await at.callWithOverride({ code: "0x5f5ffd", data: "0x" }, signal)).toBeNull();
     expect(
@@ -168,7 +168,7 @@ describe("state overrides", () => {
 });
 
 describe("the pinned block", () => {
-  it("serves all reads although new blocks arrive", async () => {
+  it("serves all reads from the pinned block although new blocks arrive", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     for (const plan of [undefined, rejectStateOverrides]) {
@@ -204,7 +204,7 @@ describe("an earlier state", () => {
   const blocksBack = Math.ceil((SECONDS * 1_200) / localChainConfig([]).blockTimeMs);
   const call = { to: CLOCK, data: "0x" } as const;
 
-  it("is that of a block at least as old", async () => {
+  it("reads an earlier state from a block at least as old as requested", async () => {
     await chain.increaseTime(BigInt(SECONDS));
     await chain.mine(blocksBack);
     const { at } = await pinned();
@@ -212,7 +212,7 @@ describe("an earlier state", () => {
     expect(results).toEqual([word(at.block.number - blocksBack), null]);
   });
 
-  it("is null where the block is too young, or older than the chain", async () => {
+  it("returns no earlier state if the block is too young, or older than the chain", async () => {
     await chain.mine(blocksBack + 1);
     const { at } = await pinned();
     expect(await at.readEarlier?.(SECONDS, [call], signal)).toBeNull();
@@ -220,7 +220,7 @@ describe("an earlier state", () => {
   });
 
   it.each(["missing trie node 1234 (path ) state is not available", "header not found"])(
-    "is null where the node says: %s",
+    "returns no earlier state if the node says: %s",
     async (message) => {
       await chain.increaseTime(BigInt(SECONDS));
       await chain.mine(blocksBack);
@@ -233,7 +233,7 @@ describe("an earlier state", () => {
     },
   );
 
-  it("rejects when the caller aborts", async () => {
+  it("rejects the read of an earlier state when the caller aborts", async () => {
     const { at } = await pinned();
     const reason = new Error("enough");
     await expect(at.readEarlier?.(0, [call], AbortSignal.abort(reason))).rejects.toBe(reason);
@@ -246,7 +246,7 @@ describe("transfers", () => {
     return { at, node, all: { wallet, side: "to", fromBlock: 0, toBlock: at.block.number } as const };
   };
 
-  it("are filtered by side and range", async () => {
+  it("filters transfers by side, contract and range", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     const { at, all } = await pinWithFilter();
@@ -266,7 +266,7 @@ describe("transfers", () => {
     expect(await at.transfers({ ...all, side: "from" }, signal)).not.toContainEqual(last);
   });
 
-  it("are not requested above the pinned block", async () => {
+  it("rejects transfers and timestamps above the pinned block", async () => {
     const { at, all } = await pinWithFilter();
     await expect(at.transfers({ ...all, toBlock: at.block.number + 1 }, signal)).rejects.toMatchObject({
       code: "INTERNAL",
@@ -274,7 +274,7 @@ describe("transfers", () => {
     await expect(at.timestamps([at.block.number + 1], signal)).rejects.toMatchObject({ code: "INTERNAL" });
   });
 
-  it("reject with LOGS_TOO_LARGE when the node wants a smaller range", async () => {
+  it("rejects transfers with LOGS_TOO_LARGE when the node wants a smaller range", async () => {
     const message = "query returned more than 10000 results";
     const { at } = await pinned((calls) =>
       calls.some(({ method }) => method === "eth_getLogs")
@@ -285,7 +285,7 @@ describe("transfers", () => {
     await expect(at.transfers(all, signal)).rejects.toMatchObject({ code: "LOGS_TOO_LARGE" });
   });
 
-  it("get the senders of their transactions in one request; one that no node has is missing", async () => {
+  it("reads the senders of transactions in one request, without one that no node has", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     const { at, node, all } = await pinWithFilter();
@@ -299,7 +299,7 @@ describe("transfers", () => {
     expect([...(await at.senders([...hashes, unknown], signal)).keys()]).toEqual(hashes);
   });
 
-  it("get the timestamps of their blocks in one request", async () => {
+  it("reads the timestamps of several blocks in one request", async () => {
     // Blocks mined in quick succession may share a timestamp.
     await chain.increaseTime(60n);
     await chain.mine();

@@ -14,7 +14,7 @@ const addressArb = fc
   .map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`);
 
 describe("aggregate3", () => {
-  it("is encoded as viem encodes it", () => {
+  it("encodes aggregate3 as viem does", () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: addressArb, data: bytesArb }), { maxLength: 8 }), (calls) => {
         const args = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));

@@ -44,7 +44,7 @@ const readNumber = async (access: ReturnType<typeof accessTo>["access"], block: 
 };
 
 describe("a block that the request names", () => {
-  it("is pinned by its hash: every read is of it", async () => {
+  it("pins a named block by its hash, so that every read is of that block", async () => {
     const { access } = accessTo(chain.rpcUrl);
     const { at, read } = await readNumber(access, 42);
     const header = (await chain.request("eth_getBlockByNumber", [numberToHex(42), false])) as { hash: Hex };
@@ -58,7 +58,7 @@ describe("a block that the request names", () => {
     expect(Number(earlier)).toBeLessThan(195);
   });
 
-  it("may be the head, and no later one: the error names the head", async () => {
+  it("accepts the head as a named block, and rejects later ones with an error that names the head", async () => {
     const { access } = accessTo(chain.rpcUrl);
     expect((await readNumber(access, HEAD)).read).toEqual([word(HEAD)]);
     for (const block of [HEAD + 1, 999_999_999_999_999]) {
@@ -69,7 +69,7 @@ describe("a block that the request names", () => {
     }
   });
 
-  it("is read from the node that has its state, never from one that dropped it", async () => {
+  it("reads a named block from the node that has its state, never from one that dropped it", async () => {
     const pruned = await prunedNode();
     const { access, calls } = accessTo(pruned.url, chain.rpcUrl);
     const { read } = await readNumber(access, 42);
@@ -85,7 +85,7 @@ describe("a block that the request names", () => {
     ["an empty result, as on an empty state", "0x"],
     ["the time of another block", word(1)],
     ["a word of nothing", word(0)],
-  ])("is not read from a node that invents: %s", async (_name, result) => {
+  ])("reads no named block from a node that invents: %s", async (_name, result) => {
     const liar = await prunedNode({ onDroppedState: () => result });
     const { access } = accessTo(liar.url, chain.rpcUrl);
     expect((await readNumber(access, 42)).read).toEqual([word(42)]);
@@ -93,7 +93,7 @@ describe("a block that the request names", () => {
     await expect(alone.access.pin(signal, 42)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
   });
 
-  it("is read from the node that has reached it", async () => {
+  it("reads a named block from the node that has reached it", async () => {
     const lagging = await startLaggingNode(chain.rpcUrl);
     stops.push(lagging.stop);
     lagging.behind = 5;
@@ -105,7 +105,7 @@ describe("a block that the request names", () => {
     });
   });
 
-  it("of a node that is down is no missing state", async () => {
+  it("rejects a named block as NODE_UNAVAILABLE while a node is down", async () => {
     const pruned = await prunedNode();
     const down = await stage.node(() => ({ kind: "status", status: 503 }));
     await expect(accessTo(pruned.url, down.url).access.pin(signal, 42)).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe("a block that the request names", () => {
 describe("a state that every node has dropped", () => {
   const oldest = HEAD - 127;
 
-  it("is named with the oldest one found, in few requests, and remembered", async () => {
+  it("names the oldest state found, in few requests, and remembers it", async () => {
     const pruned = await prunedNode();
     const { access, clock } = accessTo(pruned.url);
     const failed = await access.pin(signal, 3).catch((error) => error);
@@ -136,7 +136,7 @@ describe("a state that every node has dropped", () => {
     expect(pruned.counts.get("eth_call")).toBeGreaterThan(probes);
   });
 
-  it("is searched for once by requests that come together, also when the first of them ends", async () => {
+  it("concurrent requests search the oldest state once, also when the first of them ends", async () => {
     const pruned = await prunedNode();
     const { access } = accessTo(pruned.url);
     const first = new AbortController();
@@ -154,7 +154,7 @@ describe("a state that every node has dropped", () => {
     expect(pruned.counts.get("eth_call")).toBeLessThanOrEqual(requests.length + 12);
   });
 
-  it("stays readable above that block", async () => {
+  it("states above the oldest found block stay readable", async () => {
     const pruned = await prunedNode();
     const { access } = accessTo(pruned.url);
     await expect(access.pin(signal, 3)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });

@@ -49,7 +49,7 @@ function priceOf(asset: Asset, units: bigint): PriceSource["read"] {
 const NO_FEES = "What transactions cost on Base is unknown: its fees could not be read.";
 
 describe("a position with an unpriced asset", () => {
-  it("is shown as its receipt token when that has a price, with a warning", async () => {
+  it("shows an unpriced position as its receipt token if that has a price, with a warning", async () => {
     const { requested, tokens, positions, summary } = await readWith(priceOf(receipt, 2n));
     expect(requested).toEqual([["USDC"], ["aUSDC"]]);
     expect(positions).toEqual([]);
@@ -61,14 +61,14 @@ describe("a position with an unpriced asset", () => {
     ]);
   });
 
-  it("stays a position without a value when the receipt token has no price either", async () => {
+  it("keeps a position without a value when its receipt token has no price either", async () => {
     const { tokens, positions, summary } = await readWith(async () => ({ prices: new Map(), warnings: [] }));
     expect(tokens).toEqual([]);
     expect(positions).toMatchObject([{ valueUsd: null, assets: [{ symbol: "USDC" }] }]);
     expect(summary.totalValueUsd).toBeNull();
   });
 
-  it("stays a position, with a warning, when pricing the receipt token failed", async () => {
+  it("keeps an unpriced position, with a warning, when pricing its receipt token failed", async () => {
     const { data, positions } = await readWith(async ({ assets }) => {
       if (assets.some(({ symbol }) => symbol === "aUSDC")) throw new Error("down");
       return { prices: new Map(), warnings: [] };
@@ -81,7 +81,7 @@ describe("a position with an unpriced asset", () => {
     ]);
   });
 
-  it("is not looked up by its receipt token when its asset has a price", async () => {
+  it("does not price a receipt token when the asset of its position has a price", async () => {
     const { requested, positions } = await readWith(priceOf(usdc, 1n));
     expect(positions).toMatchObject([{ valueUsd: "7" }]);
     expect(requested).toEqual([["USDC"]]);

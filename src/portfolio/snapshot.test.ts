@@ -186,7 +186,7 @@ describe("a snapshot", () => {
     expect([known.tokens[0]?.spam, unknown.tokens[0]?.spam]).toEqual([true, false]);
   });
 
-  it("has no total while a lending protocol cannot be read, and keeps everything else", async () => {
+  it("a snapshot has no total while a lending protocol cannot be read, and keeps everything else", async () => {
     const provider = providerOf(async () => ({ holdings: [makeHolding(usdc, 5_000_000n)] }));
     const failing = (protocol: string, readsDebt: boolean) => ({
       ...{ protocol, readsDebt },

@@ -5,14 +5,14 @@ import { BUDGET_MS, CHAIN_MS_MAX, runWithinBudget } from "./time-budgets.ts";
 const signal = new AbortController().signal;
 
 describe("the budgets", () => {
-  it("leave a chain a second when every part is late, so that the snapshot is still sold", () => {
+  it("the budgets leave a chain a second when every part is late", () => {
     const all = Object.values(BUDGET_MS).reduce((sum, ms) => sum + ms, 0);
     expect(all).toBeLessThanOrEqual(CHAIN_MS_MAX - 1_000);
   });
 });
 
 describe("work within a budget", () => {
-  it("returns its value, or that it failed", async () => {
+  it("work within a budget returns its value, or that it failed", async () => {
     expect(await runWithinBudget(async () => 7, 1_000, signal)).toEqual({ value: 7 });
     const failing = () => Promise.reject(new Error("down"));
     expect(await runWithinBudget(failing, 1_000, signal)).toEqual({ failure: "failed" });
@@ -22,7 +22,7 @@ describe("work within a budget", () => {
     expect(await runWithinBudget(throwing, 1_000, signal)).toEqual({ failure: "failed" });
   });
 
-  it("is late at the end of its budget, heeding its signal or not", async () => {
+  it("work is late at the end of its budget, heeding its signal or not", async () => {
     const heeding = (stop: AbortSignal) =>
       new Promise<never>((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
     expect(await runWithinBudget(heeding, 10, signal)).toEqual({ failure: "late" });

@@ -27,7 +27,7 @@ function rollup(baseFee: bigint | null, calls: readonly RecordedCall[]) {
 }
 
 describe("gas", () => {
-  it("costs the base fee of the pinned block and the tip, whatever comes after it", async () => {
+  it("prices gas by the base fee of the pinned block and the tip, whatever comes after", async () => {
     const stage = await startPortfolioStage();
     const at = await stage.port(await stage.node()).pin(signal);
     const block = (await stage.chain.request("eth_getBlockByHash", [at.block.hash, false])) as {
@@ -49,7 +49,7 @@ describe("gas", () => {
     });
   });
 
-  it("has no fee for data on a copy of the chain without its oracle", async () => {
+  it("leaves out the data fee on a copy of the chain without its oracle", async () => {
     const chain = makeChainConfig("base", 8453);
     const at = { ...openRecordedChain({ chain, calls: [], otherwise: "0x" }), baseFee: async () => 1n };
     expect((await readGas(at, signal)).gas).toMatchObject({ transferCost: 21_000n * 1_000_001n });
@@ -73,7 +73,7 @@ describe("gas", () => {
   it.each([
     ["the data fee", rollup(1n, [])],
     ["the base fee", rollup(null, [l1Fee(120, 1n), l1Fee(190, 1n)])],
-  ])("is unknown, with a warning, without %s", async (_, at) => {
+  ])("returns no gas costs, with a warning, without %s", async (_, at) => {
     expect(await readGas(at, signal)).toEqual({
       gas: null,
       warnings: ["What transactions cost on Base is unknown: its fees could not be read."],
@@ -90,13 +90,16 @@ describe("gas readiness", () => {
     [0n, "0", "0", false],
     [64_999n, "3", "0", false],
     [65_000n, "3", "1", true],
-  ])("with %s wei", (balance, transfers, tokenTransfers, ready) => {
-    const holdings = balance === 0n ? [] : [makeHolding(native, balance)];
-    const described = describeGas(makeChainData(chain, { holdings, gas }));
-    expect(described).toMatchObject({ transfers, tokenTransfers, ready, rawBalance: `${balance}` });
-  });
+  ])(
+    "counts the transfers that a balance of %s wei pays for",
+    (balance, transfers, tokenTransfers, ready) => {
+      const holdings = balance === 0n ? [] : [makeHolding(native, balance)];
+      const described = describeGas(makeChainData(chain, { holdings, gas }));
+      expect(described).toMatchObject({ transfers, tokenTransfers, ready, rawBalance: `${balance}` });
+    },
+  );
 
-  it("is unknown with the costs", () => {
+  it("says that gas readiness is unknown if the costs are", () => {
     expect(describeGas(makeChainData(chain, { gas: null }))).toMatchObject({ gasPrice: null, ready: null });
   });
 });

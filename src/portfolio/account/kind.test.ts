@@ -58,11 +58,11 @@ const nothing = {
 };
 
 describe("an account", () => {
-  it("without code is an EOA", async () => {
+  it("shows an account without code as an EOA", async () => {
     expect(await read(address(0x7001))).toEqual({ kind: "eoa", proven: true, ...nothing });
   });
 
-  it("that delegates is shown with its delegate, and stays one when that claims to be a Safe", async () => {
+  it("shows a delegated account with its delegate, even if that claims to be a Safe", async () => {
     const wallet = address(0x7002);
     await stage.chain.setCode(wallet, concatHex(["0xef0100", claimsSafe]));
     await stage.chain.mine();
@@ -73,14 +73,14 @@ describe("an account", () => {
     expect(await read(wallet)).toMatchObject(shown);
   });
 
-  it("is a proven Safe when it is the published proxy of a published singleton", async () => {
+  it("an account is a proven Safe when it is the published proxy of a published singleton", async () => {
     expect(await read(await placeProxy(address(0x7003), SINGLETON))).toEqual({
       ...{ ...nothing, kind: "safe", proven: true, implementation: SINGLETON },
       ...{ version: "1.4.1", owners: OWNERS, threshold: 2 },
     });
   });
 
-  it("is still a proven Safe when it has more owners than a view can list", async () => {
+  it("a Safe is still a proven Safe when it has more owners than a view can list", async () => {
     const { "getOwners()": _owners, ...unlisted } = safeViews;
     const placed = await stage.chain.request("eth_getCode", [SINGLETON, "latest"]);
     await stage.chain.setCode(SINGLETON, fixedReturnCode(unlisted));
@@ -89,7 +89,7 @@ describe("an account", () => {
     expect(shown).toMatchObject({ kind: "safe", proven: true, owners: null, threshold: 2 });
   });
 
-  it("is a Safe only by its own word when the proxy runs other code, or is no proxy", async () => {
+  it("an account is a Safe only by its own word when the proxy runs other code, or is no proxy", async () => {
     const proxy = await placeProxy(address(0x7004), claimsSafe);
     const claimed = { kind: "safe", proven: false, version: "1.4.1", owners: OWNERS, threshold: 2 };
     expect(await read(proxy)).toMatchObject({ ...claimed, implementation: claimsSafe });
@@ -97,17 +97,17 @@ describe("an account", () => {
     expect(await read(claimsSafe)).toMatchObject({ ...claimed, implementation: null });
   });
 
-  it("is no Safe when its version is not one", async () => {
+  it("an account is not a Safe if it returns an invalid version", async () => {
     expect(await read(odd)).toEqual({ ...nothing, kind: "contract", proven: true });
   });
 
-  it("is a smart account by its own word when it names an entry point that bundlers use", async () => {
+  it("an account is a smart account by its own word when it names an entry point that bundlers use", async () => {
     const claimed = { ...nothing, kind: "smart-account", proven: false, entryPoint: ENTRY_POINT };
     expect(await read(smartAccount)).toEqual(claimed);
     expect(await read(foreign)).toEqual({ ...nothing, kind: "contract", proven: true });
   });
 
-  it("is a contract otherwise, also when every call to it burns its gas", async () => {
+  it("any other account is a contract, also when every call to it burns its gas", async () => {
     for (const wallet of [contract, burning]) {
       expect(await read(wallet)).toEqual({ ...nothing, kind: "contract", proven: true });
     }
@@ -123,7 +123,7 @@ describe("an account", () => {
     expect(node.requests.length - before).toBe(3);
   });
 
-  it("has no known kind, with a warning, when its code cannot be read", async () => {
+  it("an account has no known kind, with a warning, when its code cannot be read", async () => {
     const node = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_getCode") ? { kind: "status", status: 500 } : null,
     );

@@ -85,7 +85,7 @@ async function readSnapshot({
 const UNLISTED = "0x1003100310031003100310031003100310031003";
 
 describe("a second opinion", () => {
-  it("is one request per chain, with the key in a header only", async () => {
+  it("sends the second source one request per chain, with the key in a header only", async () => {
     const { vendor } = await readSnapshot({});
     expect(vendor.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       `GET /v1/base-mainnet/address/${WALLET}/balances_v2/?quote-currency=USD&nft=false`,
@@ -171,7 +171,7 @@ describe("a second opinion", () => {
     ["a huge balance", { response: withItem({ contract_address: usdc.contract, balance: "9".repeat(79) }) }],
     ["no response", { response: { text: "", reset: true } }],
     ["silence", { response: { text: "", silent: true }, timeoutMs: 50 }],
-  ])("with %s is unavailable, and the snapshot is the same without it", async (_, setup) => {
+  ])("marks a second source with %s as unavailable, and keeps the snapshot", async (_, setup) => {
     const { snapshot, check } = await readSnapshot(setup);
     expect(check).toMatchObject({ status: "unavailable", comparedCount: 0, differences: [] });
     expect(snapshot.summary.totalValueUsd).toBe("4500");

@@ -42,7 +42,7 @@ const twoWallets = fc
   .filter(([a]) => a.length > 0);
 
 describe("a difference", () => {
-  it("applied to what it starts from gives what it leads to", () => {
+  it("a difference applied to the first snapshot gives the second", () => {
     fc.assert(
       fc.property(twoWallets, ([a, b]) => {
         const [before, after] = [figuresOf(...a), figuresOf(...b)];
@@ -54,7 +54,7 @@ describe("a difference", () => {
     );
   });
 
-  it("has parts that add up exactly, of every entry, chain and total", () => {
+  it("the parts of a difference add up exactly for every entry, chain and total", () => {
     fc.assert(
       fc.property(twoWallets, ([a, b]) => {
         const [before, after] = [figuresOf(...a), figuresOf(...b)];
@@ -85,7 +85,7 @@ describe("a difference", () => {
     );
   });
 
-  it("of a snapshot and itself is empty", () => {
+  it("finds no difference between a snapshot and itself", () => {
     fc.assert(
       fc.property(walletArbitrary, (chains) => {
         const figures = figuresOf(...chains);
@@ -95,7 +95,7 @@ describe("a difference", () => {
     );
   });
 
-  it("is not applied to other figures", () => {
+  it("rejects applying a difference to figures that it does not start from", () => {
     const [a, b] = [{ holdings: [makeHolding(usdc, 1n)] }, { holdings: [makeHolding(usdc, 2n)] }];
     const diff = { ...diffOf(a, b), timestamp: "2026-01-01T00:00:00.000Z" };
     const other = figuresOf(makeChainData(base, { holdings: [makeHolding(usdc, 3n)] }));
@@ -118,7 +118,7 @@ describe("the split", () => {
     });
   });
 
-  it("is all price where the balance stays, and all quantity where the price does", () => {
+  it("puts all change on the price if the balance stays, and on the quantity if the price does", () => {
     expect(diffOf(ether(ETHER, "3000"), ether(ETHER, "2900")).tokens.map(parts)).toEqual([
       ["-100", "0", "-100"],
     ]);
@@ -127,12 +127,12 @@ describe("the split", () => {
     ]);
   });
 
-  it("is all quantity for what came or went", () => {
+  it("puts all change on the quantity for a token that came or went", () => {
     expect(diffOf({}, ether(ETHER, "3000")).tokens.map(parts)).toEqual([["3000", "3000", "0"]]);
     expect(diffOf(ether(ETHER, "3000"), {}).tokens.map(parts)).toEqual([["-3000", "-3000", "0"]]);
   });
 
-  it("is unknown, and counted, where a price is unknown on one side; the total names what it cannot split", () => {
+  it("counts an asset unpriced on one side as unknown, and totals what cannot be split", () => {
     const unpriced = {
       holdings: [makeHolding(ETHER_ASSET, ETHER), makeHolding(usdc, 5_000_000n)],
       prices: makePrices({ [usdc.contract]: "1" }),
@@ -144,7 +144,7 @@ describe("the split", () => {
     expect([...parts(total), total.otherUsd]).toEqual(["3000", "0", "0", "3000"]);
   });
 
-  it("is left out where markets could not pay for a balance: what anyone gives away makes no gain or loss", () => {
+  it("splits no change of a balance that markets could not pay for", () => {
     const limited = (amount: bigint): Partial<ChainData> => ({
       holdings: [makeHolding(usdc, amount)],
       prices: new Map([
@@ -162,7 +162,7 @@ describe("the split", () => {
     expect(total).toMatchObject({ changeUsd: "500", quantityUsd: "0", priceUsd: "0", otherUsd: "500" });
   });
 
-  it("of a debt is negative: owing more is less value", () => {
+  it("counts a growing debt as a negative change", () => {
     const owing = (amount: bigint, price: string): Partial<ChainData> => ({
       positions: [
         makePosition({
@@ -188,7 +188,7 @@ describe("the split", () => {
     expect(parts(total)).toEqual(["-1050", "-50", "-1000"]);
   });
 
-  it("stays exact where values are rounded", () => {
+  it("splits a change exactly although values are rounded", () => {
     fc.assert(
       fc.property(
         fc.bigInt(0n, 10n ** 30n),

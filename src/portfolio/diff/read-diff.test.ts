@@ -61,7 +61,7 @@ async function read({ from = ID, to, stored = storedAt(5, false), present = [NEW
 const numbers = (blocks: readonly { readonly number: number }[]) => blocks.map(({ number }) => number);
 
 describe("a difference from a stored snapshot", () => {
-  it("to now is empty while nothing changes, whatever the sources know of the past", async () => {
+  it("finds no difference from a stored snapshot to now while nothing changes", async () => {
     const { diff } = await read({});
     expect(diff.tokens).toEqual([]);
     expect(numbers(diff.from.blocks)).toEqual([5]);
@@ -69,24 +69,21 @@ describe("a difference from a stored snapshot", () => {
     expect(diff.from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
   });
 
-  it("to a block warns that the two sides may have other sources", async () => {
+  it("warns that a stored snapshot and a block may have different sources", async () => {
     const { diff } = await read({ to: 7 });
     expect(diff.from.warnings).toContain(
       "The stored snapshot may have balances and prices of vendors, which know no past block: what only they know seems to be gone.",
     );
   });
 
-  it.each([undefined, 9])(
-    "that was taken as of blocks is read as of blocks on the other side too",
-    async (to) => {
-      const { diff } = await read({ stored: storedAt(5, true), ...(to && { to }) });
-      expect(diff.tokens).toEqual([]);
-      expect(numbers(diff.to.blocks)).toEqual([to ?? NEWEST]);
-      expect(diff.from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
-    },
-  );
+  it.each([undefined, 9])("compares a snapshot as of blocks with a second side as of blocks", async (to) => {
+    const { diff } = await read({ stored: storedAt(5, true), ...(to && { to }) });
+    expect(diff.tokens).toEqual([]);
+    expect(numbers(diff.to.blocks)).toEqual([to ?? NEWEST]);
+    expect(diff.from.warnings).toEqual(["The warnings of the stored snapshot are not repeated here."]);
+  });
 
-  it("does not lead back: the error names both blocks", async () => {
+  it("rejects a difference back in time with an error that names both blocks", async () => {
     for (const asOf of [true, false]) {
       await expect(read({ stored: storedAt(5, asOf), to: 4 })).rejects.toMatchObject({
         code: "INPUT_INVALID",
@@ -95,7 +92,7 @@ describe("a difference from a stored snapshot", () => {
     }
   });
 
-  it("waits for a node that is behind it, for a while", async () => {
+  it("waits a while for a node that is behind the stored snapshot", async () => {
     const { diff, clock } = await read({ present: [4, 4, 5] });
     expect(numbers(diff.to.blocks)).toEqual([5]);
     expect(clock.sleptMs).toEqual([2_000, 2_000]);
@@ -105,7 +102,7 @@ describe("a difference from a stored snapshot", () => {
     });
   });
 
-  it("of a version that stored no blocks is compared with now", async () => {
+  it("compares a stored snapshot without blocks with now", async () => {
     const { diff } = await read({ stored: { ...storedAt(5, false), blocks: [] } });
     expect(diff.from.blocks).toEqual([]);
     expect(diff.tokens).toEqual([]);
@@ -118,7 +115,7 @@ describe("a difference from a block", () => {
     [NEWEST, NEWEST],
     // The node that names its newest block is behind the one that has the start.
     [NEWEST + 2, NEWEST + 2],
-  ])("%i ends at the newest block, and never before its start", async (from, end) => {
+  ])("a difference from block %i ends at the newest block, and never before its start", async (from, end) => {
     const { diff } = await read({ from: new Map([["base", from]]) });
     expect(numbers(diff.from.blocks)).toEqual([from]);
     expect(numbers(diff.to.blocks)).toEqual([end]);

@@ -46,7 +46,7 @@ describe("the name of a wallet", () => {
     [1, "alice.eth"],
     [8453, "alice.base.eth"],
     [1, "🦊.eth"],
-  ])("on chain %s is %s, which leads back to it", async (chainId, name) => {
+  ])("the name of the wallet on chain %s is %s, which leads back to it", async (chainId, name) => {
     expect(await read(records(text(name), WALLET), chainId)).toEqual({ name, warnings: [] });
   });
 
@@ -61,11 +61,11 @@ describe("the name of a wallet", () => {
     ["is empty", records(text(""), WALLET)],
     ["has a resolver that burns its gas", ENDLESS],
     ["has a resolver that reverts, as for a lookup outside of the chain", "0x60006000fd" as Hex],
-  ])("is unknown when it %s", async (_, code) => {
+  ])("returns no name if the name %s", async (_, code) => {
     expect(await read(code)).toEqual({ name: null, warnings: [] });
   });
 
-  it("is unknown on a chain without names, at no cost", async () => {
+  it("returns no name on a chain without names, and sends no request", async () => {
     const before = node.requests.length;
     expect(await readName({ at: await port.pin(signal), wallet: WALLET }, signal)).toEqual({
       ...{ name: null, warnings: [] },
@@ -82,7 +82,7 @@ describe("the name of a wallet", () => {
     );
   });
 
-  it("is unknown, with a warning, when the node fails", async () => {
+  it("returns no name, with a warning, when the node fails", async () => {
     const pinned = await port.pin(signal);
     const fail = () => Promise.reject(new Error("down"));
     const at = { ...pinned, chain: { ...pinned.chain, chainId: 1, name: "Ethereum" }, read: fail };
