@@ -82,7 +82,7 @@ describe("a policy account", () => {
     expect((await read(account)).permissions.map(({ kind }) => kind)).toEqual(["owner", "entry-point"]);
   });
 
-  it("of another wallet without code has no one in control, and costs no request", async () => {
+  it("lists no controller for a wallet without code, and sends no request for it", async () => {
     const before = node.requests.length;
     const at = await stage.port(node).pin(signal);
     const { account } = await readAccount({ at, wallet: signer }, signal);

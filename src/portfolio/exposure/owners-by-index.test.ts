@@ -26,7 +26,7 @@ function readOwners(count: number, owners: readonly Hex[]) {
 describe("owners by index", () => {
   const address: Hex = `0x${KEY.slice(2).padStart(64, "0")}`;
 
-  it("name addresses, which another owner can remove, and count passkeys", async () => {
+  it("lists owners with an address, which another owner can remove, and counts passkeys", async () => {
     const { permissions, warnings } = await readOwners(2, [address, `0x${"7a".repeat(64)}`]);
     expect(permissions).toMatchObject([{ kind: "owner", spender: KEY, revoke: { type: "call" } }]);
     expect(warnings).toEqual([
@@ -34,7 +34,7 @@ describe("owners by index", () => {
     ]);
   });
 
-  it("say that they are cut", async () => {
+  it("warns when an account has more owners than are read", async () => {
     const { permissions, warnings } = await readOwners(10_000, [address]);
     expect(permissions).toMatchObject([{ spender: KEY, revoke: null }]);
     expect(warnings).toEqual(["Base: only the first 50 owners of the account were read."]);

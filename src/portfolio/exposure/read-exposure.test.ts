@@ -115,7 +115,7 @@ describe.each([
   ["by scan", scanNode],
   ["by multicall", plainNode],
 ])("permissions %s", (_, node) => {
-  it("are exactly the live ones, with the value at risk of a plain model, for any approvals", async () => {
+  it("lists exactly the live permissions and their value at risk, for any approvals", async () => {
     const amount = fc.constantFrom(0n, 1n, 333_333n, 5_000_000n, 2n ** 96n - 1n, UINT256_MAX);
     const approval = fc.tuple(
       fc.nat(2),
@@ -217,7 +217,7 @@ describe("the response", () => {
     expect(summary.warnings.join("\n")).toMatch(/list 7 \(2026-01-01\).* since block \d+/);
   });
 
-  it("has what known spenders may take although no log can be read", async () => {
+  it("lists what known spenders may take although no log can be read", async () => {
     const blind = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_getLogs") ? { kind: "status", status: 500 } : null,
     );

@@ -34,7 +34,7 @@ function valueNested(...[permissions, failed]: Parameters<typeof indexDirectAllo
 }
 
 describe("control over a wallet", () => {
-  it("is worth everything, nothing, or is unknown where only the code of a contract could tell", () => {
+  it("control over a wallet is worth everything, nothing, or unknown if only code decides", () => {
     const everything = { units: 7n, scale: 0 };
     const valued = (controlsAll: boolean | null) =>
       valuePermission({ ...direct(0n), kind: "owner", controlsAll }, new Map(), new Map(), everything);
@@ -43,17 +43,17 @@ describe("control over a wallet", () => {
 });
 
 describe("an allowance in Permit2", () => {
-  it("is worth what Permit2 itself may take at most, and nothing without an allowance of Permit2", () => {
+  it("an allowance in Permit2 is worth at most what Permit2 itself may take", () => {
     expect(valueNested([nested, direct(30n)], [])).toMatchObject({ units: 30_000_000n });
     expect(valueNested([nested, direct(70n)], [])).toMatchObject({ units: 50_000_000n });
     expect(valueNested([nested], [])).toMatchObject({ units: 0n });
   });
 
-  it("has an unknown value while the allowance of Permit2 could not be read", () => {
+  it("an allowance in Permit2 has an unknown value if that of Permit2 could not be read", () => {
     expect(valueNested([nested], [unread])).toBeNull();
   });
 
-  it("that a log names is read together with the allowance of Permit2, whatever the wallet is known to hold", () => {
+  it("reads an allowance in Permit2 that a log names together with that of Permit2", () => {
     const approvals = [
       { kind: "permit2-allowance", contract: token.contract, spender, tokenId: null },
     ] as const;

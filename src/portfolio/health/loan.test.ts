@@ -8,7 +8,7 @@ const units = (value: bigint, scale = 8) => ({ units: value, scale });
 const WAD = 10n ** 18n;
 
 describe("a loan", () => {
-  it("of 50 against 100 at a threshold of 0.8 can lose three eighths of its collateral", () => {
+  it("a loan of 50 against 100 at a threshold of 0.8 can lose three eighths of its collateral", () => {
     const loan = { collateral: units(100n), debt: units(50n), limit: units(80n), unit: null };
     expect(describeRatios(loan)).toEqual({
       ...{ healthFactor: "1.6", loanToValue: "0.5", liquidationThreshold: "0.8" },
@@ -16,7 +16,7 @@ describe("a loan", () => {
     });
   });
 
-  it("without debt has no health factor, and nothing to liquidate", () => {
+  it("a loan without debt has no health factor, and nothing to liquidate", () => {
     const loan = { collateral: units(100n), debt: units(0n), limit: units(80n), unit: null };
     expect(describeRatios(loan)).toEqual({
       ...{ healthFactor: null, loanToValue: "0", liquidationThreshold: "0.8" },
@@ -24,7 +24,7 @@ describe("a loan", () => {
     });
   });
 
-  it("without collateral is liquidatable, with no distance left", () => {
+  it("a loan without collateral is liquidatable, with no distance left", () => {
     const loan = { collateral: units(0n), debt: units(1n), limit: units(0n), unit: null };
     expect(describeRatios(loan)).toEqual({
       ...{ healthFactor: "0", loanToValue: null, liquidationThreshold: null },
@@ -32,13 +32,13 @@ describe("a loan", () => {
     });
   });
 
-  it("has the market's own factor and check where it has them", () => {
+  it("a loan has the health factor and check of its market if that has them", () => {
     const loan = { collateral: units(100n), debt: units(50n), limit: units(80n), unit: null };
     const own = { healthFactor: units(999n, 3), liquidatable: true };
     expect(describeRatios({ ...loan, ...own })).toMatchObject({ healthFactor: "0.999", liquidatable: true });
   });
 
-  it("stays within its limit at the distance, and leaves it just beyond, for any amounts", () => {
+  it("a loan stays within its limit at the distance, and leaves it just beyond", () => {
     const amount = fc.bigInt({ min: 1n, max: 10n ** 30n });
     const threshold = fc.bigInt({ min: 1n, max: WAD });
     fc.assert(
@@ -69,11 +69,11 @@ describe("dollars", () => {
     ["in dollars", units(123_456_789_50n, 8), "usd", "123.456790"],
     ["in ether", units(15n, 1), { asset: null, per: units(1n, 0) }, "4500"],
     ["in another unit of ether", units(30n, 1), { asset: null, per: units(2n, 0) }, "4500"],
-  ] as const)("of a market that counts %s", (_, value, unit, expected) => {
+  ] as const)("converts the amounts of a market that counts %s to dollars", (_, value, unit, expected) => {
     expect(toUsd(value, unit, price)).toBe(expected.replace(/(\.\d*?)0+$/, "$1"));
   });
 
-  it("are unknown without a unit or its price", () => {
+  it("returns no dollars without a unit or its price", () => {
     expect(toUsd(units(1n), null, price)).toBeNull();
     expect(toUsd(units(1n), { asset: null, per: units(1n, 0) }, () => null)).toBeNull();
   });

@@ -154,17 +154,20 @@ describe("the health of a loan", () => {
     ],
     ["morpho-blue", morpho, morphoCalls, ["1.72", "0.5", "0.86", "0.418604651162790697"]],
     ["euler", euler, eulerCalls, ["1.7", "0.5", "0.85", "0.411764705882352941"]],
-  ] as const)("in %s is that of its market", async (protocol, positions, calls, expected) => {
-    const { ratios, warnings, health } = await read(positions, calls);
-    const [healthFactor, loanToValue, liquidationThreshold, distanceToLiquidation] = expected;
-    expect(ratios).toEqual([
-      { healthFactor, loanToValue, liquidationThreshold, distanceToLiquidation, liquidatable: false },
-    ]);
-    expect(health).toMatchObject([{ protocol, name: protocol }]);
-    expect(warnings).toEqual([]);
-  });
+  ] as const)(
+    "reads the health of a loan in %s as its market has it",
+    async (protocol, positions, calls, expected) => {
+      const { ratios, warnings, health } = await read(positions, calls);
+      const [healthFactor, loanToValue, liquidationThreshold, distanceToLiquidation] = expected;
+      expect(ratios).toEqual([
+        { healthFactor, loanToValue, liquidationThreshold, distanceToLiquidation, liquidatable: false },
+      ]);
+      expect(health).toMatchObject([{ protocol, name: protocol }]);
+      expect(warnings).toEqual([]);
+    },
+  );
 
-  it("takes two round trips for all of them", async () => {
+  it("reads the health of all loans in two round trips", async () => {
     const positions = [...aave, ...comet, ...compound, ...morpho, ...euler];
     const own = morphoCalls.filter(({ to }) => to !== ORACLE);
     const calls = [
@@ -179,7 +182,7 @@ describe("the health of a loan", () => {
     expect(at.rounds.length).toBe(2);
   });
 
-  it("is unknown, with a warning, where the comptroller's own balance is another", async () => {
+  it("the health of a loan is unknown, with a warning, if the comptroller's balance differs", async () => {
     const { ratios, warnings } = await read(compound, compoundCalls("0", `${500n * 10n ** 18n}`));
     expect(ratios).toEqual([null]);
     expect(warnings).toEqual([
@@ -187,7 +190,7 @@ describe("the health of a loan", () => {
     ]);
   });
 
-  it("counts only what the wallet has entered as collateral", async () => {
+  it("counts as collateral only what the wallet has entered", async () => {
     const calls = compoundCalls("0", `${1_000n * 10n ** 18n}`).map((call) =>
       call.function.startsWith("getAssetsIn") ? { ...call, result: [] } : call,
     );
@@ -195,7 +198,7 @@ describe("the health of a loan", () => {
     expect(ratios).toMatchObject([{ healthFactor: "0", loanToValue: null, liquidatable: true }]);
   });
 
-  it("without debt is not a number", async () => {
+  it("returns no health factor for an account without debt", async () => {
     const calls = aaveCalls.map((call) => ({
       ...call,
       result: ["200000000000", "0", "0", "8000", "7500", "1"],
@@ -204,7 +207,7 @@ describe("the health of a loan", () => {
     expect(ratios).toMatchObject([{ healthFactor: null, distanceToLiquidation: null, liquidatable: false }]);
   });
 
-  it("is unknown for each account when the node fails, and costs the snapshot nothing else", async () => {
+  it("the health of each loan is unknown, with a warning, when the node fails", async () => {
     const at = openFailingChain({ chain, calls: [] });
     const { health, warnings } = await readHealth({ at, wallet }, [...aave, ...euler], signal);
     expect(health.map(({ loan }) => loan)).toEqual([null, null]);
@@ -219,7 +222,7 @@ describe("the health of a loan", () => {
     // Without its unit the ratios stay, and only the dollars are unknown.
     ["euler", euler, eulerCalls.filter(({ function: name }) => !name.startsWith("unitOfAccount"))],
   ] as const)(
-    "in %s is unknown when any of its calls returns nothing or too much",
+    "the health of a loan in %s is unknown when a call returns nothing or too much",
     async (_, positions, calls) => {
       for (const missing of calls) {
         for (const spoiled of ["0x", `0x${"ff".repeat(700)}`] as const) {
@@ -233,7 +236,7 @@ describe("the health of a loan", () => {
     },
   );
 
-  it("is read of nothing without lending", async () => {
+  it("sends no request for health without lending", async () => {
     const { health, at } = await read([makePosition({ protocol: "lido" })], []);
     expect([health, at.rounds]).toEqual([[], []]);
   });

@@ -97,7 +97,7 @@ describe("without payment", () => {
 
 describe("a browser", () => {
   it.each(["", `?address=${WALLET}`, "?address=nonsense&address=twice"])(
-    "without payment gets the page with 402 and the terms: %o",
+    "sends a browser without payment the page with 402 and the terms: %o",
     async (query) => {
       const { get } = await start();
       const response = await get(query, { accept: BROWSER });
@@ -115,7 +115,7 @@ describe("a browser", () => {
     },
   );
 
-  it("with payment gets JSON like every client", async () => {
+  it("sends JSON to a browser that pays", async () => {
     const { get } = await start();
     const response = await get(`?address=${WALLET}`, { accept: BROWSER, ...PAID });
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -124,7 +124,7 @@ describe("a browser", () => {
     ]);
   });
 
-  it("on another origin may send a payment and read the terms", async () => {
+  it("lets a page of another origin send a payment and read the terms", async () => {
     const { url } = await start();
     const preflight = await fetch(`${url}/portfolio`, {
       method: "OPTIONS",
@@ -138,7 +138,7 @@ describe("a browser", () => {
 });
 
 describe("a service with the development bypass", () => {
-  it("responds without payment", async () => {
+  it("responds without payment if the development bypass is on", async () => {
     const { get } = await start({ devBypass: true });
     const free = await get(`?address=${WALLET}`);
     expect([free.status, await free.json()]).toEqual([200, exampleSnapshot]);
@@ -168,7 +168,7 @@ describe("a payment", () => {
     ]);
   });
 
-  it("excludes spam on request", async () => {
+  it("a paid snapshot excludes spam on request", async () => {
     const { get } = await start();
     const response = await get(`?address=${WALLET}&spam=exclude`, PAID);
     const { tokens, summary } = (await response.json()) as typeof exampleSnapshot;
@@ -177,7 +177,7 @@ describe("a payment", () => {
     expect(summary.totalValueUsd).toBe(exampleSnapshot.summary.totalValueUsd);
   });
 
-  it("for a wallet that cannot be read gets an error", async () => {
+  it("responds with an error to a payment for a wallet that cannot be read", async () => {
     const read = async () => {
       throw new Fault("PROVIDER_FAILED", "The balances on Base could not be read in full.");
     };
@@ -215,7 +215,7 @@ describe("a stored snapshot", () => {
     return { ...(await start({ storedSnapshots, sale })), calls };
   }
 
-  it("is sold with its delivery, which may be a repeated one", async () => {
+  it("records a snapshot as sold when it is delivered, also repeatedly", async () => {
     const { get, calls } = await startSelling((body) => ({ status: 200, body }));
     await get(`?address=${WALLET}`, PAID);
     await get(`?address=${WALLET}&block=base:1&fields=snapshotId`, PAID);
@@ -225,7 +225,7 @@ describe("a stored snapshot", () => {
     expect(calls).toEqual(["stored false", sold, "stored true", sold, "stored false"]);
   });
 
-  it.each([402, 503])("is not sold by a request whose payment ends with %i", async (status) => {
+  it.each([402, 503])("does not record a snapshot as sold if the payment ends with %i", async (status) => {
     const { get, calls } = await startSelling(() => ({ status, body: { error: "not settled" } }));
     expect((await get(`?address=${WALLET}`, PAID)).status).toBe(status);
     expect(calls).toEqual(["stored false"]);

@@ -62,7 +62,7 @@ describe("/.well-known/x402.json", () => {
 });
 
 describe("the documents of directories", () => {
-  it("list URLs below the configured origin", async () => {
+  it("/.well-known/x402 lists URLs below the configured origin", async () => {
     const document = (await (await get("/.well-known/x402")).json()) as { resources: string[] };
     expect(problems(x402ResourcesSchema, document)).toBeNull();
     expect(document).toEqual({
@@ -73,7 +73,7 @@ describe("the documents of directories", () => {
     for (const resource of document.resources) expect(new URL(resource).origin).toBe(ORIGIN);
   });
 
-  it("contain the same terms as a 402 response", async () => {
+  it("/discovery/resources contains the same terms as a 402 response", async () => {
     const document = (await (await get("/discovery/resources")).json()) as {
       items: {
         resource: string;
@@ -124,7 +124,7 @@ describe("/discovery/resources", () => {
     },
   );
 
-  it("has an etag of its page", async () => {
+  it("gives each page of /discovery/resources its own etag", async () => {
     const etag = (await get("/discovery/resources")).headers.get("etag") ?? "";
     expect((await get("/discovery/resources", { "if-none-match": etag })).status).toBe(304);
     expect((await get("/discovery/resources?type=mcp", { "if-none-match": etag })).status).toBe(200);
@@ -152,7 +152,7 @@ describe("/.well-known/api-catalog", () => {
 });
 
 describe("files that clients look for", () => {
-  it("are robots.txt, and an icon as SVG and as ICO", async () => {
+  it("serves robots.txt, and an icon as SVG and as ICO", async () => {
     const robots = await get("/robots.txt");
     expect(await robots.text()).toBe("User-agent: *\nAllow: /\nDisallow: /metrics\n");
     const svg = await get("/favicon.svg");
@@ -172,7 +172,7 @@ describe("files that clients look for", () => {
     expect(drawn).toBeLessThan(600);
   });
 
-  it("include the icon that the pages name and their policy allows", async () => {
+  it("the pages name an icon that their policy allows", async () => {
     const response = await get("/", { accept: "text/html" });
     expect(await response.text()).toContain('<link rel="icon" type="image/svg+xml" href="/favicon.svg">');
     expect(response.headers.get("content-security-policy")).toContain("img-src 'self'");
@@ -292,7 +292,7 @@ describe("/llms-full.txt", () => {
 });
 
 describe("pages and documents", () => {
-  it("have a content type, a strict policy and an etag", async () => {
+  it("serves the page with a content type, a strict policy and an etag", async () => {
     const response = await get("/", { accept: "text/html" });
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(response.headers.get("content-security-policy")).toMatch(
@@ -305,7 +305,7 @@ describe("pages and documents", () => {
     expect((await get("/", { "if-none-match": etag })).status).toBe(304);
   });
 
-  it("report health and the development bypass", async () => {
+  it("/health reports health and the development bypass", async () => {
     expect(await (await get("/health")).json()).toEqual({
       ok: true,
       service: "portfolio",

@@ -128,7 +128,7 @@ function partOf(snapshot: typeof full, name: string): object | undefined {
 type Parsed<T> = T extends object ? { -readonly [K in keyof T]: Parsed<T[K]> } : T;
 
 describe("the types for clients", () => {
-  it("fit what the service returns, and nothing less", () => {
+  it("the types for clients fit what the service returns, and nothing less", () => {
     const snapshot: ClientSnapshot = structuredClone(full) as Parsed<PortfolioSnapshot>;
     const example: ClientSnapshot = exampleSnapshot as Parsed<PortfolioSnapshot>;
     expect([snapshot.tokens.length, example.tokens.length]).toEqual([3, 3]);

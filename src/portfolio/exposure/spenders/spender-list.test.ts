@@ -9,12 +9,12 @@ const deployments = SPENDERS.flatMap(({ name, deployments: own }) =>
 );
 
 describe("the list of spenders", () => {
-  it("has at least sixty spenders, each with a name of its own", () => {
+  it("the list has at least sixty spenders, each with a name of its own", () => {
     expect(SPENDERS.filter(({ kind }) => kind !== "delegate").length).toBeGreaterThanOrEqual(60);
     expect(new Set(SPENDERS.map(({ name }) => name)).size).toBe(SPENDERS.length);
   });
 
-  it("has addresses with their checksums, on chains that are served, each once on a chain", () => {
+  it("lists addresses with their checksums, on served chains, each once on a chain", () => {
     for (const { address, chainId } of deployments) {
       expect(getAddress(address)).toBe(address);
       expect(CHAINS).toContain(chainId);

@@ -54,12 +54,12 @@ const minUsd = fc
   });
 
 describe("a budget", () => {
-  it("of none is the snapshot itself", async () => {
+  it("returns the snapshot itself without a budget", async () => {
     expect(await cut(exampleSnapshot as PortfolioSnapshot, {})).toBe(exampleSnapshot);
     expect(await cut(exampleSnapshot as PortfolioSnapshot, { detail: "full" })).toBe(exampleSnapshot);
   });
 
-  it("leaves values as the full snapshot has them, and follows the schema of its form", async () => {
+  it("a budget leaves values as the full snapshot has them, and follows its schema", async () => {
     await fc.assert(
       fc.asyncProperty(snapshots, details, fc.option(minUsd), async (snapshot, detail, min) => {
         const given = { detail, ...(min === null ? {} : { min_usd: min }) };
@@ -75,7 +75,7 @@ describe("a budget", () => {
     );
   });
 
-  it("of min_usd leaves out exactly what is worth less, counts it, and keeps every total", async () => {
+  it("min_usd omits exactly what is worth less, counts it, and keeps every total", async () => {
     await fc.assert(
       fc.asyncProperty(snapshots, minUsd, async (snapshot, min) => {
         const body = await cut<PortfolioSnapshot>(snapshot, { min_usd: min });
@@ -97,7 +97,7 @@ describe("a budget", () => {
     );
   });
 
-  it("of fields returns those and no others, in every form", async () => {
+  it("fields returns the named fields and no others, in every form", async () => {
     const body = await cut(exampleSnapshot as PortfolioSnapshot, {
       fields: "tokens.symbol,summary.totalValueUsd,address,tokens.symbol,positions.assets.symbol",
     });
@@ -118,7 +118,7 @@ describe("a budget", () => {
     });
   });
 
-  it("is part of what a payment is bound to, in one form for equal budgets", () => {
+  it("binds a payment to its budget, in one form for equal budgets", () => {
     const base = { address: ADDRESS, chains: "base,ethereum" };
     expect(parse({ detail: "full" }).query).toEqual(base);
     expect(parse({ detail: "summary" }).query).toEqual({ ...base, detail: "summary" });
@@ -145,7 +145,7 @@ describe("a budget", () => {
     [{ fields: "tokens,tokens.nothing" }, /tokens\.nothing/],
     [{ fields: "constructor" }, /constructor is not/],
     [{ detail: "summary", fields: "tokens" }, /the known are .*topHoldings/],
-  ])("%j is rejected", (given, message) => {
+  ])("rejects the budget %j", (given, message) => {
     expect(() => parse(given as Record<string, string>)).toThrow(message);
   });
 });
@@ -201,7 +201,7 @@ const hostileSnapshots = fc
   });
 
 describe("a summary", () => {
-  it("has at most 2,048 bytes, whatever the wallet holds", async () => {
+  it("a summary has at most 2,048 bytes, whatever the wallet holds", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(snapshots, hostileSnapshots), fc.option(minUsd), async (snapshot, min) => {
         const body = await cut(snapshot, { detail: "summary", ...(min === null ? {} : { min_usd: min }) });

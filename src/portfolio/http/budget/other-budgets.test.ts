@@ -69,13 +69,13 @@ function summarize<Body>({ shapes }: typeof EXPOSURE_BUDGET | typeof DIFF_BUDGET
 }
 
 describe.each(TEXTS)("with names such as %j", (text) => {
-  it("an overview of an exposure fits", () => {
+  it("an overview of an exposure fits into 2,048 bytes", () => {
     const { bytes, value } = summarize(EXPOSURE_BUDGET, hostileExposure(text));
     expect(bytes).toBeLessThanOrEqual(OVERVIEW_BYTES_MAX);
     expect(value).toMatchObject({ permissionCount: 500, valueAtRiskUsd: LARGEST, warningCount: 40 });
   });
 
-  it("an overview of a difference fits", () => {
+  it("an overview of a difference fits into 2,048 bytes", () => {
     const { bytes, value } = summarize(DIFF_BUDGET, hostileDiff(text));
     expect(bytes).toBeLessThanOrEqual(OVERVIEW_BYTES_MAX);
     expect(value).toMatchObject({ changedTokenCount: 2_000, warningCount: 80 });
@@ -83,14 +83,14 @@ describe.each(TEXTS)("with names such as %j", (text) => {
 });
 
 describe("an overview", () => {
-  it("of an exposure has what is most at risk", () => {
+  it("an overview of an exposure lists what is most at risk", () => {
     const { value } = summarize(EXPOSURE_BUDGET, exposure);
     const [permission] = exposure.permissions;
     expect(value.permissions).toMatchObject([{ spender: permission?.spender, valueAtRiskUsd: "1250.25" }]);
     expect(value.warnings).toHaveLength(1);
   });
 
-  it("of a difference has the largest changes in either direction first", () => {
+  it("an overview of a difference lists the largest changes in either direction first", () => {
     const [token] = diff.tokens;
     if (token === undefined) throw new Error("the example has a token");
     const changes = ["1", "-20", "3", null, "19.5", "-0.1", "4"];
