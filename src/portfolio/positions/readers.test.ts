@@ -16,7 +16,7 @@ import { SPARK_MARKETS } from "./spark/markets.ts";
 import { VENUS_POOLS } from "./venus/markets.ts";
 
 describe("the position readers", () => {
-  it("are one per protocol", () => {
+  it("has one reader per protocol, in order", () => {
     expect(POSITION_READERS.map(({ protocol }) => protocol)).toEqual([
       "aave-v3",
       "aave-v2",
@@ -39,7 +39,7 @@ describe("the position readers", () => {
     ]);
   });
 
-  it("of lending protocols say that a debt may hide behind their failure", () => {
+  it("exactly the readers of lending protocols say that they read debt", () => {
     const lending = POSITION_READERS.filter(({ readsDebt }) => readsDebt).map(({ protocol }) => protocol);
     expect(lending).toEqual([
       ...["aave-v3", "aave-v2", "spark", "compound-v3", "compound-v2", "moonwell", "venus"],
@@ -48,7 +48,7 @@ describe("the position readers", () => {
     ]);
   });
 
-  it("have addresses and market ids in lower case, each once", () => {
+  it("lists addresses of vaults and ids of markets in lower case, each once", () => {
     for (const [chainId, { vaults, proofs, eulerConnector }] of VAULT_REGISTRIES) {
       const registries = [...proofs.map(({ registry }) => registry), eulerConnector ?? []].flat();
       // Who knows Euler's vaults has to ask for what is owed to them.
@@ -62,7 +62,7 @@ describe("the position readers", () => {
     }
   });
 
-  it("do not share receipt tokens", () => {
+  it("no two position readers share a receipt token", () => {
     for (const chainId of new Set([
       ...AAVE_V3_MARKETS.keys(),
       ...COMPOUND_V3_MARKETS.keys(),

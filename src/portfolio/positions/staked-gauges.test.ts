@@ -53,7 +53,7 @@ describe("the search of gauges", () => {
     expect(asked.map(([from]) => from)).toEqual([0, 1_500, 3_000, 4_500]);
   });
 
-  it("is made once for all readers of a snapshot", async () => {
+  it("searches gauges once for all readers of a snapshot", async () => {
     const { asked, find } = openVoter(10, [3]);
     const [one, other] = await Promise.all([find(), find()]);
     expect(one).toBe(other);

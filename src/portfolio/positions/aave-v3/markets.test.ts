@@ -20,7 +20,7 @@ describe("Aave markets", () => {
     ["AaveV3", AAVE_V3_MARKETS, []],
     // Arc is for institutions on a list of their own.
     ["AaveV2", AAVE_V2_MARKETS, ["AaveV2EthereumArc"]],
-  ] as const)("include every %s market and reserve of the five chains", (prefix, markets, without) => {
+  ] as const)("includes every %s market and reserve of the five chains", (prefix, markets, without) => {
     const published = Object.entries(book)
       .filter(([name]) => name.startsWith(prefix) && !(without as readonly string[]).includes(name))
       .map(([, market]) => market as unknown as Entry)
@@ -43,7 +43,7 @@ describe("Aave markets", () => {
     expect([...ours].sort(byPool)).toEqual([...published].sort(byPool));
   });
 
-  it("start with the main market of the chain, whose oracle is the price source", () => {
+  it("lists the main market of each chain first, because its oracle is the price source", () => {
     const main = [...AAVE_V3_MARKETS.values()].map(([market]) => market?.pool);
     const { AaveV3Ethereum, AaveV3Optimism, AaveV3Polygon, AaveV3Base, AaveV3Arbitrum } = book;
     expect(main).toEqual(
@@ -53,13 +53,13 @@ describe("Aave markets", () => {
     );
   });
 
-  it("list each asset once", () => {
+  it("lists each asset of a market once", () => {
     for (const { name, reserves } of [...AAVE_V3_MARKETS.values()].flat()) {
       expect(new Set(reserves.map(({ underlying }) => underlying)).size, name).toBe(reserves.length);
     }
   });
 
-  it("never use one token for two positions", () => {
+  it("never uses one token for two positions", () => {
     for (const [chainId, markets] of AAVE_V3_MARKETS) {
       const tokens = markets.flatMap(({ reserves }) =>
         reserves.flatMap(({ aToken, debtToken }) => [aToken, debtToken]),

@@ -168,7 +168,7 @@ describe("vaults of MetaMorpho's own code, recorded", () => {
     return createErc4626Reader(new Map([[31337, registry]])).read(query, signal);
   };
 
-  it("count with what a redemption pays, and not at all when their owner borrowed all they had", async () => {
+  it("counts a vault with what a redemption pays, and not at all if its owner borrowed all it had", async () => {
     const { positions, provenTokens, warnings } = await readAs("metaMorphoFactory");
     expect(positions).toMatchObject([
       { contract: honest.contract, assets: [{ symbol: "USDC", rawBalance: BigInt(recording.redeemPays) }] },
@@ -180,7 +180,7 @@ describe("vaults of MetaMorpho's own code, recorded", () => {
     ]);
   });
 
-  it("are forty at most, with a warning about the others", async () => {
+  it("values at most forty vaults, with a warning about the others", async () => {
     const many = Array.from({ length: 42 }, (_, index) => ({
       ...honest,
       contract: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
@@ -209,7 +209,7 @@ describe("vaults of MetaMorpho's own code, recorded", () => {
     ]);
   });
 
-  it("do not count for a registry that does not know them", async () => {
+  it("does not count vaults for a registry that does not know them", async () => {
     expect(await readAs("yearnRegistry")).toEqual({
       positions: [],
       unmarketedTokens: new Set([honest.contract, hostile.contract]),

@@ -217,7 +217,7 @@ describe("Fluid", () => {
     },
   );
 
-  it("earned interest, of which only a part can be withdrawn at once", () => {
+  it("the recorded fToken earned interest, of which only a part can be withdrawn at once", () => {
     const { assets, payable } = cases["in use"].views;
     expect(BigInt(assets)).toBeGreaterThan(BigInt(cases.idle.views.assets));
     expect(BigInt(payable)).toBeLessThan(BigInt(assets));
@@ -286,7 +286,7 @@ describe("Sky savings", () => {
 describe("Aave's static tokens", () => {
   const { cases, stata: token, usdc } = stata;
   it.each(["in use", "donated", "paused"] as const)(
-    "count with what the market owes their shares: %s",
+    "counts Aave's static tokens with what the market owes their shares: %s",
     async (name) => {
       const { positions, warnings, provenTokens } = await read(stata, cases[name]);
       expect(positions).toMatchObject([position(token, usdc, cases[name].views.assets)]);
@@ -295,7 +295,7 @@ describe("Aave's static tokens", () => {
     },
   );
 
-  it("are gone from an emptied wallet", async () => {
+  it("finds no static tokens of Aave in an emptied wallet", async () => {
     expect(await read(stata, cases.emptied)).toEqual({ positions: [], warnings: [] });
   });
 });

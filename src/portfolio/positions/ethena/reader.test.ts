@@ -45,11 +45,11 @@ describe("USDe in cooldown", () => {
   it.each([
     ["when more was added and all of it is over", cases["cooldown over"]],
     ["when Ethena blocks the wallet", cases.blacklisted],
-  ] as const)("counts with what is paid in the end, also %s", async (_name, each) => {
+  ] as const)("counts USDe in cooldown with what is paid in the end, also %s", async (_name, each) => {
     expect(await read(reader, each)).toEqual({ positions: [inCooldown(each.views.unstaked)], warnings: [] });
   });
 
-  it("is gone when it was withdrawn", async () => {
+  it("finds no USDe in cooldown after it was withdrawn", async () => {
     expect(await read(reader, cases.emptied)).toEqual({ positions: [], warnings: [] });
     expect(await read(vaultReader, cases.emptied)).toEqual({ positions: [], warnings: [] });
   });

@@ -57,7 +57,7 @@ describe("ether.fi", () => {
   it.each([
     ["after rewards", rewarded],
     ["after a slashing", slashed],
-  ] as const)("is worth what wrapping and unwrapping give %s", async (_name, each) => {
+  ] as const)("values weETH and eETH at what wrapping and unwrapping give %s", async (_name, each) => {
     const { holdings, ...record } = openRecordedMoment(each);
     const query = { at: openRecordedChain(record), wallet, holdings };
     const { positions } = await reader.read(query, new AbortController().signal);
@@ -76,7 +76,7 @@ describe("ether.fi", () => {
     }
   });
 
-  it("is worth less after a slashing", () => {
+  it("the recorded weETH is worth less after a slashing than after rewards", () => {
     expect(BigInt(slashed.views.unwrapped)).toBeLessThan(BigInt(rewarded.views.unwrapped));
     expect(BigInt(slashed.views.claim)).toBeLessThan(BigInt(rewarded.views.claim));
   });

@@ -74,20 +74,20 @@ describe("withdrawals from Lido", () => {
     requestsMax: 10,
   });
 
-  it("count with what was requested as long as nothing was lost, also several that wait", async () => {
+  it("counts waiting withdrawals with what was requested as long as nothing was lost", async () => {
     const { unwrapped, waiting: amount } = requested.views;
     expect(await read(requested)).toEqual({ positions: [wrapped(unwrapped), waiting(amount)], warnings: [] });
     // The queue's own rounding, a unit for each request.
     expect(20n * 10n ** 18n - BigInt(amount)).toBeLessThanOrEqual(2n);
   });
 
-  it("count with less after a slashing, final or not", () => {
+  it("recorded withdrawals pay less than requested after a slashing, final or not", () => {
     const { claimed, claimRequested, waiting: amount, waitingRequested } = slashed.views;
     expect(BigInt(claimed)).toBeLessThan(BigInt(claimRequested));
     expect(BigInt(amount)).toBeLessThan(BigInt(waitingRequested));
   });
 
-  it("count while Lido is stopped", async () => {
+  it("counts withdrawals while Lido is stopped", async () => {
     const { unwrapped, claimed, waiting: amount } = paused.views;
     expect(await read(paused)).toEqual({
       positions: [wrapped(unwrapped), toClaim(claimed), waiting(amount)],
@@ -95,7 +95,7 @@ describe("withdrawals from Lido", () => {
     });
   });
 
-  it("are gone when they are claimed", async () => {
+  it("finds no withdrawals after they are claimed", async () => {
     expect(await read(emptied)).toEqual({ positions: [], warnings: [] });
   });
 });

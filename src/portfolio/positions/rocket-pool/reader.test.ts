@@ -48,7 +48,7 @@ describe("Rocket Pool", () => {
   });
 
   it.each(["before the first report", "rewarded", "slashed"] as const)(
-    "is worth the ether that Rocket Pool says: %s",
+    "values rETH at the ether that Rocket Pool says: %s",
     async (name) => {
       const { positions, warnings } = await read(cases[name]);
       expect(warnings).toEqual([]);
@@ -62,7 +62,7 @@ describe("Rocket Pool", () => {
     },
   );
 
-  it("is a token of its own when the rate says nothing", async () => {
+  it("shows rETH as a token, with a warning, when the rate cannot be read", async () => {
     const { positions, warnings } = await read(cases.worthless);
     expect(positions).toEqual([]);
     expect(warnings).toEqual([`The rate of ${token} on Local could not be read; it is shown as a token.`]);

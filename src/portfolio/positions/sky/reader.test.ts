@@ -39,7 +39,7 @@ describe("Sky savings", () => {
     requestsMax: 4,
   });
 
-  it("has a rate that grew since the last message from Ethereum", () => {
+  it("the recorded sUSDS rate grew since the last message from Ethereum", () => {
     // Eight percent a year for half a year, and the oracle's approximation of it.
     expect(rate).toBeGreaterThan((BigInt(late.views.stored) * 1_039n) / 1_000n);
     expect(rate).toBeLessThan((BigInt(late.views.stored) * 1_040n) / 1_000n);

@@ -49,14 +49,14 @@ function listAmounts(positions: readonly ProtocolPosition[]): Readonly<Record<st
 }
 
 describe("Velodrome's pools", () => {
-  it("are worth what they paid, a volatile and a stable one", async () => {
+  it("values a volatile and a stable pool at what they paid", async () => {
     const { positions, warnings, provenTokens } = await read(IN_WALLET);
     expect(listAmounts(positions)).toEqual(listPayouts(IN_WALLET));
     expect(positions).toHaveLength(2);
     expect([warnings, provenTokens]).toEqual([[], new Set(pools)]);
   });
 
-  it("are found in gauges without a transfer, also when the wallet has none of their tokens left", async () => {
+  it("finds pools in gauges without a transfer, also when the wallet has none of their tokens left", async () => {
     const { positions, warnings } = await read(IN_GAUGES);
     expect(listAmounts(positions)).toEqual(listPayouts(IN_GAUGES));
     expect(IN_GAUGES.holdings.map(({ contract }) => contract)).toEqual([pools[0]]);
@@ -64,7 +64,7 @@ describe("Velodrome's pools", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("are found by transfers where no node can search gauges, with a warning about others", async () => {
+  it("finds staked pools by transfers if no node can search gauges, with a warning", async () => {
     const { positions, warnings } = await read(IN_GAUGES, { runCode: () => null }, true);
     expect(listAmounts(positions)).toEqual(listPayouts(IN_GAUGES));
     expect(warnings).toEqual([

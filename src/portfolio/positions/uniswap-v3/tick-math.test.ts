@@ -44,7 +44,7 @@ describe("getSqrtPriceAtTick", () => {
     [1_000, 83290069058676223003182343270n],
     [TICK_MAX - 1, 1461373636630004318706518188784493106690254656249n],
     [TICK_MAX, SQRT_PRICE_MAX],
-  ])("is what the pools compute at tick %i", (at, expected) => {
+  ])("computes the price of the pools at tick %i", (at, expected) => {
     expect(getSqrtPriceAtTick(at)).toBe(expected);
   });
 
@@ -74,7 +74,7 @@ describe("getSqrtPriceAtTick", () => {
 });
 
 describe("getAmountsForLiquidity", () => {
-  it("is never more than the exact amounts, and less than two units below them", () => {
+  it("returns amounts never above the exact ones, and less than two units below", () => {
     fc.assert(
       fc.property(liquidity, sqrtPrice, range, (amount, price, between) => {
         const lower = getSqrtPriceAtTick(between.tickLower);
@@ -110,7 +110,7 @@ describe("getAmountsForLiquidity", () => {
 });
 
 describe("fees", () => {
-  it("count what is earned inside, wherever the price stands and however the counters wrapped", () => {
+  it("counts fees earned inside, wherever the price stands and however the counters wrapped", () => {
     const counter = fc.bigInt({ min: 0n, max: WRAP - 1n });
     const grown = fc.bigInt({ min: 0n, max: Q128 });
     // The boundaries are where mistakes live; chance alone would hardly ever hit them.
@@ -137,7 +137,7 @@ describe("fees", () => {
     );
   });
 
-  it("are the growth since times the liquidity, rounded down", () => {
+  it("computes fees as growth times liquidity, rounded down", () => {
     expect(computeFeesSince(5n, 5n, 10n ** 18n)).toBe(0n);
     expect(computeFeesSince(0n, Q128, 7n)).toBe(7n);
     expect(computeFeesSince(0n, Q128 - 1n, 7n)).toBe(6n);
