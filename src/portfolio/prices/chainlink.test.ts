@@ -94,12 +94,12 @@ describe("a round", () => {
   });
   const feed = { feed: "0x00" as Hex, heartbeatSeconds: 3_600 };
 
-  it("is valid until its heartbeat plus five minutes, and never from the future", () => {
+  it("a round is valid until its heartbeat plus five minutes, and never from the future", () => {
     const isValid = (now: number) => validatePrice(round(), 2, feed, now) !== null;
     expect([999, 1_000, 4_900, 4_901].map(isValid)).toEqual([false, true, true, false]);
   });
 
-  it("is invalid without an id, a price or decimals", () => {
+  it("a round is invalid without an id, a price or decimals", () => {
     expect(validatePrice(round({ roundId: 0n }), 2, feed, 1_000)).toBeNull();
     expect(validatePrice(round({ answer: 0n }), 2, feed, 1_000)).toBeNull();
     expect(validatePrice(round({ answeredInRound: 6n }), 2, feed, 1_000)).toBeNull();

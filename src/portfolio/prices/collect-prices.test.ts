@@ -165,7 +165,7 @@ describe("collectPrices", () => {
 });
 
 describe("prices of the provider of balances", () => {
-  it("count for listed tokens and the native coin only, because nothing bounds them", async () => {
+  it("accepts prices of the provider for listed tokens and the native coin only", async () => {
     const chain = makeChainConfig("base", 8453, [one]);
     const pinned = await makeChainAccess(chain).pin(signal);
     const price = quotePrice({ units: 7n, scale: 0 });

@@ -58,7 +58,7 @@ describe("the budget of pool lookups", () => {
     ]);
   });
 
-  it("is empty for a chain whose factories are not known", async () => {
+  it("looks up no pools on a chain whose factories are not known", async () => {
     const at = openEmptyChain();
     const elsewhere = { ...at, chain: { ...at.chain, chainId: 999 } };
     const source = createPoolPriceSource({ trusted: [] });

@@ -5,14 +5,14 @@ import { nativeAsset, priceTexts } from "../../../tests/support/portfolio/price-
 import { createPriceSources } from "./sources.ts";
 
 describe("the price sources", () => {
-  it("come in groups of decreasing trust", () => {
+  it("groups price sources by decreasing trust", () => {
     const names = (groups: ReturnType<typeof createPriceSources>) =>
       groups.map((group) => group.map(({ name }) => name));
     expect(names(createPriceSources())).toEqual([["chainlink", "aave-oracle"], ["pools"]]);
     expect(names(createPriceSources({ defiLlama: {} })).at(-1)).toEqual(["defillama"]);
   });
 
-  it("serve a local chain with its own data", async () => {
+  it("prices a local chain with its own feeds", async () => {
     const record = readChainRecord(new URL("./handwritten/chainlink.json", import.meta.url));
     const feed = { feed: "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70", heartbeatSeconds: 3_600 } as const;
     const feeds = new Map([[31_337, { native: feed, sequencer: null, tokens: {} }]]);

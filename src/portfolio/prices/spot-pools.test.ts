@@ -29,7 +29,7 @@ describe("a stable pool", () => {
     return y - low;
   }
 
-  it("has the rate of a small trade, for any decimals and either side", () => {
+  it("a stable pool has the rate of a small trade, for any decimals and either side", () => {
     const reserve = fc.bigInt({ min: 10n ** 4n, max: 10n ** 9n });
     const decimals = fc.constantFrom(6n, 8n, 18n);
     fc.assert(
@@ -58,7 +58,7 @@ describe("a stable pool", () => {
     );
   });
 
-  it("has none without reserves", () => {
+  it("a stable pool without reserves has no rate", () => {
     const empty = words(10n ** 18n, 10n ** 6n, 0n, 5n, 1n, 1n, 2n);
     expect(kind.decodeState([empty], { quote, isTokenFirst: true })).toBeNull();
     expect(kind.decodeState([null], { quote, isTokenFirst: true })).toBeNull();
@@ -79,7 +79,7 @@ describe("the pools of Aerodrome's own contracts", () => {
   };
   const kind = findPoolKind({ kind: "solidly", factory: FACTORY });
 
-  it.each(pools)("pay what the rate says, less the fee: $metadata", (pool) => {
+  it.each(pools)("the pool of Aerodrome pays what the rate says, less the fee: $metadata", (pool) => {
     const metadata = words(...pool.metadata.map(BigInt), 1n, 2n);
     const state = kind.decodeState([metadata], { quote, isTokenFirst: pool.tokenFirst });
     const [numerator, denominator] = state?.rate ?? [0n, 1n];
@@ -100,7 +100,7 @@ describe.each([
   const atPrice = (sqrtPrice: bigint) => words(sqrtPrice, ...Array<bigint>(slot0Words - 1).fill(0n));
   const Q96 = 1n << 96n;
 
-  it("would pay no more than it holds, and no more than stands around the price", () => {
+  it("a pool pays no more than it holds, and no more than stands around the price", () => {
     const depth = (liquidity: bigint, held: bigint) =>
       kind.decodeState([atPrice(Q96), words(liquidity), words(held)], { quote, isTokenFirst: true })?.depth;
     expect(depth(1_000_000n, 50n)).toBe(50n);
@@ -109,7 +109,7 @@ describe.each([
     expect(depth(0n, 1_000_000n)).toBeUndefined();
   });
 
-  it("has the inverse rate on the other side", () => {
+  it("a pool has the inverse rate on the other side", () => {
     const state = [atPrice(2n * Q96), words(1_000n), words(10_000n)];
     expect(kind.decodeState(state, { quote, isTokenFirst: true })?.rate).toEqual([4n * Q96 * Q96, Q96 * Q96]);
     expect(kind.decodeState(state, { quote, isTokenFirst: false })?.rate).toEqual([

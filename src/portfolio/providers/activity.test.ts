@@ -16,17 +16,17 @@ const received = (from: Hex) => ({ from, to: WALLET });
 const lookalikes = (...transfers: { from: Hex; to: Hex }[]) => [...findLookalikes(WALLET, transfers)];
 
 describe("lookalikes", () => {
-  it("are those that share the shown digits with one that the wallet paid", () => {
+  it("marks an address that shares the shown digits with one that the wallet paid", () => {
     expect(lookalikes(sent(FRIEND), received(POISONER), sent(SHOP))).toEqual([POISONER]);
     expect(lookalikes(sent(FRIEND), received(FRIEND), sent(SHOP))).toEqual([]);
   });
 
-  it("are both when the wallet paid neither or both", () => {
+  it("marks both similar addresses when the wallet paid neither or both", () => {
     expect(lookalikes(received(FRIEND), received(POISONER))).toEqual([FRIEND, POISONER]);
     expect(lookalikes(sent(FRIEND), sent(POISONER))).toEqual([FRIEND, POISONER]);
   });
 
-  it("include those of the wallet itself and of the zero address, which are none", () => {
+  it("marks lookalikes of the wallet and of the zero address, but not these two", () => {
     const ofWallet: Hex = `0x14dc${"1".repeat(32)}9955`;
     const ofZero: Hex = `0x0000${"1".repeat(32)}0000`;
     expect(lookalikes(sent(ofWallet), sent(WALLET), received(ofZero), received(ZERO))).toEqual([
@@ -35,7 +35,7 @@ describe("lookalikes", () => {
     ]);
   });
 
-  it("need equal digits at both ends", () => {
+  it("marks no address whose digits are equal at one end only", () => {
     const start: Hex = `0xf21e${"1".repeat(32)}bee0`;
     const end: Hex = `0xf210${"1".repeat(32)}beef`;
     expect(lookalikes(sent(FRIEND), received(start), received(end))).toEqual([]);
@@ -43,7 +43,7 @@ describe("lookalikes", () => {
 });
 
 describe("the counterparty", () => {
-  it("is the other side, and the wallet itself when it paid itself", () => {
+  it("the counterparty is the other side, and the wallet itself when it paid itself", () => {
     expect(getCounterparty(WALLET, sent(FRIEND))).toBe(FRIEND);
     expect(getCounterparty(WALLET, received(FRIEND))).toBe(FRIEND);
     expect(getCounterparty(WALLET, sent(WALLET))).toBe(WALLET);
@@ -65,7 +65,7 @@ describe("the shown entries", () => {
   const count = (kept: ReturnType<typeof keep>, ...kinds: readonly Kind[]) =>
     kept.filter(({ kind }) => kinds.includes(kind)).length;
 
-  it("are the newest of each kind, in order, and no kind takes the places of another", () => {
+  it("shows the newest entries of each kind, in order, and each kind keeps its quota", () => {
     const kind = fc.constantFrom<Kind[]>("signed", "paid", "received", "lookalike");
     fc.assert(
       fc.property(fc.array(kind, { maxLength: 120 }), (kinds) => {
@@ -89,7 +89,7 @@ describe("the shown entries", () => {
     );
   });
 
-  it("keep what the wallet did under a flood of gifts, and payments under a flood of its own", () => {
+  it("keeps what the wallet did under a flood of gifts, and gifts under a flood of its own payments", () => {
     const flooded = keep([...rows(500, "lookalike"), ...rows(500, "received"), ...rows(20, "signed")]);
     expect([count(flooded, "signed"), count(flooded, "received")]).toEqual([13, 12]);
     const busy = keep([...rows(500, "paid"), ...rows(3, "received")]);

@@ -25,7 +25,7 @@ async function faultOf(read: Promise<unknown>): Promise<Fault> {
 }
 
 describe("alchemy's balances", () => {
-  it("come from every page, exact to the unit, each asset once", async () => {
+  it("reads balances from every page, exact to the unit, each asset once", async () => {
     const { read, server } = await openAlchemyVendor();
     const { holdings } = await read();
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([
@@ -52,7 +52,7 @@ describe("alchemy's balances", () => {
     expect(server.requests[0]?.path).toContain(encodeURIComponent(KEY));
   });
 
-  it("carry the metadata that is valid", async () => {
+  it("keeps only metadata that is valid", async () => {
     const { holdings } = await (await openAlchemyVendor()).read();
     const of = (contract: Hex | null) => holdings.find((holding) => holding.contract === contract);
     expect(of(null)).toMatchObject({ symbol: "ETH", name: "Ether", decimals: 18 });
@@ -66,7 +66,7 @@ describe("alchemy's balances", () => {
     expect(of(address("1008"))).toMatchObject({ name: null, decimals: null });
   });
 
-  it("carry names without invisible characters, as short as those of contracts", async () => {
+  it("removes invisible characters from names, and cuts long ones", async () => {
     const token = (tokenAddress: Hex, symbol: string, name: string) => ({
       address: WALLET,
       network: "base-mainnet",
@@ -90,7 +90,7 @@ describe("alchemy's balances", () => {
     ]);
   });
 
-  it("carry exact dollar prices, without stale or invalid ones", async () => {
+  it("reads exact dollar prices, without stale or invalid ones", async () => {
     const { prices = new Map() } = await (await openAlchemyVendor()).read();
     expect(Object.fromEntries([...prices].map(([key, price]) => [key, formatDecimal(price.usd)]))).toEqual({
       native: "3182.4571304219997",
@@ -100,7 +100,7 @@ describe("alchemy's balances", () => {
     });
   });
 
-  it("warn about unreadable tokens and that they are not of the pinned block", async () => {
+  it("warns about unreadable tokens, and that balances are not of the pinned block", async () => {
     const { warnings } = await (await openAlchemyVendor()).read();
     expect(warnings).toEqual([
       "Balances on Base are the newest Alchemy has, not those of block 38143727.",
@@ -108,7 +108,7 @@ describe("alchemy's balances", () => {
     ]);
   });
 
-  it("count the native coin once when a contract repeats it", async () => {
+  it("counts the native coin once when a contract repeats it", async () => {
     const entry = { address: WALLET, network: "polygon-mainnet", tokenBalance: "0x7" };
     const tokens = [
       { ...entry, tokenAddress: "0x0000000000000000000000000000000000001010" },
@@ -121,7 +121,7 @@ describe("alchemy's balances", () => {
     expect(holdings.map(({ contract, rawBalance }) => [contract, rawBalance])).toEqual([[null, 7n]]);
   });
 
-  it("ignore an empty native entry before the real one", async () => {
+  it("ignores an empty native entry before the real one", async () => {
     const entry = { address: WALLET, network: "base-mainnet" };
     const tokens = [
       { ...entry, tokenAddress: null, tokenBalance: "0x" },
@@ -133,7 +133,7 @@ describe("alchemy's balances", () => {
     expect((await read()).holdings).toMatchObject([{ contract: null, rawBalance: 9n }]);
   });
 
-  it("accept a partial error of another chain and reject one of ours", async () => {
+  it("accepts a partial error of another chain, and rejects one of the requested chain", async () => {
     const partial = (network: string) => (): VendorResponse => ({
       text: JSON.stringify({
         data: { tokens: [] },
@@ -171,7 +171,7 @@ describe("alchemy's balances are rejected", () => {
     ["has a token without an address", { text: tokensResponse({ ...NOTHING, tokenAddress: "So111" }) }, 3],
     ["has a token of another wallet", { text: tokensResponse({ ...NOTHING, address: address("9999") }) }, 3],
     ["lacks the native coin", { text: tokensResponse({ ...NOTHING, error: "timeout" }) }, 1],
-  ])("when the response %s", async (_, response, attempts) => {
+  ])("rejects balances when the response %s", async (_, response, attempts) => {
     const { read, server } = await openAlchemyVendor({
       tokens: () => response,
       transfers: () => ({ text: NO_TRANSFERS }),
@@ -182,7 +182,7 @@ describe("alchemy's balances are rejected", () => {
     expect(server.requests.filter(({ path }) => path.startsWith("/data/"))).toHaveLength(attempts);
   });
 
-  it("when a page key repeats, and when the pages do not end", async () => {
+  it("rejects balances when a page key repeats, and when the pages do not end", async () => {
     const page = (pageKey: string): VendorResponse => ({
       text: JSON.stringify({ data: { tokens: [], pageKey } }),
     });
@@ -192,7 +192,7 @@ describe("alchemy's balances are rejected", () => {
     expect(inspect(await faultOf(endless.read()))).toContain("There are more than 100 pages.");
   });
 
-  it("when the vendor does not respond in time", async () => {
+  it("rejects balances when the vendor does not respond in time", async () => {
     const { read } = await openAlchemyVendor(
       { tokens: () => ({ text: "", silent: true }) },
       { timeoutMs: 50 },
@@ -200,7 +200,7 @@ describe("alchemy's balances are rejected", () => {
     expect(inspect(await faultOf(read()))).toContain("No response within 50 ms");
   });
 
-  it("on a chain that Alchemy does not serve", async () => {
+  it("rejects a chain that Alchemy does not serve", async () => {
     expect((await faultOf((await openAlchemyVendor()).read(alchemyChain(31_337)))).code).toBe(
       "PROVIDER_FAILED",
     );
@@ -208,7 +208,7 @@ describe("alchemy's balances are rejected", () => {
 });
 
 describe("alchemy's retries", () => {
-  it("wait for Retry-After and then succeed", async () => {
+  it("waits for Retry-After and then succeeds", async () => {
     const { read, slept } = await openAlchemyVendor({
       tokens: (body, count) =>
         count === 1 ? { status: 429, headers: { "retry-after": "3" }, text: "{}" } : recordedTokens(body),
@@ -217,7 +217,7 @@ describe("alchemy's retries", () => {
     expect(slept).toEqual([3_000]);
   });
 
-  it("do not happen when Retry-After is a minute", async () => {
+  it("does not retry when Retry-After is a minute", async () => {
     const { read, slept } = await openAlchemyVendor({
       tokens: () => ({ status: 429, headers: { "retry-after": "60" }, text: "{}" }),
     });
@@ -225,7 +225,7 @@ describe("alchemy's retries", () => {
     expect(slept).toEqual([]);
   });
 
-  it("stop with the reason of the caller's signal", async () => {
+  it("rejects with the reason of the caller's aborted signal", async () => {
     const { provider } = await openAlchemyVendor();
     const reason = new Error("enough");
     const query = { at: alchemyChain(), wallet: WALLET } as const;
@@ -246,7 +246,7 @@ describe("alchemy's key", () => {
     ["a status", { tokens: () => ({ status: 401, text: echo }) }, {}],
     ["a closed port", {}, { dataUrl: "http://127.0.0.1:1" }],
     ["a connection that is reset", { tokens: () => ({ reset: true, text: "" }) }, {}],
-  ])("is not in the error after %s", async (_, vendor, options) => {
+  ])("keeps the key out of the error after %s", async (_, vendor, options) => {
     const { read } = await openAlchemyVendor(vendor, options);
     const fault = await faultOf(read());
     const shown = inspect(fault, { depth: 20, showHidden: true, getters: true });
@@ -256,7 +256,7 @@ describe("alchemy's key", () => {
     expect(JSON.stringify(fault.cause)).not.toContain(KEY);
   });
 
-  it("is not in the error after an invalid URL", async () => {
+  it("keeps the key out of the error after an invalid URL", async () => {
     const fault = await faultOf(openAlchemyVendor({}, { dataUrl: "not an address" }));
     expect(inspect(fault, { depth: 20, showHidden: true, getters: true })).not.toContain(KEY);
   });

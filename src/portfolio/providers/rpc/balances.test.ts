@@ -42,7 +42,7 @@ function listIn(data: Hex): readonly Hex[] {
 }
 
 describe("a scan", () => {
-  it("is encoded as viem encodes it, for any wallet, tokens and gas", async () => {
+  it("encodes a scan as viem does, for any wallet, tokens and gas", async () => {
     const tokens = fc.uniqueArray(address, { minLength: 1, maxLength: 40 });
     const gas = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
     await fc.assert(
@@ -64,7 +64,7 @@ describe("a scan", () => {
     [2_501, 2],
     [5_000, 2],
     [7_501, 4],
-  ])("of %i tokens takes %i concurrent calls", async (count, calls) => {
+  ])("scans %i tokens in %i concurrent calls", async (count, calls) => {
     const tokens = Array.from({ length: count }, (_, i) =>
       toAddress(Buffer.from(String(i).padStart(20, "0"))),
     );

@@ -69,7 +69,7 @@ const contractsOf = ({ holdings }: Awaited<ReturnType<typeof read>>) =>
   holdings.flatMap(({ contract }) => contract ?? []);
 
 describe("unlisted tokens", () => {
-  it("are found when they arrived recently, newest first, without list metadata", async () => {
+  it("finds unlisted tokens that arrived recently, newest first, without list metadata", async () => {
     const [first, second, listed] = [await deployToken(), await deployToken(), await deployToken()];
     await mint(first, 5n);
     await mint(second, 6n);
@@ -86,7 +86,7 @@ describe("unlisted tokens", () => {
     });
   });
 
-  it("are found where the wallet sent some of them, and where a node allows ten blocks at once", async () => {
+  it("finds unlisted tokens by sent transfers too, and on a node that allows ten blocks at once", async () => {
     const mine = async (blocks: number) => {
       for (let i = 0; i < blocks; i += 1) await chain.request("evm_mine", []);
     };
@@ -114,7 +114,7 @@ describe("unlisted tokens", () => {
     expect(contractsOf(await readStrictly())).toContain(token);
   });
 
-  it("are left out when the wallet has sent them away", async () => {
+  it("leaves out unlisted tokens that the wallet has sent away", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     expect(contractsOf(await read())).toContain(token);
@@ -122,7 +122,7 @@ describe("unlisted tokens", () => {
     expect(contractsOf(await read())).not.toContain(token);
   });
 
-  it("exclude ERC-721 collectibles, whose balance counts items", async () => {
+  it("leaves out ERC-721 collectibles, whose balance counts items", async () => {
     await send(COLLECTIBLE, numberToHex(BigInt(wallet), { size: 32 }));
     const result = await read();
     expect(contractsOf(result)).not.toContain(COLLECTIBLE);
@@ -135,7 +135,7 @@ describe("unlisted tokens", () => {
 });
 
 describe("a hostile token that arrives", () => {
-  it("loses only its own balance, and a warning names it", async () => {
+  it("a hostile token loses only its own balance, and a warning names it", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     await send(LOOP, numberToHex(BigInt(wallet), { size: 32 }));
@@ -148,7 +148,7 @@ describe("a hostile token that arrives", () => {
 });
 
 describe("recent activity", () => {
-  it("has one entry per transaction, newest first, at most 25, with the times of the blocks", async () => {
+  it("lists one entry per transaction, newest first, at most 25, with block times", async () => {
     const token = await deployToken();
     const hashes: Hex[] = [];
     for (let i = 0; i < 30; i += 1) {
@@ -202,7 +202,7 @@ describe("recent activity", () => {
     });
   });
 
-  it("cannot be poisoned by transfers of nothing, of unlisted tokens or of dust", async () => {
+  it("activity cannot be poisoned by transfers of nothing, of unlisted tokens or of dust", async () => {
     const [token, fake] = [await deployToken(), await deployToken()];
     await mint(token, 100n);
     const paid = await transfer(token, FRIEND, 5n);
@@ -255,7 +255,7 @@ describe("recent activity", () => {
     ]);
   });
 
-  it("becomes a warning when it cannot be read, and balances stay", async () => {
+  it("warns when activity cannot be read, and keeps balances", async () => {
     const token = await deployToken();
     await mint(token, 5n);
     const withoutLogs = await stage.node((calls) =>

@@ -64,13 +64,13 @@ function tokensOf({ holdings }: Awaited<ReturnType<typeof read>>) {
 }
 
 describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
-  it("of a token that returns more than one word are its first word", async () => {
+  it("reads the first word of a token that returns more as its balance", async () => {
     const result = await read(nodes[method], [PADDED]);
     expect(tokensOf(result)).toEqual([{ contract: PADDED, rawBalance: 7n }]);
     expect(result.warnings.filter((warning) => warning.includes("returned no balance"))).toEqual([]);
   });
 
-  it("of vaults that are known by address are read, however old they are", async () => {
+  it("reads balances of vaults known by address, however old they are", async () => {
     const at = await stage.port(nodes[method], []).pin(signal);
     const onBase = { ...at, chain: { ...at.chain, chainId: 8453 } };
     const result = await rpcHoldingsProvider.read({ at: onBase, wallet }, signal);
@@ -78,7 +78,7 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
     expect(tokensOf(await read(nodes[method], []))).toEqual([]);
   });
 
-  it("match a plain model for any list, and a warning names the tokens that failed", async () => {
+  it("balances match a plain model for any list, and a warning names failed tokens", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.constantFrom(...pool), { maxLength: 60 }), async (listed) => {
         const result = await read(
@@ -101,7 +101,7 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
     );
   });
 
-  it("of 2,600 listed tokens take as many rounds as those of 5", async () => {
+  it("reads balances of 2,600 listed tokens in as many rounds as those of 5", async () => {
     const held = many
       .filter(({ balance }) => balance > 0n)
       .map(({ address, balance }) => ({ contract: address, rawBalance: balance }));

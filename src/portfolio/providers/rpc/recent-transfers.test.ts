@@ -59,7 +59,7 @@ function chainOf(head: number, node: Node = {}) {
 }
 
 describe("a node without a limit", () => {
-  it("is searched for a month, in growing ranges that end at the pinned block", async () => {
+  it("searches a node without a limit for a month, in growing ranges up to the pinned block", async () => {
     const { at, searched, sizes } = chainOf(HEAD);
     expect(await readRecentTransfers(at, WALLET, "to", signal)).toEqual({
       logs: [],
@@ -69,7 +69,7 @@ describe("a node without a limit", () => {
     expect(sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
 
-  it("is searched as far for a wallet that receives a lot, and never below block 0", async () => {
+  it("searches as far for a wallet that receives a lot, and never below block 0", async () => {
     const busy = Array.from({ length: 500 }, (_, i) => HEAD - i);
     const { at } = chainOf(HEAD, { transfers: busy });
     const found = await readRecentTransfers(at, WALLET, "to", signal);
@@ -82,7 +82,7 @@ describe("a node without a limit", () => {
 });
 
 describe("a chain that was searched before", () => {
-  it("is searched in fewer requests, the newest blocks first", async () => {
+  it("searches a known chain in fewer requests, the newest blocks first", async () => {
     const first = chainOf(HEAD);
     await readRecentTransfers(first.at, WALLET, "to", signal);
     const second = chainOf(HEAD, { chain: first.at.chain });
@@ -91,7 +91,7 @@ describe("a chain that was searched before", () => {
     expect(second.sizes()).toEqual([10_000, MONTH - 10_000]);
   });
 
-  it("is not searched again in a range that used up the time", async () => {
+  it("does not search again in a range that used up the time", async () => {
     const { at, searched, sizes } = chainOf(HEAD);
     const slow: PinnedChain["transfers"] = (filter, abort) =>
       filter.toBlock - filter.fromBlock < 100_000
@@ -111,7 +111,7 @@ describe("a chain that was searched before", () => {
 describe("a wallet with more transfers than a node returns at once", () => {
   const busy = Array.from({ length: 12_000 }, (_, i) => HEAD - i);
 
-  it("does not shorten the search for others", async () => {
+  it("a wallet with many transfers does not shorten the search for others", async () => {
     const first = chainOf(HEAD, { transfers: busy, logsMax: 2_000 });
     const { fromBlock, logs } = await readRecentTransfers(first.at, WALLET, "to", signal);
     expect(logs).toHaveLength(HEAD - fromBlock + 1);
@@ -120,7 +120,7 @@ describe("a wallet with more transfers than a node returns at once", () => {
     expect((await readRecentTransfers(quiet.at, WALLET, "to", signal)).fromBlock).toBe(HEAD - MONTH + 1);
   });
 
-  it("is searched for ten thousand of them, with a page more at most", async () => {
+  it("stops at ten thousand transfers, with a page more at most", async () => {
     const { at, sizes } = chainOf(HEAD, { transfers: busy });
     expect((await readRecentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(10_000);
     const sparse = Array.from({ length: 24_000 }, (_, i) => HEAD - 10 * i);
@@ -131,7 +131,7 @@ describe("a wallet with more transfers than a node returns at once", () => {
     expect(sizes()).toEqual([10_000]);
   });
 
-  it("begins smaller for others after a range that never returned, and may grow again", async () => {
+  it("searches begin smaller after a range that never returned, and may grow again", async () => {
     const { at, sizes } = chainOf(HEAD);
     const hang: PinnedChain["transfers"] = (_, abort) =>
       new Promise((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
@@ -150,7 +150,7 @@ describe("a strict node", () => {
     [5_000, 72_500],
     [1_000, 8_125],
     [10, 90],
-  ])("that allows %i blocks is searched for %i", async (blocksMax, covered) => {
+  ])("searches a node that allows %i blocks at once for %i blocks", async (blocksMax, covered) => {
     const { at, searched } = chainOf(HEAD, {
       blocksMax,
       transfers: [HEAD, HEAD - covered + 1, HEAD - covered],
@@ -161,7 +161,7 @@ describe("a strict node", () => {
     expect(searched.length).toBeLessThanOrEqual(16);
   });
 
-  it("is not tried again with what it rejected, until ten minutes have passed", async () => {
+  it("does not repeat a rejected range on a node within ten minutes", async () => {
     const first = chainOf(HEAD, { blocksMax: 10_000 });
     await readRecentTransfers(first.at, WALLET, "to", signal);
     const { chain } = first.at;
@@ -175,7 +175,7 @@ describe("a strict node", () => {
     expect(later.sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
 
-  it("that rejects a single block fails", async () => {
+  it("fails on a node that rejects a single block", async () => {
     const closed = chainOf(HEAD, { blocksMax: 0 });
     await expect(readRecentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
       code: "LOGS_TOO_LARGE",
