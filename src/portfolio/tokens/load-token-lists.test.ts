@@ -43,7 +43,7 @@ afterAll(async () => {
 const read = (...sources: string[]) => loadTokenLists({ sources, chains: [localChain] });
 
 describe("the operator's lists", () => {
-  it("are read from files and URLs", async () => {
+  it("reads an operator's list from a file and from a URL", async () => {
     for (const source of [file, `${origin}/own.json?key=sesame`]) {
       const config = createChainConfig(localChain, {
         lists: await read(source),
@@ -65,15 +65,18 @@ describe("the operator's lists", () => {
     ["an unreachable host", "http://127.0.0.1:1/?key=sesame", /it cannot be read/],
     ["another scheme", "ftp://example.org/sesame", /http\(s\) URL; ftp:\/\/ is neither/],
     ["a file URL", `file://${file}`, /file:\/\/ is neither/],
-  ])("reject %s with an error that names the source without secrets", async (_, source, message) => {
-    const failure = await read(file, source).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
-    expect(String(failure)).not.toContain("sesame");
-  });
+  ])(
+    "rejects %s as a list with an error that names the source without secrets",
+    async (_, source, message) => {
+      const failure = await read(file, source).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
+      expect(String(failure)).not.toContain("sesame");
+    },
+  );
 });
 
 describe("the shipped lists", () => {
-  it("cover the five chains, and an operator's list takes precedence", async () => {
+  it("the shipped lists cover the five chains, and an operator's list takes precedence", async () => {
     const chains = CHAINS.filter(({ mainnet }) => mainnet);
     const usdc: Hex = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
     await writeFile(

@@ -62,7 +62,7 @@ async function describeAll(contracts: readonly (Hex | null)[], listed: readonly 
 }
 
 describe("metadata", () => {
-  it("comes from the contract rather than a list; 0 decimals are valid", async () => {
+  it("reads metadata from the contract rather than a list; 0 decimals are valid", async () => {
     const [six, none] = [await deployToken("Plain Six", "SIX", 6), await deployToken("Whole", "WHL", 0)];
     const { holdings, warnings } = await describeAll([null, six, none], [six]);
     expect(warnings).toEqual([]);
@@ -73,7 +73,7 @@ describe("metadata", () => {
     ]);
   });
 
-  it("falls back to the list, and is unknown without one", async () => {
+  it("metadata falls back to the list, and is unknown without one", async () => {
     const { holdings } = await describeAll([LIAR, OLD], [LIAR]);
     expect(holdings).toMatchObject([
       // It returns 274, which truncated to a byte would be a plausible 18.
@@ -83,7 +83,7 @@ describe("metadata", () => {
     expect((await describeAll([LIAR])).holdings).toMatchObject([{ decimals: null }]);
   });
 
-  it("is missing only for hostile contracts, with one request for all", async () => {
+  it("metadata is missing only for hostile contracts, with one request for all", async () => {
     const token = await deployToken("Plain", "PLN", 6);
     const contracts = [...hostile.map(({ address }) => address), token];
     const before = node.requests.length;
@@ -98,12 +98,12 @@ describe("metadata", () => {
     }
   });
 
-  it("has unprintable characters removed", async () => {
+  it("removes unprintable characters from metadata", async () => {
     const token = await deployToken("Free\u202e \u0000Money\n\tnow\u200b", "\u2066USDC\u2069", 6);
     expect((await describeAll([token])).holdings).toMatchObject([{ name: "Free Money now", symbol: "USDC" }]);
   });
 
-  it("comes from the lists, with a warning, when the node fails", async () => {
+  it("reads metadata from the lists, with a warning, when the node fails", async () => {
     const failing = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_call") ? { kind: "status", status: 500 } : null,
     );
@@ -130,7 +130,7 @@ describe("metadata", () => {
   });
 });
 
-it("is read for a thousand unlisted tokens, and a warning says so when a vendor found more", async () => {
+it("reads metadata of a thousand unlisted tokens, and warns when a vendor found more", async () => {
   const at = await stage.port(node, [OLD]).pin(signal);
   const asked = new Set<Hex>();
   const counting: typeof at.read = async (calls) => {

@@ -135,7 +135,7 @@ describe("findSpamReasons", () => {
     ["a.".repeat(2_000_000)],
     ["ﷺ".repeat(1_000_000)],
     ["\u0301".repeat(3_000_000)],
-  ])("is fast for a name of megabytes", (name) => {
+  ])("checks a name of megabytes within half a second", (name) => {
     const started = performance.now();
     reasonsOf({ name, symbol: name });
     expect(performance.now() - started).toBeLessThan(500);
@@ -167,7 +167,7 @@ describe("real tokens whose names look like spam", () => {
     ["ethereum", "WCT", "WalletConnect", "0xef4461891dfb3ac8572ccf7c794664a8dd927945"],
     ["ethereum", "ATH", "Aethir Token", "0xbe0ed4138121ecfc5c0e56b40517da27e6c5226b"],
     ["ethereum", "USDD", "Usdd Stablecoin", "0x4f8e5de400de08b164e7421b3ee387f461becd1a"],
-  ] as const)("are none on %s: %s, %s", async (slug, symbol, name, contract) => {
+  ] as const)("finds no spam on %s in the real token %s, %s", async (slug, symbol, name, contract) => {
     const chains = CHAINS.filter((info) => info.slug === slug);
     const lists = await loadTokenLists({ sources: [], chains });
     const [info] = chains;

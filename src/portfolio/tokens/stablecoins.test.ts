@@ -12,18 +12,21 @@ const CHAINS: readonly [string, number][] = [
 ];
 
 describe("stablecoins", () => {
-  it.each(CHAINS)("of %s are listed, lower-case, each under its dollar symbol", (slug, chainId) => {
-    const files = [`token-lists/${slug}.json`, `token-lists/repositories/${slug}.json`];
-    const list = files.map((file) => readFileSync(file, "utf8").toLowerCase()).join("");
-    const rows = list.match(/\{[^{}]*\}/g) ?? [];
-    const addresses = [...getStablecoins(chainId)];
-    expect(addresses.length).toBeGreaterThanOrEqual(10);
-    for (const address of addresses) {
-      expect(address).toMatch(/^0x[0-9a-f]{40}$/);
-      const row = rows.find((text) => text.includes(address));
-      expect(row, address).toMatch(/usd|dai|gho|frax|dola|bold|mimatic/);
-    }
-  });
+  it.each(CHAINS)(
+    "stablecoins of %s are listed, lower-case, each under its dollar symbol",
+    (slug, chainId) => {
+      const files = [`token-lists/${slug}.json`, `token-lists/repositories/${slug}.json`];
+      const list = files.map((file) => readFileSync(file, "utf8").toLowerCase()).join("");
+      const rows = list.match(/\{[^{}]*\}/g) ?? [];
+      const addresses = [...getStablecoins(chainId)];
+      expect(addresses.length).toBeGreaterThanOrEqual(10);
+      for (const address of addresses) {
+        expect(address).toMatch(/^0x[0-9a-f]{40}$/);
+        const row = rows.find((text) => text.includes(address));
+        expect(row, address).toMatch(/usd|dai|gho|frax|dola|bold|mimatic/);
+      }
+    },
+  );
 
   it.each([
     [1, "USD1", "0x8d0d000ee44948fc98c9b98a4fa4921476f08b0d"],
@@ -33,11 +36,11 @@ describe("stablecoins", () => {
     [8453, "USDT", "0xfde4c96c8593536e31f229ea8f37b2ada2699bb2"],
     [8453, "USDS", "0x820c137fa70c8691f0e44dc420a5e53c168921dc"],
     [42161, "PYUSD", "0x46850ad61c2b7d64d08c9c754f45254596696984"],
-  ] as const)("of chain %i contain %s", (chainId, _, contract) => {
+  ] as const)("stablecoins of chain %i contain %s", (chainId, _, contract) => {
     expect(getStablecoins(chainId).has(contract)).toBe(true);
   });
 
-  it("are empty for an unknown chain", () => {
+  it("lists no stablecoins for an unknown chain", () => {
     expect(getStablecoins(999).size).toBe(0);
   });
 });

@@ -114,7 +114,7 @@ describe("a list", () => {
 });
 
 describe("several lists", () => {
-  it("are merged, and the first list with a token describes it", () => {
+  it("merges lists, and the first list with a token describes it", () => {
     const other = `0x${"12".repeat(20)}` as const;
     const lists = [parse(row({ name: "First" })), parse(row({ name: "Second" }), row({ address: other }))];
     const merged = mergeTokenLists(lists, 1);
@@ -123,7 +123,7 @@ describe("several lists", () => {
     expect(mergeTokenLists(lists, 10).size).toBe(0);
   });
 
-  it("are rejected when they are longer than can be scanned", () => {
+  it("rejects lists that are longer than can be scanned", () => {
     const long = Array.from({ length: 20_001 }, (_, i) =>
       row({ address: `0x${(i + 1).toString(16).padStart(40, "0")}` }),
     );

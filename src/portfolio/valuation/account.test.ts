@@ -91,7 +91,7 @@ describe("an account with debt", () => {
     );
   });
 
-  it("is valued when its market prices the collateral", () => {
+  it("values an account with debt when its market prices the collateral", () => {
     const collateral = { ...makeHolding(fund, million), marketPrice: marketPrice("1") };
     const { summary, positions } = onBase({ positions: [supplied(collateral), debt], prices: dollar });
     expect(summary).toMatchObject({ totalValueUsd: "300070", stablecoinValueUsd: "0" });
@@ -100,7 +100,7 @@ describe("an account with debt", () => {
     });
   });
 
-  it("of another market says nothing about an unpriced supply", () => {
+  it("a debt in one market leaves totals known despite an unpriced supply in another", () => {
     const elsewhere = { ...supplied(makeHolding(fund, million)), market: "first" };
     const { summary } = onBase({
       holdings: [makeHolding(usdc, million)],
@@ -110,7 +110,7 @@ describe("an account with debt", () => {
     expect(summary.totalValueUsd).toBe("300070");
   });
 
-  it("and without it, an unpriced supply is missing in the totals", () => {
+  it("leaves an unpriced supply without debt out of the totals, with a warning", () => {
     const { summary } = onBase({
       holdings: [makeHolding(usdc, 5_000000n)],
       positions: [supplied(makeHolding(fund, million))],
@@ -122,7 +122,7 @@ describe("an account with debt", () => {
 });
 
 describe("a price of a market", () => {
-  it("is for its position only, and any price source comes before it", () => {
+  it("a price of a market is for its position only, and any price source comes before it", () => {
     const asset = { ...makeHolding(fund, million), marketPrice: marketPrice("7") };
     const { tokens, positions } = onBase({
       holdings: [makeHolding(fund, 1n)],
@@ -134,7 +134,7 @@ describe("a price of a market", () => {
     expect(sourced.positions[0]?.assets[0]).toMatchObject({ priceUsd: "2", priceSource: "feed" });
   });
 
-  it("in another asset becomes one in dollars by the price of that asset, or none", () => {
+  it("converts a market price in another asset to dollars, or to none without its price", () => {
     const rate = {
       ...{ rate: parseDecimal("0.5", "rate"), per: usdc, source: "compound-v3" },
       ...{ contract: meme.contract, timestamp: null },
@@ -148,7 +148,7 @@ describe("a price of a market", () => {
 });
 
 describe("a position with one unpriced leg", () => {
-  it("counts with the known one, and says that it is partial", () => {
+  it("counts a position with its known leg, and marks it as partial", () => {
     const pair = makePosition({
       kind: "liquidity",
       assets: [makeHolding(usdc, 30_000_000000n), makeHolding(meme, 1n)],
@@ -161,7 +161,7 @@ describe("a position with one unpriced leg", () => {
     );
   });
 
-  it("is not partial with all legs or none known", () => {
+  it("a position is not partial with all legs or none known", () => {
     const single = (amount: bigint) => makePosition({ assets: [makeHolding(usdc, amount)] });
     expect(onBase({ positions: [single(1n)], prices: dollar }).positions[0]?.partial).toBe(false);
     expect(onBase({ positions: [single(1n)] }).positions[0]).toMatchObject({
@@ -202,7 +202,7 @@ describe("a spot price", () => {
 });
 
 describe("top holdings", () => {
-  it("include positions, but no debt", () => {
+  it("top holdings include positions, but no debt", () => {
     const { summary } = onBase({
       holdings: [makeHolding(usdc, 10_000000n)],
       positions: [

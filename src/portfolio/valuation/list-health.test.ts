@@ -33,13 +33,13 @@ describe("the dollars of a loan", () => {
   it.each([
     ["in ether without a price", ether, undefined],
     ["in an unknown unit", null, "3000"],
-  ] as const)("%s are null with a warning, beside ratios that are known", (_, unit, price) => {
+  ] as const)("dollars of a loan %s are null with a warning, and its ratios are known", (_, unit, price) => {
     const { health, summary } = snapshotOf(unit, price);
     expect(health).toMatchObject([{ healthFactor: "1.6", collateralUsd: null, debtUsd: null }]);
     expect(summary.warnings).toContain(WARNING);
   });
 
-  it("are those of the price of its unit", () => {
+  it("values a loan in dollars by the price of its unit", () => {
     const { health, summary } = snapshotOf(ether, "3000");
     expect(health).toMatchObject([{ collateralUsd: "300000", debtUsd: "150000" }]);
     expect(summary.warnings).not.toContain(WARNING);

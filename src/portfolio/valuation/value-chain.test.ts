@@ -29,7 +29,7 @@ describe("positions", () => {
     receiptTokens: [vault.contract],
   });
 
-  it("replace their receipt tokens in every total", () => {
+  it("positions replace their receipt tokens in every total", () => {
     const { tokens, positions, summary } = onBase({
       holdings: [makeHolding(vault, 9n * 10n ** 18n), makeHolding(usdc, 1_000_000n)],
       positions: [inVault],
@@ -55,7 +55,7 @@ describe("positions", () => {
     expect(summary.chains).toMatchObject([{ totalValueUsd: "11" }]);
   });
 
-  it("have a negative value for debt, which is no part of the stablecoins held", () => {
+  it("counts debt as a negative value, and not among the stablecoins held", () => {
     const debt = makePosition({ kind: "borrowed", assets: [makeHolding(usdc, 12_345_678n)] });
     const { positions, summary } = onBase({
       holdings: [makeHolding(usdc, 1_000_000n)],
@@ -71,7 +71,7 @@ describe("positions", () => {
     expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "1" });
   });
 
-  it("omit empty assets, and are omitted when all assets are empty", () => {
+  it("omits empty assets of a position, and a position whose assets are all empty", () => {
     const { positions } = onBase({
       positions: [
         makePosition({ name: "half", assets: [makeHolding(usdc, 1n), makeHolding(well, 0n)] }),
@@ -82,7 +82,7 @@ describe("positions", () => {
     expect(positions).toMatchObject([{ name: "half", valueUsd: "0.000001", assets: [{ symbol: "USDC" }] }]);
   });
 
-  it("without a value are replaced by receipt tokens that have one, except debts and partly held ones", () => {
+  it("replaces unvalued positions by valued receipt tokens, except debts and partly held ones", () => {
     const unpriced = {
       assets: [makeHolding(makeListedToken(9, "NEW"), 5n)],
       receiptTokens: [vault.contract],

@@ -82,7 +82,7 @@ function priceFinder(chains: readonly ChainData[]) {
 }
 
 describe("any wallet", () => {
-  it("is valued exactly", () => {
+  it("values any wallet exactly", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions } = makeSnapshot(...chains);
@@ -132,7 +132,7 @@ describe("any wallet", () => {
     );
   });
 
-  it("has a total exactly when no debt, seen or not, is valued without the rest of its account", () => {
+  it("any wallet has a total exactly when no debt, seen or not, is valued without the rest of its account", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { positions, summary } = makeSnapshot(...chains);
@@ -167,7 +167,7 @@ describe("any wallet", () => {
     );
   });
 
-  it("has totals and counts that add up from the response", () => {
+  it("totals and counts of any wallet add up from the response", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
@@ -222,7 +222,7 @@ describe("any wallet", () => {
     );
   });
 
-  it("is listed completely, once, by value, then chain, then contract", () => {
+  it("lists any wallet completely, once, by value, then chain, then contract", () => {
     fc.assert(
       fc.property(wallet, (chains) => {
         const { tokens, positions, summary } = makeSnapshot(...chains);
@@ -264,7 +264,7 @@ describe("any wallet", () => {
     );
   });
 
-  it("does not depend on the order of its data", () => {
+  it("a snapshot does not depend on the order of its data", () => {
     const shuffled = wallet.chain((chains) =>
       fc.tuple(
         fc.constant(chains),

@@ -27,7 +27,7 @@ function onBase(more: Partial<ChainData>): PortfolioSnapshot {
 }
 
 describe("a snapshot", () => {
-  it("of an empty wallet has zeros and every requested chain, in the order of the request", () => {
+  it("a snapshot of an empty wallet has zeros and every requested chain, in order", () => {
     const snapshot = makeSnapshot(makeChainData(ethereum), makeChainData(base));
     expect(snapshot).toMatchObject({
       address: TEST_WALLET,
@@ -80,7 +80,7 @@ describe("a snapshot", () => {
     );
   });
 
-  it("has no total when no holding has a price, and warns about unpriced tokens", () => {
+  it("a snapshot has no total when no holding has a price, and warns about unpriced tokens", () => {
     const { summary, tokens } = onBase({ holdings: [makeHolding(well, 5n), makeHolding(usdc, 5n)] });
     expect(tokens.map(({ valueUsd, priceSource }) => [valueUsd, priceSource])).toEqual([
       [null, null],
@@ -175,7 +175,7 @@ describe("spam", () => {
     prices: makePrices({ [lure.contract]: "1000000", [usdc.contract]: "1" }),
   };
 
-  it("is listed and marked, but in no total", () => {
+  it("lists and marks spam, and leaves it out of every total", () => {
     const { tokens, summary } = onBase(data);
     expect(tokens).toMatchObject([
       { contract: lure.contract, spam: true, valueUsd: "1000000", priceSource: "feed" },
@@ -191,12 +191,12 @@ describe("spam", () => {
     expect(summary.warnings.join()).not.toContain("gift.example");
   });
 
-  it("alone is worth nothing", () => {
+  it("values a wallet of spam alone at zero", () => {
     const { summary } = onBase({ holdings: [makeHolding(lure, 1n)] });
     expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 1 });
   });
 
-  it("can be excluded from the list and its counts, which changes nothing else", () => {
+  it("excludes spam from the list and its counts, and changes nothing else", () => {
     const snapshot = onBase(data);
     const view = excludeSpam(snapshot);
     expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
@@ -209,7 +209,7 @@ describe("spam", () => {
 });
 
 describe("warnings", () => {
-  it("start with the block, are distinct and limited", () => {
+  it("warnings start with the block, are distinct and limited", () => {
     const warnings = Array.from({ length: 40 }, (_, index) => `Warning ${index % 30}.`);
     const found = makeSnapshot(
       makeChainData(base, { warnings }),
