@@ -40,7 +40,7 @@ async function open(environment: Record<string, string> = {}, perPayment: string
 }
 
 describe("a local run", () => {
-  it("gives services, payer, guard and journal", async () => {
+  it("takes services, payer, guard and journal from a local run", async () => {
     writeLocal();
     expect(await open()).toMatchObject({
       payer: privateKeyToAccount(KEY).address,
@@ -50,7 +50,7 @@ describe("a local run", () => {
     expect(statSync(join(folder, "payments.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  it("pays for no service but its own", async () => {
+  it("pays for no service but that of the local run", async () => {
     writeLocal();
     const { payer, guard, journalFile } = await open({ SEXTANT_PORTFOLIO_URL: "https://portfolio.example" });
     expect([payer, journalFile]).toEqual([null, null]);
@@ -65,7 +65,7 @@ describe("a local run", () => {
     ["is no JSON", "{"],
     ["has no services", { ...LOCAL, portfolio: "here" }],
     ["has no accounts", { ...LOCAL, accounts: null }],
-  ])("is rejected when its file %s", async (_name, run) => {
+  ])("rejects a local run whose file %s", async (_name, run) => {
     writeLocal(run);
     await expect(open({ SEXTANT_PAYER_KEY: KEY })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -75,7 +75,7 @@ describe("a local run", () => {
 });
 
 describe("settings", () => {
-  it("name everything without a local run, with a journal per payer", async () => {
+  it("reads payer and guard from settings without a local run, with a journal per payer", async () => {
     const state = join(folder, "state");
     const { payer, guard, journalFile } = await open({
       SEXTANT_PORTFOLIO_URL: "https://portfolio.example",
@@ -93,7 +93,7 @@ describe("settings", () => {
     expect(statSync(join(state, "sextant")).mode & 0o777).toBe(0o700);
   });
 
-  it("override those of a local run", async () => {
+  it("prefers settings to those of a local run", async () => {
     writeLocal();
     const journal = join(folder, "mine.jsonl");
     expect(
@@ -109,7 +109,7 @@ describe("settings", () => {
     });
   });
 
-  it("default to the limits of the client", () => {
+  it("defaults to the limits of the client", () => {
     const { limits } = createGuard({}, "https://portfolio.example");
     const units = (name: keyof typeof clientSettings) =>
       parseAmount(String(clientSettings[name].fallback), 6, name);
@@ -121,13 +121,13 @@ describe("settings", () => {
     }).toEqual(limits);
   });
 
-  it("of the largest payment can be lowered by an argument and not raised", async () => {
+  it("lowers the largest payment by an argument, and never raises it", async () => {
     const limitOf = async (given: string) =>
       (await open({ SEXTANT_GUARD_PER_PAYMENT: "0.02" }, given)).guard.perPayment;
     expect([await limitOf("0.015"), await limitOf("0.10")]).toEqual(["0.015", "0.02"]);
   });
 
-  it("open no key and no journal for a read", () => {
+  it("opens no key and no journal for a read", () => {
     openReader({ SEXTANT_DATA: folder, SEXTANT_API_URL: LOCAL.api, SEXTANT_PAYER_KEY_FILE: "/nowhere" });
     writeLocal();
     openReader({ SEXTANT_DATA: folder });
@@ -143,7 +143,7 @@ describe("a key in a file", () => {
     return { SEXTANT_PAYER_KEY_FILE: file };
   };
 
-  it("is read where only its owner can", async () => {
+  it("reads a key from a file that only its owner can read", async () => {
     expect((await open(write(`${KEY}\n`, 0o400))).payer).toBe(privateKeyToAccount(KEY).address);
   });
 
@@ -157,7 +157,7 @@ describe("a key in a file", () => {
       () => ({ ...write(KEY, 0o600), SEXTANT_PAYER_KEY: OTHER_KEY }),
       /SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE, not both/,
     ],
-  ])("is rejected when %s", async (_name, environment, message) => {
+  ])("rejects the file of a key when %s", async (_name, environment, message) => {
     const error = await open(environment()).catch((thrown: unknown) => thrown as Error);
     expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
     expect(JSON.stringify(error)).not.toMatch(/0707|7777/);

@@ -7,13 +7,13 @@ import { describeFailure, EXIT_CODES } from "./exit-codes.ts";
 
 const PAYMENT = `0x${"07".repeat(32)}`;
 
-it("are in docs/client.md as in --help", () => {
+it("lists the exit codes in docs/client.md as in --help", () => {
   const [, section = ""] = readFileSync("docs/client.md", "utf8").split("\n## Command line\n");
   const rows = section.split("\n").filter((line) => /^\| \d+ \|/.test(line));
   expect(rows).toEqual(Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${meaning} |`));
 });
 
-it("include every code that a fault ends with", () => {
+it("lists every exit code that a fault ends with", () => {
   const exits = new Set(Object.values(FAULTS).map(({ exit }) => String(exit)));
   expect([...exits].filter((exit) => !Object.hasOwn(EXIT_CODES, exit))).toEqual([]);
 });
@@ -36,11 +36,11 @@ it.each<[number, SextantError]>([
   [70, new SextantError("REDIRECTED", "None.")],
   [78, new SextantError("JOURNAL_INVALID", "None.")],
   [130, new SextantError("ABORTED", "None.")],
-])("is %d for %o", (exit, error) => {
+])("exits with %d for %o", (exit, error) => {
   expect(describeFailure(error, false).exit).toBe(exit);
 });
 
-it("say what became of the money, and what to do, only where a payment was signed", () => {
+it("says what was charged, and what to do, only if a payment was signed", () => {
   const last = (details: ConstructorParameters<typeof SextantError>[2]) =>
     describeFailure(new SextantError("UNREACHABLE", "Gone.", details), false).sentences;
   expect(last({})).toEqual(["Gone."]);
@@ -53,14 +53,14 @@ it("say what became of the money, and what to do, only where a payment was signe
   expect(last({ payment: PAYMENT, charged: "unknown", retry: "never" })[1]).toMatch(/counts as spent/);
 });
 
-it("name settings instead of options of the client", () => {
+it("names settings instead of options of the client", () => {
   const error = new SextantError("TERMS_REJECTED", "Above guard.perPayment 1; see guard.payees.");
   expect(describeFailure(error, false).sentences).toEqual([
     "Above SEXTANT_GUARD_PER_PAYMENT 1; see SEXTANT_GUARD_PAYEES.",
   ]);
 });
 
-it("show nothing of an error that is not ours", () => {
+it("shows nothing of an error that is not ours", () => {
   expect(describeFailure(new Error("secret"), false)).toEqual({
     sentences: ["Something went wrong on our side.", "run it again with --debug to see the cause."],
     exit: 70,

@@ -18,7 +18,7 @@ async function configure(first: string, others: readonly string[], rest: Record<
 }
 
 describe("the deployments of an installation", () => {
-  it("have a name, a path and a schema each", async () => {
+  it("gives each deployment a name, a path and a schema", async () => {
     const environment = await configure(await write("Base Sepolia"), [await write("Other__Net!")]);
     const installed = await chooseDeployments({ environment, options: {} });
     expect(installed.map(({ name, base, databaseSchema }) => [name, base, databaseSchema])).toEqual([
@@ -32,7 +32,7 @@ describe("the deployments of an installation", () => {
     ["the schema of a rebuild", ["rebuild"], /sextant_rebuild, where the rows of another one are rebuilt/],
     ["the schema of another's rebuild", ["one", "one rebuild"], /sextant_one_rebuild, where the rows/],
     ["a schema that is too long", ["x".repeat(60)], /longer than 48 characters/],
-  ])("reject %s", async (_what, networks, message) => {
+  ])("rejects deployments with %s", async (_what, networks, message) => {
     const others = await Promise.all(networks.map((network, index) => write(network, index + 2)));
     const environment = await configure(await write("default"), others);
     await expect(chooseDeployments({ environment, options: {} })).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe("the deployments of an installation", () => {
     });
   });
 
-  it("may have hostile names, which become plain ones", async () => {
+  it("turns hostile names of deployments into plain schemas", async () => {
     const networks = ["../../etc", "__proto__", "a/b?c#d", 'x"; drop schema y', "主网"];
     const others = await Promise.all(networks.map((network, index) => write(network, index + 2)));
     const environment = await configure(await write("first"), others);
@@ -56,7 +56,7 @@ describe("the deployments of an installation", () => {
     ]);
   });
 
-  it("have the nodes of their chain, and share those of the default one on the same chain", async () => {
+  it("gives a deployment the nodes of its chain, also those of the default one", async () => {
     const others = [await write("same", 1), await write("other", 5), await write("none", 6)];
     const environment = await configure(await write("first", 1), others, {
       RPC_URL: "http://one.test",
@@ -70,7 +70,7 @@ describe("the deployments of an installation", () => {
     );
   });
 
-  it("are chosen by name or file; the default one is served in any case", async () => {
+  it("chooses deployments by name or file, and always serves the default one", async () => {
     const second = await write("second", 2);
     const third = await write("third", 3);
     const environment = await configure(await write("first"), [second]);

@@ -23,20 +23,20 @@ const CLIENT_COMMANDS = ["wallet", "get", "list", "preflight", "payments"];
 const COMMANDS = ["local", "serve", "indexer", "api", "portfolio", "facilitator", "rebuild", "move", "audit"];
 
 describe("help", () => {
-  it.each([[[]], [["help"]], [["--help"]], [["-h"]]])("is shown for %j", async (args) => {
+  it.each([[[]], [["help"]], [["--help"]], [["-h"]]])("shows the help for %j", async (args) => {
     const { code, out } = await runSextantInProcess(args);
     expect(code).toBe(0);
     for (const name of [...CLIENT_COMMANDS, ...COMMANDS]) expect(out).toContain(`  ${name} `);
   });
 
-  it.each(COMMANDS)("describes %s", async (name) => {
+  it.each(COMMANDS)("describes the command %s in its help", async (name) => {
     const { code, out } = await runSextantInProcess([name, "--help"]);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^Usage: node bin/sextant\\.mjs ${name} \\[options\\]\n\n[A-Z].*\n`));
     expect(out).toContain("--debug");
   });
 
-  it("loads no command: the list only imports them lazily", () => {
+  it("loads no command for the help: the list imports them lazily", () => {
     const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
     expect(list).not.toMatch(/^import (?!type )/m);
     const all = [...CLIENT_COMMANDS, ...COMMANDS];
@@ -44,7 +44,7 @@ describe("help", () => {
   });
 });
 
-describe("an invalid start is rejected in one sentence without a stack", () => {
+describe("an invalid start", () => {
   const cases: [string, string[], Record<string, string>, number, RegExp][] = [
     [
       "an unknown command",
@@ -105,15 +105,18 @@ describe("an invalid start is rejected in one sentence without a stack", () => {
     ],
   ];
 
-  it.each(cases)("%s", async (_name, args, environment, code, message) => {
-    const result = await runSextantInProcess(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
-    expect(result.err).toMatch(message);
-    expect(result.err).not.toContain("hunter2");
-    expect(result.err).not.toContain("    at ");
-    expect([result.code, result.out]).toEqual([code, ""]);
-  });
+  it.each(cases)(
+    "rejects %s in one sentence without a stack",
+    async (_name, args, environment, code, message) => {
+      const result = await runSextantInProcess(args, { SEXTANT_LOG_LEVEL: "silent", ...environment });
+      expect(result.err).toMatch(message);
+      expect(result.err).not.toContain("hunter2");
+      expect(result.err).not.toContain("    at ");
+      expect([result.code, result.out]).toEqual([code, ""]);
+    },
+  );
 
-  it("an old Node", async () => {
+  it("rejects an old Node in one sentence", async () => {
     const preload = join(folder, "old-node.cjs");
     writeFileSync(preload, 'Object.defineProperty(process.versions, "node", { value: "18.20.1" });');
     const { code, err } = await startSextant(["api"], {
@@ -123,7 +126,7 @@ describe("an invalid start is rejected in one sentence without a stack", () => {
     expect(err).toMatch(/^sextant: Node 18\.20\.1 is too old; Sextant needs 20\.19 or newer\..*\n$/);
   });
 
-  it("a busy port", async () => {
+  it("rejects a busy port in one sentence", async () => {
     const { environment, drop } = await createDatabaseEnvironment();
     const holder = createServer().listen(0, "127.0.0.1");
     await new Promise((done) => holder.once("listening", done));
@@ -196,7 +199,7 @@ describe("output that cannot be written", () => {
     return { code: host.exitCode, err };
   }
 
-  it("is no failure where the reader has gone, and one where the disk is full", async () => {
+  it("exits with 0 if the reader has gone, and with 74 if the disk is full", async () => {
     expect(await runWithBrokenOutput("EPIPE")).toEqual({ code: 0, err: "" });
     expect(await runWithBrokenOutput("ENOSPC")).toEqual({
       code: 74,
@@ -207,7 +210,7 @@ describe("output that cannot be written", () => {
 
 describe("configuration", () => {
   it.each(["serve", "indexer", "api", "rebuild", "audit"])(
-    "of %s: --network overrides NETWORK",
+    "lets --network override NETWORK for %s",
     async (name) => {
       const { code, err } = await runSextantInProcess([name, "--network", "moon"], {
         NETWORK: "base-sepolia",
@@ -220,7 +223,7 @@ describe("configuration", () => {
     },
   );
 
-  it("comes from a .env file, which variables of the process override", async () => {
+  it("reads a .env file, which variables of the process override", async () => {
     const home = mkdtempSync(join(tmpdir(), "sextant-env-"));
     writeFileSync(join(home, ".env"), "API_PORT=many\nSEXTANT_LOG_LEVEL=silent\n");
     expect((await runSextantInProcess(["api"], {}, home)).err).toMatch(/^sextant: API_PORT must be/);

@@ -103,7 +103,7 @@ describe("an audit of a correct index", () => {
     expect(unavailable.map(({ table }) => table).sort()).toEqual(recent.map(({ name }) => name).sort());
   });
 
-  it("can compare an even sample, and notes it", async () => {
+  it("compares an even sample on request, and notes it", async () => {
     const { results } = await index.audit({ sample: 3 });
     expect(results.flatMap(({ firstDifferences }) => firstDifferences)).toEqual([]);
     const sampled = results.find(({ table }) => table === "agents");
@@ -122,7 +122,7 @@ describe("a run of the command", () => {
     return rows[0];
   };
 
-  it("is recorded with what it compared and found", async () => {
+  it("records an audit with what it compared and found", async () => {
     const block = index.head - 1;
     await run({ block: String(block), sample: "3" });
     const before = await lastRecord();
@@ -141,7 +141,7 @@ describe("a run of the command", () => {
 });
 
 describe("contracts that pretend to be accounts", () => {
-  it("make rows unverifiable, not wrong", async () => {
+  it("counts rows of contracts that pretend to be accounts as unverifiable, not wrong", async () => {
     const { results } = await index.audit({
       audits: tableAudits.filter(({ table }) => table.name === "session_keys"),
     });

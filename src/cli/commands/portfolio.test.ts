@@ -94,7 +94,7 @@ describe("an invalid configuration", () => {
     ],
   ];
 
-  it.each(cases)("is rejected: %s", async (_name, environment, sentence) => {
+  it.each(cases)("rejects a configuration in one sentence: %s", async (_name, environment, sentence) => {
     const error = await startPortfolioCommand(environment).ended.then(
       () => null,
       (thrown: unknown) => thrown,
@@ -107,7 +107,7 @@ describe("an invalid configuration", () => {
     expect(message).not.toMatch(/hunter2|5e5e/);
   });
 
-  it("is not reported for a complete one, which fails at its database", async () => {
+  it("accepts a complete configuration, which then fails at its database", async () => {
     await expect(startPortfolioCommand(COMPLETE).ended).rejects.toMatchObject({
       code: "DATABASE_UNREACHABLE",
     });

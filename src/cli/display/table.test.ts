@@ -53,7 +53,7 @@ describe("a table", () => {
     );
   });
 
-  it("has a head without colours where NO_COLOR is set, or nothing shows them", () => {
+  it("prints a table's head without colours if NO_COLOR is set or nothing shows them", () => {
     const layout = layOutTable([{ title: "id" }], [["1"]], 80);
     const head = (isTTY: boolean, environment: Record<string, string>) =>
       formatHead(layout, createDisplay({ out: { ...silent, isTTY }, err: silent, environment }));
@@ -66,7 +66,7 @@ describe("a table", () => {
 });
 
 describe("text of a stranger", () => {
-  it("has no unsafe character, and JSON means the same", () => {
+  it("takes unsafe characters out of text, and escapes them in JSON", () => {
     fc.assert(
       fc.property(anyText, fc.jsonValue(), (text, value) => {
         expect(toPlainText(text)).not.toMatch(UNSAFE);
@@ -80,7 +80,7 @@ describe("text of a stranger", () => {
     expect(toPlainJson("\u0085\u{e0041}")).toBe('"\\u0085\\udb40\\udc41"');
   });
 
-  it("is cut by columns, with both ends of an address", () => {
+  it("cuts text by columns, keeping both ends of an address", () => {
     expect(shortenText("abcdef", 6)).toBe("abcdef");
     expect(shortenText("abcdefg", 6)).toBe("abcde…");
     expect(shortenText(ADDRESS, 11)).toBe("0x1234…abcd");
@@ -90,7 +90,7 @@ describe("text of a stranger", () => {
 });
 
 describe("progress", () => {
-  it("is shown only on a terminal, and only while something is waited for", async () => {
+  it("shows progress only while something is waited for, and notes only on a terminal", async () => {
     let written = "";
     const err = { isTTY: true, write: (text: string) => (written += text) };
     const quick = createDisplay({ out: silent, err, environment: {} }).progress("Reading");
