@@ -60,7 +60,7 @@ describe("a chart of bars", () => {
     expect((text.match(/chart-tick/g) ?? []).length).toBeLessThanOrEqual(8);
   });
 
-  it("says so without values", () => {
+  it("says that a chart has no values", () => {
     expect(chartOf([])).toBe('<p class="empty">Nothing.</p>');
   });
 });

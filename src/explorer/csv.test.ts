@@ -17,7 +17,7 @@ describe("a cell", () => {
     ["a,b", '"a,b"'],
     ["a\nb", '"a\nb"'],
     ["", ""],
-  ])("%j is written as %j", (text, cell) => {
+  ])("writes the cell %j as %j", (text, cell) => {
     expect(formatCell(text)).toBe(cell);
   });
 });
@@ -35,11 +35,11 @@ const response = closedObject({
 });
 
 describe("a list", () => {
-  it("has the fields of its description, those of objects by their own names", () => {
+  it("has the fields of a list's description, those of objects by their own names", () => {
     expect(fieldsOf(response, "rows")).toEqual([["id"], ["fill", "solver"], ["plan"]]);
   });
 
-  it("has the fields of all forms of its records", () => {
+  it("has the fields of all forms of a list's records", () => {
     const forms = {
       rows: {
         type: "array",
@@ -49,7 +49,7 @@ describe("a list", () => {
     expect(fieldsOf(closedObject(forms), "rows")).toEqual([["a"], ["b"]]);
   });
 
-  it("is written with its head, also without rows, and leaves absent values empty", () => {
+  it("writes a head, and leaves absent values empty", () => {
     const fields = fieldsOf(response, "rows");
     const rows = [
       { id: "9007199254740993", fill: { solver: "0x1" }, plan: { a: 1 } },

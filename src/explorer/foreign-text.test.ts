@@ -23,7 +23,7 @@ describe("text of a stranger", () => {
     expect(shown(value)).not.toContain([...value][1] ?? "");
   });
 
-  it("is isolated, so that it reorders nothing beside it", () => {
+  it("isolates untrusted text, so that it reorders nothing beside it", () => {
     expect(shown("שלום")).toBe('<bdi class="foreign">שלום</bdi>');
   });
 
@@ -41,7 +41,7 @@ describe("text of a stranger", () => {
     expect(shown("\u200b".repeat(24))).not.toContain("…");
   });
 
-  it("is cut where it is very long", () => {
+  it("cuts very long untrusted text", () => {
     expect(shown("x".repeat(1_000_000)).length).toBeLessThan(1_000);
     expect(shown("x".repeat(1_000_000))).toContain("…");
     expect(shown("😀".repeat(400))).not.toContain("…");
@@ -49,7 +49,7 @@ describe("text of a stranger", () => {
 });
 
 describe("a URI of a stranger", () => {
-  it("is a link to the web that tells the other side nothing", () => {
+  it("links an https URI without passing on the referrer", () => {
     expect(linked("https://example.org/a?b=c&d")).toBe(
       '<a href="https://example.org/a?b=c&amp;d" rel="noopener noreferrer nofollow ugc"><bdi class="foreign">https://example.org/a?b=c&amp;d</bdi></a>',
     );
@@ -70,7 +70,7 @@ describe("a URI of a stranger", () => {
     "https://",
     "http://[",
     "",
-  ])("is text if it is %j", (value) => {
+  ])("does not link %j", (value) => {
     expect(linked(value)).not.toContain("href");
   });
 });

@@ -21,7 +21,7 @@ describe("a number", () => {
     ["1.1234567", "1.123456…", "1.1234567"],
     [(2n ** 256n - 1n).toString(), "115,792,089…129,639,935", (2n ** 256n - 1n).toString()],
     ["1e5", "1e5", null],
-  ])("%s is shown as %s", (value, text, exact) => {
+  ])("formats the number %s as %s", (value, text, exact) => {
     expect(formatNumber(value)).toEqual({ text, exact });
   });
 
@@ -36,7 +36,7 @@ describe("a number", () => {
 });
 
 describe("an amount", () => {
-  it("has the decimals of its token where they are known", () => {
+  it("formats an amount by its token's decimals if they are known", () => {
     expect(formatUnits("1500000", 6).text).toBe("1.5");
     expect(formatUnits("-1", 18)).toEqual({ text: "-0.000000…", exact: "-0.000000000000000001" });
     expect(formatUnits("1500000", null).text).toBe("1,500,000");
@@ -58,18 +58,18 @@ describe("a value of an axis", () => {
     [`2${"0".repeat(15)}`, "2e15"],
     [`6${"0".repeat(16)}`, "60e15"],
     ["x", "x"],
-  ])("%s is short: %s", (value, text) => {
+  ])("formats %s on an axis as %s", (value, text) => {
     expect(formatCompact(value)).toBe(text);
   });
 
-  it("is a day or an hour in UTC", () => {
+  it("formats a tick as a day or an hour in UTC", () => {
     expect(formatTick(1_767_225_600, "day")).toBe("1 Jan");
     expect(formatTick(1_767_225_600 + 3 * 3_600, "hour")).toBe("1 Jan 03:00");
   });
 });
 
 describe("a time", () => {
-  it("is UTC, and nothing beyond the calendar", () => {
+  it("formats a time in UTC, and none beyond the calendar", () => {
     expect(formatSeconds("1767225600")).toEqual({
       iso: "2026-01-01T00:00:00.000Z",
       text: "2026-01-01 00:00:00 UTC",

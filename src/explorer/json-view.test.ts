@@ -14,7 +14,7 @@ const textOf = (markup: string) =>
     .replaceAll("&amp;", "&");
 
 describe("a document", () => {
-  it("has a line for each member, and the tokens as they were written", () => {
+  it("shows a line for each member of a document, with tokens as written", () => {
     const { markup, isCut } = jsonView('{"a":[1,2.50,{}],"a":"x: {y}","n":123456789012345678901234567890}');
     expect(textOf(renderHtml(markup))).toBe(
       '{\n  "a": [\n    1,\n    2.50,\n    {}\n  ],\n  "a": "x: {y}",\n  "n": 123456789012345678901234567890\n}',
@@ -40,7 +40,7 @@ describe("a document", () => {
     expect(shown).toContain("\\u{202e}");
   });
 
-  it("is cut when it is long or never ends", () => {
+  it("cuts a document that is long or never ends", () => {
     const { markup, isCut } = jsonView(`{"a":"${"x".repeat(200_000)}"}`);
     expect(isCut).toBe(true);
     expect(renderHtml(markup).length).toBeLessThan(20_000);
