@@ -37,7 +37,7 @@ function startIndex(options: Partial<BlockWaitersOptions> = {}) {
 }
 
 describe("a read that asks for a block", () => {
-  it("runs at once where the index has it, and where it asks for none", async () => {
+  it("reads at once if the index has the block, or if none is asked for", async () => {
     const { read, queries } = startIndex();
     expect(await read(null)).toBe(7n);
     expect(queries()).toBe(0);
@@ -46,7 +46,7 @@ describe("a read that asks for a block", () => {
     expect(queries()).toBe(1);
   });
 
-  it("waits for a notification; a hundred of them cost one query for each", async () => {
+  it("queries the head once per notification for a hundred waiting reads", async () => {
     const { read, move, waiters, queries } = startIndex({ waitersPerClientMax: 100 });
     await read(7n);
     const reads = Array.from({ length: 100 }, () => read(9n));
@@ -63,7 +63,7 @@ describe("a read that asks for a block", () => {
     expect(queries() - before).toBe(2);
   });
 
-  it("is woken by what any other read sees", async () => {
+  it("wakes a read by the head that any other read sees", async () => {
     const { read, move, waiters } = startIndex();
     const waiting = read(8n);
     await pause(5);
@@ -72,7 +72,7 @@ describe("a read that asks for a block", () => {
     expect(await waiting).toBe(8n);
   });
 
-  it("is found by the poll where no notification arrives", async () => {
+  it("wakes a read by polling if no notification arrives", async () => {
     const { read, move } = startIndex({ pollMs: 5 });
     const waiting = read(8n);
     await pause(20);
@@ -80,7 +80,7 @@ describe("a read that asks for a block", () => {
     expect(await waiting).toBe(8n);
   });
 
-  it("ends with the block that the index has, when the time is up", async () => {
+  it("rejects a read with the index's block when the time is up", async () => {
     const { read } = startIndex({ waitMsMax: 30 });
     await expect(read(2n ** 63n - 1n)).rejects.toMatchObject({
       code: "BLOCK_NOT_INDEXED",
@@ -92,12 +92,12 @@ describe("a read that asks for a block", () => {
     });
   });
 
-  it("leaves half of the time of a request to the response", async () => {
+  it("ends a wait within the time limit of the request", async () => {
     const { read } = startIndex({ waitMsMax: 60_000, requestMsMax: 60 });
     await expect(read(8n)).rejects.toMatchObject({ code: "BLOCK_NOT_INDEXED" });
   });
 
-  it("waits again where what it read is older than the known head", async () => {
+  it("waits again if what was read is older than the known head", async () => {
     const { read, move, waiters, queries } = startIndex();
     move(9n);
     const heads = [7n, 7n, 9n];
@@ -124,7 +124,7 @@ describe("a read that asks for a block", () => {
 });
 
 describe("waiting is limited", () => {
-  it("to one query per poll while the head cannot be read and reads are behind", async () => {
+  it("sends one query per poll while the head cannot be read", async () => {
     let queries = 0;
     let attempts = 0;
     const { read } = startIndex({
@@ -144,7 +144,7 @@ describe("waiting is limited", () => {
     expect(attempts).toBeLessThanOrEqual(8);
   });
 
-  it("per client and in total, at once", async () => {
+  it("limits waiting reads per client and in total, and rejects others at once", async () => {
     const { read, waiters, move } = startIndex({ waitersMax: 5, waitersPerClientMax: 3 });
     const startedMs = performance.now();
     const one = Array.from({ length: 3 }, () => read(8n, { client: "192.0.2.1" }));
@@ -161,7 +161,7 @@ describe("waiting is limited", () => {
     expect(await read(9n, { client: "192.0.2.2" })).toBe(9n);
   });
 
-  it("to clients that are still there", async () => {
+  it("stops waiting for a client that has left", async () => {
     const { read, queries, waiters } = startIndex({ waitersPerClientMax: 1 });
     const gone = new AbortController();
     const left = read(8n, { signal: gone.signal });
@@ -175,7 +175,7 @@ describe("waiting is limited", () => {
     });
   });
 
-  it("to the life of the process", async () => {
+  it("ends all waits when the process shuts down", async () => {
     const { read, waiters } = startIndex();
     const waiting = expect(read(8n)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     waiters.close();

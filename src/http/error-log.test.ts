@@ -32,7 +32,7 @@ const WARN = 40;
 const ERROR = 50;
 
 describe("failed requests", () => {
-  it("log an outage once, without a stack, and count the repeats", async () => {
+  it("logs an outage once, without a stack, and counts the repeats", async () => {
     const cause = new Error("connect ECONNREFUSED");
     const { url, lines } = await start((path) =>
       path === "busy"
@@ -54,7 +54,7 @@ describe("failed requests", () => {
     ]);
   });
 
-  it("log the stack of each defect once", async () => {
+  it("logs the stack of each defect once", async () => {
     const { url, lines } = await start((path) => new TypeError(`${path} is not a function`));
     for (const path of ["first", "first", "second", "first"]) await fetch(`${url}/${path}`);
     expect(lines).toHaveLength(2);
@@ -64,7 +64,7 @@ describe("failed requests", () => {
     }
   });
 
-  it("log nothing for errors of the client", async () => {
+  it("logs nothing for errors of the client", async () => {
     const { url, lines } = await start(() => new Fault("INPUT_INVALID", "limit must be a whole number."));
     expect((await fetch(`${url}/any`)).status).toBe(400);
     expect(lines).toEqual([]);

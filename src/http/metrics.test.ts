@@ -6,7 +6,7 @@ import { createRequestMetrics } from "./metrics.ts";
 import { createHttpServer } from "./server.ts";
 
 describe("request metrics", () => {
-  it("count responses, errors and unknown paths by route", async () => {
+  it("counts responses, errors and unknown paths by route", async () => {
     const registry = new Registry();
     const log = createLog({ level: "silent", terminal: false, name: "test" });
     const ready = async () => ({ ready: true }) as const;
@@ -32,7 +32,7 @@ describe("request metrics", () => {
     await server.close();
   });
 
-  it("report durations as a labelled histogram of prom-client does", async () => {
+  it("reports durations as a labelled histogram of prom-client does", async () => {
     const [ours, reference] = [new Registry(), new Registry()];
     const observe = createRequestMetrics(ours);
     const histogram = new Histogram({

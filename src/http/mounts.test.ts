@@ -47,7 +47,7 @@ function requestPath(url: string, path: string): Promise<number | undefined> {
 }
 
 describe("an app below /d/:name", () => {
-  it("gets what is below its path, as if it were at the root", async () => {
+  it("gives a mounted app the requests below its path, as if at the root", async () => {
     const url = await start();
     expect(await get(`${url}/d/other-1/echo?x=1`)).toEqual({ status: 200, name: "other", url: "/echo?x=1" });
     expect(await get(`${url}/d/other-1`)).toEqual({ status: 200, name: "other", url: "/" });
@@ -57,7 +57,7 @@ describe("an app below /d/:name", () => {
     expect(await get(`${url}/d/root/echo`)).toEqual({ status: 200, name: "root", url: "/echo" });
   });
 
-  it("is entered once, and by its exact name", async () => {
+  it("mounts an app once, and by its exact name", async () => {
     const url = await start();
     const unknown = {
       status: 404,
@@ -72,7 +72,7 @@ describe("an app below /d/:name", () => {
     expect(await get(`${url}/dx`)).toEqual(nothing);
   });
 
-  it("is not reached by a path that only resembles it", async () => {
+  it("responds 404 to a path that only resembles a mounted app's", async () => {
     const url = await start();
     const paths = [
       "/d/../echo",

@@ -38,7 +38,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const paths = (text: string) => [...text.matchAll(/\r\n\r\n(\/[a-z]+[0-9]*)/g)].map(([, path]) => path);
 
 describe("requests on one connection", () => {
-  it("get responses in order, whether they arrive in one packet or one by one", async () => {
+  it("responds in order to requests in one packet or one by one", async () => {
     const { client, started, text } = await start();
     const all = ["/slow1", "/quick1", "/slow2", "/quick2", "/quick3"];
     client.write(all.map((path) => get(path)).join(""));
@@ -49,7 +49,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual([...all, "/quick4"]);
   });
 
-  it("start only after the client has read the previous responses", async () => {
+  it("starts a pipelined request only after the client has read the previous responses", async () => {
     const { client, started } = await start();
     client.pause();
     client.write(Array.from({ length: 100 }, (_, each) => get(`/large${each}`)).join(""));
@@ -62,7 +62,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual(Array.from({ length: 100 }, (_, each) => `/large${each}`));
   });
 
-  it("stop at the first that closes the connection", async () => {
+  it("starts no request after one that closes the connection", async () => {
     const { client, started } = await start();
     client.write(get("/slow1") + get("/last2") + get("/quick3"));
     await once(client, "close");
@@ -70,7 +70,7 @@ describe("requests on one connection", () => {
     expect(started).toEqual(["/slow1", "/last2"]);
   });
 
-  it("close the connection when far too many wait", async () => {
+  it("closes the connection when far too many requests wait", async () => {
     const { client, started } = await start();
     client.write(get("/slow1") + get("/quick2").repeat(1_000));
     await once(client, "close");

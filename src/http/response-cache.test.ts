@@ -45,7 +45,7 @@ describe("a cached response", () => {
     expect(cache.getByUrl("/q?junk")).toBeUndefined();
   });
 
-  it("is created once for concurrent requests", async () => {
+  it("creates a response once for concurrent requests", async () => {
     const { cache, create, count } = enabledCache();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => cache.getOrCreate(keyOf("q", "/q"), create)),
@@ -54,7 +54,7 @@ describe("a cached response", () => {
     expect(count()).toBe(1);
   });
 
-  it("is neither stored nor shared if its work started before a change", async () => {
+  it("neither stores nor shares a response whose work started before a change", async () => {
     const { cache, create, count } = enabledCache();
     const pending = pendingWork();
     const early = cache.getOrCreate(keyOf("q", "/q"), pending.create);
@@ -68,7 +68,7 @@ describe("a cached response", () => {
     expect(count()).toBe(1);
   });
 
-  it("is dropped, in flight too, when another read observes another head", async () => {
+  it("drops responses, in flight too, when another read observes another head", async () => {
     const { cache, create, count } = enabledCache();
     const createAt = (hash: string) => () => {
       cache.observeState({ revision: 1n, hash });
@@ -88,7 +88,7 @@ describe("a cached response", () => {
     expect(count()).toBe(4);
   });
 
-  it("of an older revision is neither stored nor a reason to drop newer ones", async () => {
+  it("neither stores a response of an older revision nor drops newer ones for it", async () => {
     const { cache } = enabledCache();
     const at = (revision: bigint) => async () => ({
       ...responseOf(String(revision)),
@@ -104,7 +104,7 @@ describe("a cached response", () => {
     expect([cache.getByUrl("/new"), cache.getByUrl("/old")?.etag]).toEqual([undefined, "4"]);
   });
 
-  it("is created for each request while the cache is disabled", async () => {
+  it("creates a response for each request while the cache is disabled", async () => {
     const { cache, create, count } = enabledCache();
     cache.disable();
     await Promise.all([
@@ -139,7 +139,7 @@ describe("an invalidated route", () => {
     expect(count()).toBe(3);
   });
 
-  it("neither stores nor shares work that started before", async () => {
+  it("neither stores nor shares a route's work that started before its invalidation", async () => {
     const { cache, create } = enabledCache();
     const pending = pendingWork();
     const early = cache.getOrCreate(keyOf("a", "/a", "/a"), pending.create);

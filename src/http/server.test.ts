@@ -41,7 +41,7 @@ function sendBytes(url: string, bytes: string): Promise<string> {
 }
 
 describe("an error response", () => {
-  it("is one sentence, with the error code and the request id in headers", async () => {
+  it("sends an error as one sentence, with its code and request id in headers", async () => {
     const { url } = await start(({ app }) => {
       app.get("/broken", async () => {
         throw new Fault("OVERLOADED", "Too many reads are waiting.");
@@ -54,7 +54,7 @@ describe("an error response", () => {
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("hides the message of an unexpected error", async () => {
+  it("hides the message of an unexpected error from the client", async () => {
     const { url } = await start(({ app }) => {
       app.get("/defect", async () => {
         throw new Error("select password from users failed at /srv/app.ts:3");
@@ -102,7 +102,7 @@ describe("an error response", () => {
       "BODY_TOO_LARGE",
     ],
     ["a path with a broken escape", "GET", "/items/%zz", undefined, 400, "INPUT_INVALID"],
-  ])("has the right status for %s", async (_name, method, path, body, status, code) => {
+  ])("responds to %s with its status", async (_name, method, path, body, status, code) => {
     const { url } = await start(({ app }) => {
       app.get("/items/:id", async () => ({}));
       app.post("/items/:id", async () => ({}));
@@ -139,7 +139,7 @@ describe("an error response", () => {
 });
 
 describe("readiness", () => {
-  it("gives the reason when not ready", async () => {
+  it("gives the reason when the server is not ready", async () => {
     const { url } = await start(undefined, async () => ({
       ready: false,
       reason: "The history is being read.",

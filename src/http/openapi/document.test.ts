@@ -150,7 +150,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("titled schemas", () => {
-  it("are collected once, and a second shape of the same name stays inline", () => {
+  it("collects titled schemas once, and keeps a second shape of a name inline", () => {
     const registry = createSchemaRegistry();
     const list = {
       type: "object",
@@ -172,7 +172,7 @@ describe("titled schemas", () => {
 describe("samples of an operation", () => {
   const operation = document.paths["/things/{id}"]?.get;
 
-  it("are a curl command and a call of the client, with what is required", () => {
+  it("has a curl command and a client call as samples of an operation", () => {
     expect(operation?.["x-codeSamples"]).toEqual([
       { lang: "Shell", label: "curl", source: 'curl "$THINGS_URL/things/12"' },
       {
@@ -186,7 +186,7 @@ console.log(await sextant.getThing({ id: "12" }));`,
     ]);
   });
 
-  it("have no call for what the client does not offer", () => {
+  it("has no client call as a sample of what the client does not offer", () => {
     const health = document.paths["/health"]?.get;
     expect(health?.["x-codeSamples"]).toMatchObject([{ label: "curl" }]);
     expect(health?.["x-client-call"]).toBeUndefined();
@@ -202,7 +202,7 @@ describe("schemas as text", () => {
     [{ type: "object", properties: { a: { type: "integer" } } }, "{ a?: integer }"],
     [{ enum: [0, 1] }, "0 | 1"],
     [{}, "any"],
-  ])("format %o as %s", (schema, text) => {
+  ])("formats the schema %o as %s", (schema, text) => {
     expect(formatSchemaType(schema)).toBe(text);
   });
 });

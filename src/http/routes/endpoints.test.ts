@@ -86,7 +86,7 @@ describe("a body", () => {
     ["the limit of the endpoint", { bodyBytesMax: 500 }, 500],
     ["the limit of the server if that is below the default", {}, 1_024],
     ["the limit of the server if that is below the endpoint's", { bodyBytesMax: 10_000 }, 1_024],
-  ])("may be as large as %s", async (_name, declared, bytes) => {
+  ])("accepts a body as large as %s", async (_name, declared, bytes) => {
     const { url, seen } = await start(declared);
     expect((await post(url, padded(bytes))).status).toBe(201);
     const rejected = await post(url, padded(bytes + 1));
@@ -94,7 +94,7 @@ describe("a body", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("is not read if there is no route", async () => {
+  it("does not read a body without a route", async () => {
     const { url } = await start({});
     for (const [method, path, status] of [
       ["POST", "/nothing", 404],
@@ -105,7 +105,7 @@ describe("a body", () => {
     }
   });
 
-  it("is passed on parsed and byte for byte", async () => {
+  it("passes a body on parsed and byte for byte", async () => {
     const { url, seen } = await start({});
     const text = `{ "account": "${ACCOUNT}",\n "note": "é", "other": 1.50 }`;
     const response = await fetch(`${url}/things/7?block=12&other=1`, {
@@ -167,7 +167,7 @@ describe("a body", () => {
       400,
       /^rail must be one of 0, 1\.$/,
     ],
-  ])("is rejected if %s", async (_name, text, headers, status, sentence) => {
+  ])("rejects a body if %s", async (_name, text, headers, status, sentence) => {
     const { url, seen } = await start({});
     const response = await post(url, text, headers as Record<string, string>);
     const rejection = (await response.json()) as { error: string };
@@ -185,7 +185,7 @@ describe("a body", () => {
     expect((await post(url, JSON.stringify({ account: "" }))).status).toBe(400);
   });
 
-  it("is optional for an endpoint without a body", async () => {
+  it("accepts any body, or none, for an endpoint without one", async () => {
     const { url, seen } = await start({ body: null });
     expect((await fetch(`${url}/things/7`, { method: "POST" })).status).toBe(201);
     expect((await post(url, "anything", { "content-type": "text/plain" })).status).toBe(201);
@@ -201,7 +201,7 @@ describe("parameters", () => {
     ["/things/x", /^id must be/],
     ["/things/7?block=-1", /^block must be/],
     ["/things/7?block=1&block=1", /twice/],
-  ])("are validated: %s", async (path, sentence) => {
+  ])("rejects invalid parameters: %s", async (path, sentence) => {
     const { url } = await start({ body: null });
     const response = await fetch(`${url}${path}`, { method: "POST" });
     expect(response.status).toBe(400);
@@ -237,7 +237,7 @@ describe("the preHandler of an endpoint", () => {
 });
 
 describe("a response", () => {
-  it("may be bytes with headers, and becomes 304 for a matching ETag", async () => {
+  it("responds with bytes and headers, and 304 to a matching ETag", async () => {
     const bytes = Buffer.from('{"n":9007199254740993}');
     const headers = { "content-type": "application/json", etag: '"abc"' };
     const { url } = await start({

@@ -47,7 +47,7 @@ async function openMany(port: number, count: number): Promise<readonly Outcome[]
 }
 
 describe("connections", () => {
-  it("are closed beyond the limit with one warning, and accepted again when others end", async () => {
+  it("closes connections beyond the limit with one warning, and accepts again when others end", async () => {
     const { port, lines } = await start({ connectionsMax: 10 });
     const outcomes = await openMany(port, 30);
     expect(outcomes.map(({ isOpen }) => isOpen)).toEqual(Array.from({ length: 30 }, (_, each) => each < 10));
@@ -64,7 +64,7 @@ describe("connections", () => {
     await expect.poll(async () => (await openMany(port, 1))[0]?.isOpen).toBe(true);
   });
 
-  it("of one client are closed beyond its limit, with an error message", async () => {
+  it("closes a client's connections beyond its limit, with an error message", async () => {
     const { port, lines } = await start({ connectionsPerClientMax: 5 });
     const outcomes = await openMany(port, 7);
     expect(outcomes.filter(({ isOpen }) => isOpen)).toHaveLength(5);
@@ -74,7 +74,7 @@ describe("connections", () => {
     expect(lines[0]).toMatchObject({ client: "127.0.0.1", perClientMax: 5 });
   });
 
-  it("are not counted per client behind a proxy, which opens all of them", async () => {
+  it("does not count connections per client behind a proxy, which opens all of them", async () => {
     const { port } = await start({ connectionsPerClientMax: 5, trustedProxies: 1 });
     expect((await openMany(port, 7)).every(({ isOpen }) => isOpen)).toBe(true);
   });
@@ -97,7 +97,7 @@ function nextLine(child: ChildProcess, stream: "stdout" | "stderr"): Promise<str
 }
 
 describe.runIf(process.platform === "linux")("descriptors", () => {
-  it("are reserved for other uses, and running out is logged", async () => {
+  it("keeps file descriptors for other uses, and logs that they run out", async () => {
     const command = `ulimit -n 128; exec "$0" --import tsx --input-type=module -e "$1"`;
     const child = spawn("sh", ["-c", command, process.execPath, CHILD], {
       stdio: ["ignore", "pipe", "pipe"],
