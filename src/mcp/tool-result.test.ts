@@ -10,7 +10,7 @@ const page = (records: readonly unknown[], cursor = "abc") => ({
 });
 
 describe("a page", () => {
-  it("is asked for again with as many records as fit, wherever its cursor is", () => {
+  it("asks for a page again with as many records as fit, wherever its cursor is", () => {
     const records = fc.array(fc.string({ maxLength: 300, unit: "binary" }), { minLength: 1 });
     const longCursor = "x".repeat(60);
     fc.assert(
@@ -35,7 +35,7 @@ describe("a page", () => {
     expect(shorten(last, 1_000, false)).toEqual({ data: last, truncated: false, cursor: null });
   });
 
-  it("is cut inside its record where there is one, and never loses one where there are more", () => {
+  it("cuts inside a page's only record, and never loses one of several", () => {
     const large = { id: "1", notes: "x".repeat(5_000) };
     const cut = shorten(page([large]), 3_000, true);
     expect(cut).toMatchObject({ truncated: true, cursor: "abc", data: { records: [{ id: "1" }] } });
@@ -45,7 +45,7 @@ describe("a page", () => {
 });
 
 describe("another response", () => {
-  it("has its longest lists cut, from the end, until it fits", () => {
+  it("cuts the longest lists of a response, from the end, until it fits", () => {
     const body = { total: "1", tokens: Array.from({ length: 500 }, (_, i) => i), warnings: ["a", "b"] };
     const shortened = shorten(body, 400, false);
     expect([bytesOf(shortened) <= 400, shortened?.truncated]).toEqual([true, true]);
@@ -55,7 +55,7 @@ describe("another response", () => {
     expect(shorten(body, 10_000, false)).toEqual({ data: body, truncated: false, cursor: null });
   });
 
-  it("has lists cut at any depth, and keeps what is around them", () => {
+  it("cuts lists at any depth, and keeps what is around them", () => {
     const tokens = Array.from({ length: 900 }, (_, i) => ({ symbol: `T${i}`, amount: "1" }));
     const body = {
       chains: [
@@ -73,7 +73,7 @@ describe("another response", () => {
     expect(bytesOf(shortened)).toBeGreaterThan(3_000);
   });
 
-  it("has long texts cut, visibly, before lists", () => {
+  it("cuts long texts, visibly, before lists", () => {
     const body = { summary: "word ".repeat(40_000), data: `0x${"ab".repeat(9_000)}`, events: [1, 2, 3] };
     const shortened = shorten(body, 16_384, false);
     expect(bytesOf(shortened)).toBeLessThanOrEqual(16_384);
@@ -81,7 +81,7 @@ describe("another response", () => {
     expect([summary.at(-1), data.at(-1), events]).toEqual(["…", "…", [1, 2, 3]]);
   });
 
-  it("stays below the limit whatever it is, or there is none", () => {
+  it("keeps any response below the limit, or returns none", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 100, max: 500 }), (body, limit) => {
         const shortened = shorten(body, limit, false);
@@ -102,7 +102,7 @@ describe("a document", () => {
     ["control characters", "\u0001".repeat(30_000)],
     ["emoji", "🦊".repeat(20_000)],
     ["plain", "x".repeat(30_000)],
-  ])("of %s is read in parts that are full and below the limit", (_, text) => {
+  ])("reads a document of %s in parts that are full and below the limit", (_, text) => {
     let read = "";
     let cursor: string | null = null;
     do {
@@ -117,7 +117,7 @@ describe("a document", () => {
     expect(read).toBe(text);
   });
 
-  it("is read completely in parts of any size", () => {
+  it("reads a document completely in parts of any size", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 80 }), (text, size) => {
         let read = "";
@@ -132,7 +132,7 @@ describe("a document", () => {
     );
   });
 
-  it("has nothing beyond its end", () => {
+  it("reads nothing beyond the end of a document", () => {
     expect(cutText("text", "99", 1_000)).toEqual({ data: "", truncated: false, cursor: null });
   });
 });
@@ -140,7 +140,7 @@ describe("a document", () => {
 describe("an error", () => {
   const response = { status: 500, headers: {}, body: "<html>" };
 
-  it("has the sentence of the service, or says so without one", () => {
+  it("reports a failed request without a sentence of the service", () => {
     expect(buildErrorResult(response, "tool-result")).toMatchObject({
       isError: true,
       content: [{ text: "The request failed." }],
@@ -148,12 +148,12 @@ describe("an error", () => {
     expect(buildErrorResult({ ...response, status: 200 }, "tool-result")).toBeNull();
   });
 
-  it("is short, whatever a proxy in between says", () => {
+  it("shortens an error, whatever a proxy in between says", () => {
     const body = JSON.stringify({ error: "no ".repeat(20_000) });
     expect(bytesOf(buildErrorResult({ ...response, body }, "tool-result"))).toBeLessThan(4_000);
   });
 
-  it("says what it means for the money where the server pays", () => {
+  it("says in an error what was charged if the server pays", () => {
     const payment = { charged: "unknown", advice: "Call again." } as const;
     expect(
       buildErrorResult({ ...response, body: '{"error":"Lost."}', payment }, "tool-result"),
@@ -169,7 +169,7 @@ describe("terms of a payment", () => {
   const terms = { x402Version: 2, accepts: [] };
   const headers = { "payment-required": encode(terms) };
 
-  it("are an error for clients that know no other way, and a result of their own for those that do", () => {
+  it("returns terms as an error, or as their own result to clients that understand it", () => {
     const response = { status: 402, headers, body: "{}" };
     expect(buildErrorResult(response, "tool-result")).toEqual({
       isError: true,
@@ -183,7 +183,7 @@ describe("terms of a payment", () => {
     });
   });
 
-  it("come with the outcome of a settlement, as a result does", () => {
+  it("returns the outcome of a settlement with terms, as with a result", () => {
     const settled = { success: false, errorReason: "insufficient_funds" };
     const response = {
       status: 402,
