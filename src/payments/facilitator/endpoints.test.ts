@@ -37,7 +37,7 @@ function verification(number: number, nowMs: number): EndpointRequest {
   return { values: {}, headers: {}, body } as unknown as EndpointRequest;
 }
 
-it("starts a few at a time, and returns 503 for those that waited too long", async () => {
+it("starts a few verifications at a time, and calls those that waited too long unavailable", async () => {
   let nowMs = Date.now();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const finish: (() => void)[] = [];

@@ -50,17 +50,17 @@ async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySecond
   return records.isPayerBlocked(TEST_NETWORK, payer.address.toLowerCase() as Hex);
 }
 
-it("is not where our own fee limit delayed the transfer until the first block past expiry", async () => {
+it("does not block a payer whose transfer our fee limit delayed past expiry", async () => {
   expect(await barredAfter([{ baseFee: 200n * GWEI }, { pastExpirySeconds: 0 }])).toBe(false);
 });
 
-it("is not where the transfer also missed a block past expiry", async () => {
+it("does not block a payer whose delayed transfer also missed a block past expiry", async () => {
   const waiting = { baseFee: 200n * GWEI };
   expect(await barredAfter([waiting, { ...waiting, pastExpirySeconds: 1 }, { pastExpirySeconds: 3 }])).toBe(
     false,
   );
 });
 
-it("is where it was signed to expire before the next block", async () => {
+it("blocks a payer whose transfer was signed to expire before the next block", async () => {
   expect(await barredAfter([{ pastExpirySeconds: 0 }])).toBe(true);
 });

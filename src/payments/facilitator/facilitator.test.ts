@@ -57,11 +57,11 @@ describe("a verification", () => {
     [200, "<html>", "unavailable"],
     [503, "<html>", "unavailable"],
     [429, "{}", "unavailable"],
-  ])("with the response %i %s is %s", async (status, text, kind) => {
+  ])("reads a verify response %i %s as %s", async (status, text, kind) => {
     expect(await requestVerify(await saying(status, text), payload, terms)).toMatchObject({ kind });
   });
 
-  it("without a response is unavailable", async () => {
+  it("calls a verification without a response unavailable", async () => {
     expect(await requestVerify(await saying(0, "", 100), payload, terms)).toMatchObject({
       kind: "unavailable",
     });
@@ -102,17 +102,17 @@ describe("a settlement", () => {
     [500, settleBody({ success: false, errorReason: "unexpected" }), { kind: "unknown" }],
     [502, "<html>", { kind: "unknown" }],
     [200, "{", { kind: "unknown" }],
-  ])("with the response %i %s", async (status, text, outcome) => {
+  ])("reads a settle response %i %s as %j", async (status, text, outcome) => {
     expect(await requestSettle(await saying(status, text), payload, terms)).toMatchObject(outcome);
   });
 
-  it("without a response is unknown", async () => {
+  it("calls a settlement without a response unknown", async () => {
     expect(await requestSettle(await saying(0, "", 100), payload, terms)).toMatchObject({ kind: "unknown" });
   });
 });
 
 describe("a failure of our own facilitator", () => {
-  it("reports the cause, and not the key in a node's address", async () => {
+  it("reports the cause of a failure, and not the key in a node's address", async () => {
     const { database, drop } = await openTestDatabase();
     onTestFinished(drop);
     const store = openRecordStore(database);
@@ -137,7 +137,7 @@ describe("a failure of our own facilitator", () => {
 });
 
 describe("a rejection", () => {
-  it("has a message, and foreign text is not repeated", () => {
+  it("describes a rejection, and does not repeat untrusted text", () => {
     expect(rejectionMessage("invalid_exact_evm_insufficient_balance")).toContain("balance");
     expect(rejectionMessage("something_new")).toContain("something_new");
     expect(rejectionMessage("constructor")).toBe("The payment was not accepted (constructor).");

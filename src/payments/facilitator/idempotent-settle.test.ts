@@ -37,7 +37,7 @@ async function wire(faults: ResponseFaults) {
 }
 
 describe("the same payload settled again", () => {
-  it("gets the same success and transaction, at once, later and after a restart", async () => {
+  it("settles a repeated payload with the same transaction, also after a restart", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const facilitator = open();
@@ -54,7 +54,7 @@ describe("the same payload settled again", () => {
     expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
   });
 
-  it("is found on chain after a restart between broadcast and receipt", async () => {
+  it("finds a transfer on chain after a restart between broadcast and receipt", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const before = await sentBy();
@@ -67,7 +67,7 @@ describe("the same payload settled again", () => {
     expect(await sentBy()).toBe(before + 1);
   });
 
-  it("is carried out again where a reorg has undone it, and never claimed from memory", async () => {
+  it("carries a payload out again if a reorg has undone its transfer", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const facilitator = open();
@@ -80,7 +80,7 @@ describe("the same payload settled again", () => {
     expect(more).toEqual([]);
   });
 
-  it("is not called unpaid by a node that lags behind the transfer", async () => {
+  it("does not call a payload unpaid on a node that lags behind the transfer", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     expect(await settle(open(), payload)).toMatchObject({ kind: "settled" });
@@ -98,7 +98,7 @@ describe("a transaction that one node took without a response", () => {
   it.each([
     ["has it mined", {}],
     ["rejects it", { eth_sendRawTransaction: { error: { code: -32_000, message: "header not found" } } }],
-  ])("is the one that is waited for, also where the next node %s", async (_, instead) => {
+  ])("waits for a transaction that one node took silently, also if the next %s", async (_, instead) => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const before = await sentBy();
@@ -111,7 +111,7 @@ describe("a transaction that one node took without a response", () => {
 });
 
 describe("another payload", () => {
-  it("with the same nonce gets no success, and no transaction while the first may still be mined", async () => {
+  it("sends no transaction for another payload with the same nonce, and never calls it settled", async () => {
     const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payload = await account.payload();
     const other = { ...payload, payload: { ...payload.payload, signature: `0x${"cd".repeat(400)}` } };
@@ -124,7 +124,7 @@ describe("another payload", () => {
     expect(await sentBy()).toBe(before + 1);
   });
 
-  it("with the same signature does not get the first one's transfer", async () => {
+  it("settles another payload with the same signature by its own transfer", async () => {
     const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const faults = { before: ["eth_getTransactionReceipt"] };
     const facilitator = open({ urls: await wire(faults), confirmationMs: 300 });
@@ -136,7 +136,7 @@ describe("another payload", () => {
 });
 
 describe("a transaction whose account nonce was used again", () => {
-  it("is not taken for the one that was mined in its place", async () => {
+  it("does not take another transaction mined under the nonce for its own", async () => {
     let nowMs = Date.now();
     const clock = { ...systemClock, nowMs: () => nowMs };
     const payer = await stage.payer();

@@ -120,7 +120,7 @@ const claimOf = (database: Database, account: Account, options: { readonly turnM
   });
 
 describe("a key", () => {
-  it("is used by one process at a time, and the second gets an error that says what to change", async () => {
+  it("lets one process at a time use a key, and says what the second must change", async () => {
     const first = await openProcess("attestor");
     await expect(openProcess("attestor")).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -130,7 +130,7 @@ describe("a key", () => {
     expect((await openProcess("attestor")).claim.isHeld).toBe(true);
   });
 
-  it("is listed with those of the other processes while they live", async () => {
+  it("lists the keys of all processes while they live", async () => {
     const [first, second] = [await openProcess("attestor"), await openProcess("guardian")];
     const both = [addressOf("attestor"), addressOf("guardian")].sort();
     expect(await first.claim.findClaimedAccounts()).toEqual(both);
@@ -138,7 +138,7 @@ describe("a key", () => {
     expect(await second.claim.findClaimedAccounts()).toEqual([addressOf("guardian")]);
   });
 
-  it("is claimed again after its session ended, and sends nothing until then", async () => {
+  it("claims a key again after its session ended, and sends nothing until then", async () => {
     const process = await openProcess("attestor");
     const payload = await signed();
     const sent = await sentBy("attestor");
@@ -178,7 +178,7 @@ describe("a process that cannot settle", () => {
     return facilitator;
   }
 
-  it("says so where its account cannot pay the gas of one transfer", async () => {
+  it("reports an account that cannot pay the gas of one transfer", async () => {
     const { privateKey, address } = localAccount(990);
     // Not nothing, and not enough.
     await stage.chain.request("hardhat_setBalance", [address, "0x10"]);
@@ -188,7 +188,7 @@ describe("a process that cannot settle", () => {
     );
   });
 
-  it("says so without its key, and verifies nothing for which it could not be paid", async () => {
+  it("reports a lost key, and verifies nothing for which it could not be paid", async () => {
     const facilitator = await openConfigured(stage.chain.accounts.attestor.privateKey);
     const payload = await signed();
     expect(await facilitator.findProblem()).toBeNull();
@@ -201,7 +201,7 @@ describe("a process that cannot settle", () => {
 });
 
 describe("a payment that reaches two processes at once", () => {
-  it("is sent once, and both give the same response", async () => {
+  it("sends a payment once that reaches two processes, with the same response from both", async () => {
     const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
     const payload = await signed();
     const before = (await sentBy("attestor")) + (await sentBy("guardian"));
@@ -217,7 +217,7 @@ describe("a payment that reaches two processes at once", () => {
     expect((await sentBy("attestor")) + (await sentBy("guardian"))).toBe(before + 1);
   });
 
-  it("is sent by one of them where the payer's money is enough for one of two", async () => {
+  it("sends one of two payments at two processes if the money is enough for one", async () => {
     const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
@@ -243,27 +243,30 @@ describe("a payment that reaches two processes at once", () => {
   it.each([
     ["attestor", "guardian"],
     ["guardian", "attestor"],
-  ] as const)("is rejected once the other, which %s sent, has taken the money", async (sender, other) => {
-    const [sending, late] = [await openProcess(sender), await openProcess(other)];
-    const payer = await stage.payer(0n);
-    await stage.mint(payer.address, TEST_PRICE);
-    const first = (await signPaymentFor(paid, payer, stage.asset)).payload;
-    const second = (await signPaymentFor(paid, payer, stage.asset)).payload;
-    const sent = await sentBy(other);
-    await stage.chain.request("evm_setAutomine", [false]);
-    onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
-    const pending = { kind: "unknown", transaction: expect.stringMatching(/^0x/) };
-    expect(await sending.settle(first)).toMatchObject(pending);
-    expect(await late.settle(second)).toMatchObject({ kind: "unknown", transaction: null });
-    await stage.chain.mine();
-    await stage.chain.request("evm_setAutomine", [true]);
-    expect(await late.settle(second)).toMatchObject({ kind: "rejected" });
-    expect(await sending.settle(first)).toMatchObject({ kind: "settled" });
-    expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
-    expect(await sentBy(other)).toBe(sent);
-  });
+  ] as const)(
+    "rejects a payment once the other one, which %s sent, has taken the money",
+    async (sender, other) => {
+      const [sending, late] = [await openProcess(sender), await openProcess(other)];
+      const payer = await stage.payer(0n);
+      await stage.mint(payer.address, TEST_PRICE);
+      const first = (await signPaymentFor(paid, payer, stage.asset)).payload;
+      const second = (await signPaymentFor(paid, payer, stage.asset)).payload;
+      const sent = await sentBy(other);
+      await stage.chain.request("evm_setAutomine", [false]);
+      onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
+      const pending = { kind: "unknown", transaction: expect.stringMatching(/^0x/) };
+      expect(await sending.settle(first)).toMatchObject(pending);
+      expect(await late.settle(second)).toMatchObject({ kind: "unknown", transaction: null });
+      await stage.chain.mine();
+      await stage.chain.request("evm_setAutomine", [true]);
+      expect(await late.settle(second)).toMatchObject({ kind: "rejected" });
+      expect(await sending.settle(first)).toMatchObject({ kind: "settled" });
+      expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
+      expect(await sentBy(other)).toBe(sent);
+    },
+  );
 
-  it("is one at a time where an account with code pays", async () => {
+  it("sends one payment at a time of an account with code", async () => {
     const processes = [await openProcess("attestor"), await openProcess("guardian")] as const;
     const account = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
     const payloads = await Promise.all([account.payload(), account.payload()]);
@@ -275,7 +278,7 @@ describe("a payment that reaches two processes at once", () => {
     expect(new Set(blocks).size).toBe(2);
   });
 
-  it("is left to the one that has it, for as long as a request may wait", async () => {
+  it("leaves a payment to the process that has it, as long as a request may wait", async () => {
     const [first, second] = [
       await openProcess("attestor"),
       await openProcess("guardian", { turnMsMax: 300 }),
@@ -298,7 +301,7 @@ describe("a payment that reaches two processes at once", () => {
 describe("a request that its payer did not sign", () => {
   const rejected = { kind: "rejected", reason: "invalid_exact_evm_signature", transaction: null };
 
-  it("reserves none of a plain key's money at any process", async () => {
+  it("reserves no money of a plain key for a request that it did not sign", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const value = (2n ** 255n).toString();
@@ -318,7 +321,7 @@ describe("a request that its payer did not sign", () => {
     expect(await outcome).toEqual(rejected);
   });
 
-  it("takes no turn of an account with code", async () => {
+  it("takes no turn of an account with code for a request that it did not sign", async () => {
     const account = await openContractPayer(stage, paid, LONG_SIGNATURE_ACCOUNT_CODE);
     const unsigned = await account.payload(`0x${"cd".repeat(65)}`);
     const IS_VALID_SIGNATURE = "0x1626ba7e";
@@ -336,7 +339,7 @@ describe("a request that its payer did not sign", () => {
 });
 
 describe("a payment whose transaction was dropped", () => {
-  it("counts against the payer's money at every process while it is sent again", async () => {
+  it("counts a dropped payment against the payer's money while it is sent again", async () => {
     const later = { ...systemClock, nowMs: () => Date.now() + 61_000 };
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
@@ -367,7 +370,7 @@ describe("a payment whose transaction was dropped", () => {
 });
 
 describe("a payment of a process that died", () => {
-  it("is found where it was sent, and not sent again", async () => {
+  it("finds a payment that a dead process sent, and does not send it again", async () => {
     const [dying, other] = [await openProcess("attestor"), await openProcess("guardian")];
     const payload = await signed();
     await stage.chain.request("evm_setAutomine", [false]);
@@ -382,7 +385,7 @@ describe("a payment of a process that died", () => {
     expect(await sentBy("guardian")).toBe(sent);
   });
 
-  it("is sent by another where the chain has lost it", async () => {
+  it("sends a dead process's payment again if the chain has lost it", async () => {
     const [dying, other] = [await openProcess("attestor"), await openProcess("guardian")];
     const payload = await signed();
     await stage.chain.request("evm_setAutomine", [false]);
@@ -398,7 +401,7 @@ describe("a payment of a process that died", () => {
     expect(await sentBy("guardian")).toBe(sent + 1);
   });
 
-  it("is not sent by the process itself once its turn is lost", async () => {
+  it("rejects statements of a process that has lost its turn", async () => {
     const process = await openProcess("attestor");
     const lost = process.claim.run(["a payment"], async (store) => {
       await (await process.loseSession()).reclaim();

@@ -41,21 +41,24 @@ async function openWire(faults: ResponseFaults) {
 }
 
 describe("a node that does not respond", () => {
-  it.each(["eth_getCode", "eth_call"])("%s: no verdict about the payment", async (method) => {
-    const { facilitator, close } = await openWire({ before: [method] });
-    // The library remembers which accounts have no code: this one it has never met.
-    const stranger = privateKeyToAccount(generatePrivateKey());
-    const { payload } = await signPaymentFor(paid, stranger, stage.asset);
-    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
-    await close();
-  });
+  it.each(["eth_getCode", "eth_call"])(
+    "gives no verdict while a node does not respond to %s",
+    async (method) => {
+      const { facilitator, close } = await openWire({ before: [method] });
+      // The library remembers which accounts have no code: this one it has never met.
+      const stranger = privateKeyToAccount(generatePrivateKey());
+      const { payload } = await signPaymentFor(paid, stranger, stage.asset);
+      expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
+      await close();
+    },
+  );
 
   it.each([
     ["nothing", { result: null }],
     ["nonsense", { result: "0xnonsense" }],
     ["that it has not got the block", { error: { code: -32_000, message: "header not found" } }],
     ["that something went wrong", { error: { code: -32_603, message: "" } }],
-  ])("but says %s: no verdict either", async (_, instead) => {
+  ])("gives no verdict if a node says %s", async (_, instead) => {
     const { facilitator, close } = await openWire({
       instead: { eth_call: instead, eth_estimateGas: instead },
     });
@@ -67,7 +70,7 @@ describe("a node that does not respond", () => {
     await close();
   });
 
-  it("and one that does not take the transaction: the outcome is unknown, and nothing moved", async () => {
+  it("calls the outcome unknown if a node does not take the transaction", async () => {
     const error = { code: -32_000, message: "header not found" };
     const { facilitator, close } = await openWire({ instead: { eth_sendRawTransaction: { error } } });
     const payer = await stage.payer();
@@ -80,7 +83,7 @@ describe("a node that does not respond", () => {
   it.each([
     ["nonsense", { result: "0xnonsense" }],
     ["half a receipt", { result: { transactionHash: TRANSACTION } }],
-  ])("but has %s for a receipt: the transfer is not called reverted", async (_, receipt) => {
+  ])("does not call a transfer reverted if a node has %s for a receipt", async (_, receipt) => {
     const { facilitator, close } = await openWire({ instead: { eth_getTransactionReceipt: receipt } });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
@@ -90,7 +93,7 @@ describe("a node that does not respond", () => {
   });
 
   it.each(["eth_estimateGas", "eth_getTransactionCount"])(
-    "%s: the outcome is unknown, and nothing moved",
+    "calls the outcome unknown, and moves nothing, without a response to %s",
     async (method) => {
       const { facilitator, close } = await openWire({ before: [method] });
       const payer = await stage.payer();
@@ -101,7 +104,7 @@ describe("a node that does not respond", () => {
     },
   );
 
-  it("when it has the transaction already: the receipt decides", async () => {
+  it("decides by the receipt if a node took the transaction without a response", async () => {
     const { facilitator, close } = await openWire({ after: ["eth_sendRawTransaction"] });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
@@ -111,7 +114,7 @@ describe("a node that does not respond", () => {
     await close();
   });
 
-  it("for the receipt: pending with its hash, and a retry does not send it twice", async () => {
+  it("returns the hash while the receipt is missing, and does not send twice", async () => {
     const { facilitator, close } = await openWire({ before: ["eth_getTransactionReceipt"] });
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
@@ -137,13 +140,13 @@ describe("a contract account", () => {
     return { address, header: Buffer.from(JSON.stringify(await payload())).toString("base64") };
   }
 
-  it("pays with a signature of its own kind", async () => {
+  it("accepts a contract account's own kind of signature", async () => {
     const { address, header } = await contractPayer(ACCEPTING_ACCOUNT_CODE);
     expect((await fetchWithPayment(paid, header)).status).toBe(200);
     expect(await stage.balance(address)).toBe(1_000_000n - TEST_PRICE);
   });
 
-  it("cannot make us pay for its own work", async () => {
+  it("does not pay for the work of a contract account", async () => {
     const { address, header } = await contractPayer(BURNING_ACCOUNT);
     const before = await stage.inProcess.readGasBalance();
     expect((await fetchWithPayment(paid, header)).status).toBe(402);
@@ -182,7 +185,7 @@ describe("the endpoints", () => {
     paymentRequirements: { ...terms(), ...changed },
   });
 
-  it("carry nothing out that is not served: other tokens, chains, payees, small change, other terms", async () => {
+  it("carries out no other tokens, chains, payees, small change or other terms", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const before = await stage.inProcess.readGasBalance();
@@ -212,7 +215,7 @@ describe("the endpoints", () => {
     expect(await stage.inProcess.readGasBalance()).toBe(before);
   });
 
-  it("settle the same payment once, however often it is sent at once", async () => {
+  it("settles the same payment once, however often it is sent at once", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const settle = endpoint("/settle");
@@ -221,7 +224,7 @@ describe("the endpoints", () => {
     expect(settled.every(({ body }) => (body as { success: boolean }).success)).toBe(true);
     expect(await stage.node.getTransactionCount({ address: stage.inProcess.address })).toBe(before + 1);
   });
-  it("report the success of a payment also after it has expired", async () => {
+  it("reports the success of a payment also after it has expired", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const later = { ...systemClock, nowMs: () => Date.now() + 600_000 };
@@ -235,7 +238,7 @@ describe("the endpoints", () => {
     expect((await repeat(request(other))).body).toMatchObject({ success: false, transaction: "" });
   });
 
-  it("do not call an expired payment rejected while its transaction may still be mined", async () => {
+  it("does not call an expired payment rejected while its transaction may still be mined", async () => {
     let facilitatorMs = 0;
     const facilitator = openTestFacilitator(stage, {
       privateKey: stage.chain.accounts.attestor.privateKey,
@@ -270,7 +273,7 @@ describe("the endpoints", () => {
     expect((await repeat(request(dropped.payload))).body).toMatchObject(rejected);
   });
 
-  it("return 503 with a message while fees are above the limit", async () => {
+  it("fails as unavailable, with a message, while fees are above the limit", async () => {
     const payer = await stage.payer();
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
@@ -325,7 +328,7 @@ describe("a chain whose clock stands still", () => {
     return { ...payload, payload: { authorization, signature } } as PaymentPayload;
   }
 
-  it("is named as the cause, and the same payment is valid after the next block", async () => {
+  it("names a chain clock that stands still, and accepts the payment after the next block", async () => {
     const payer = await stage.payer();
     const payload = await signFromNewestBlock(payer);
     const facilitator = openTestFacilitator(stage, { privateKey: stage.chain.accounts.attestor.privateKey });

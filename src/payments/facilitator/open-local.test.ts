@@ -16,7 +16,7 @@ const config = (changed: Partial<FacilitatorGasConfig> = {}): FacilitatorGasConf
 });
 
 describe("gas limits", () => {
-  it("are the chain's own where nothing is set, with a share of the payment where the coin has a price feed", () => {
+  it("takes the chain's gas limits by default, and a share of the payment with a price feed", () => {
     expect(createGasLimits(config(), place(8453))).toMatchObject({
       feePerGasMax: 500_000_000n,
       priorityFeePerGasMax: 50_000_000n,
@@ -26,14 +26,14 @@ describe("gas limits", () => {
     expect(createGasLimits(config(), place(84_532)).paymentPercent).toBeNull();
   });
 
-  it("are lower or higher where they are set, the tip never above the whole", () => {
+  it("takes gas limits that are set, the tip never above the whole", () => {
     const low = createGasLimits(config({ facilitatorGasPriceMax: "0.01" }), place(8453));
     expect(low).toMatchObject({ feePerGasMax: 10_000_000n, priorityFeePerGasMax: 10_000_000n });
     const high = createGasLimits(config({ facilitatorGasPriceMax: "3" }), place(8453));
     expect(high).toMatchObject({ feePerGasMax: 3_000_000_000n, priorityFeePerGasMax: 50_000_000n });
   });
 
-  it("must be set on a chain without a known cap", () => {
+  it("requires a gas limit on a chain without a known cap", () => {
     expect(() => createGasLimits(config(), place(424_242))).toThrow("FACILITATOR_GAS_PRICE_MAX must set");
     const { feePerGasMax } = createGasLimits(config({ facilitatorGasPriceMax: "2" }), place(424_242));
     expect(feePerGasMax).toBe(2_000_000_000n);

@@ -34,7 +34,7 @@ function openGuard(beforeBlocked: () => Promise<void>) {
   });
 }
 
-it("one whose wait ends without being mined, after the records were read, still counts", async () => {
+it("still counts a payment whose wait ends unmined after the records were read", async () => {
   let endFirst = () => {};
   let firstEnded = Promise.resolve<unknown>(null);
   let isSecond = false;

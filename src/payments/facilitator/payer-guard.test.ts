@@ -67,7 +67,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 describe("a contract account that agrees in simulation and reverts in a block", () => {
-  it("costs one revert in eight requests, then its payer is rejected, also after a restart, for a day", async () => {
+  it("rejects a reverting contract account for a day after one revert, also after a restart", async () => {
     let nowMs = Date.now();
     const clock = { ...systemClock, nowMs: () => nowMs };
     const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
@@ -85,7 +85,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     expect(await verify(restarted, await account.payload())).toEqual({ kind: "valid" });
   });
 
-  it("costs one revert in twelve requests at once", async () => {
+  it("spends one revert on twelve requests at once of a reverting contract account", async () => {
     const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const facilitator = open();
     const payloads = await Promise.all(Array.from({ length: 12 }, () => account.payload()));
@@ -95,7 +95,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     expect(reverts).toBe(1);
   });
 
-  it("costs one revert also where it is mined after the wait and the same payload is repeated", async () => {
+  it("spends one revert if it is mined after the wait and the payload is repeated", async () => {
     const account = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const payload = await account.payload();
     const facilitator = open({ confirmationMs: 300 });
@@ -113,7 +113,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
     expect(reverts).toBe(1);
   });
 
-  it("is one to the rules as a key with delegated code (EIP-7702), too", async () => {
+  it("treats a key with delegated code (EIP-7702) as a contract account", async () => {
     const code = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
     const account = await openContractPayer(stage, paid, concatHex(["0xef0100", code.address as Hex]));
     const facilitator = open({ gas: { revertedGasMax: 0n } });
@@ -123,7 +123,7 @@ describe("a contract account that agrees in simulation and reverts in a block", 
 });
 
 describe("many such accounts", () => {
-  it("cost no more gas than the hour's budget; then contract accounts wait, and keys pay on", async () => {
+  it("keeps many reverting accounts within the hour's gas budget, while keys pay on", async () => {
     const clock = { ...systemClock, nowMs: () => Date.now() + 3 * DAY_MS };
     // Enough for a few reverts before the next transfer might exceed it.
     const revertedGasMax = TRANSFER_GAS_LIMIT_MAX + 150_000n;
@@ -164,7 +164,7 @@ describe("many such accounts", () => {
 });
 
 describe("a plain key that signs its only cent away many times at once", () => {
-  it("costs no revert: payments in flight count against its balance", async () => {
+  it("counts payments in flight against a key's balance, so that none reverts", async () => {
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
     const payloads: PaymentPayload[] = [];
@@ -183,7 +183,7 @@ describe("a plain key that signs its only cent away many times at once", () => {
 });
 
 describe("a plain key whose payment is still pending after the wait for it", () => {
-  it("cannot spend the same cent again: the payment counts until it is mined", async () => {
+  it("counts a pending payment against the balance until it is mined", async () => {
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
     const [first, second] = [
@@ -241,7 +241,7 @@ describe("a payer whose authorization is used between simulation and block", () 
   };
   const signed = async (payer: PrivateKeyAccount) => (await signPaymentFor(paid, payer, stage.asset)).payload;
 
-  it("is not rejected where another account carried it out first: the money moved as signed", async () => {
+  it("does not block a payer whose authorization another account carried out as signed", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     expect(await settleAfter(transferOf(payload), payload)).toMatchObject({ kind: "rejected" });
@@ -249,7 +249,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not rejected either if a node omits the log", async () => {
+  it("does not block a payer whose authorization was used if a node omits the log", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const omitting = { eth_getLogs: { result: [] } };
@@ -257,7 +257,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not rejected either where the node gives logs of a thousand blocks at most", async () => {
+  it("does not block a payer if the node gives logs of a thousand blocks at most", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const eth_getLogs = async ([filter]: readonly unknown[]) => {
@@ -271,7 +271,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is not rejected either if a node is a block behind", async () => {
+  it("does not block a payer if a node is a block behind", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const UNUSED = { result: `0x${"0".repeat(64)}` };
@@ -286,7 +286,7 @@ describe("a payer whose authorization is used between simulation and block", () 
     expect(await settle(open(), await signed(payer))).toMatchObject({ kind: "settled" });
   });
 
-  it("is rejected after cancelling it", async () => {
+  it("blocks a payer who cancelled the authorization", async () => {
     const payer = await stage.payer();
     const payload = await signed(payer);
     const { nonce } = (payload.payload as { authorization: Authorization }).authorization;

@@ -34,7 +34,7 @@ const silence = () => new Promise<null>(() => undefined);
 it.each([
   ["first", 0],
   ["second", 1],
-])("come from the other node while the %s one is silent, long before its request ends", async (_, which) => {
+])("quotes fees of the other node while the %s one is silent, before its request ends", async (_, which) => {
   const other = await clientOf({ instead: tip(7n) });
   const silent = await clientOf({ instead: { eth_getBlockByNumber: silence } });
   const clients = [other.client, other.client].with(which, silent.client);
@@ -43,7 +43,7 @@ it.each([
   expect(await Promise.race([quoted, ended])).toMatchObject({ priorityFeePerGas: 7n });
 });
 
-it("take in the other node where it responds a little later", async () => {
+it("includes the fees of a node that responds a little later", async () => {
   const lower = { ...tip(3n), eth_getBlockByNumber: () => systemClock.sleep(50).then(() => null) };
   const clients = [await clientOf({ instead: tip(7n) }), await clientOf({ instead: lower })];
   const quote = await createFeeQuoteReader(
@@ -54,7 +54,7 @@ it("take in the other node where it responds a little later", async () => {
   expect(quote.baseFeesPerGas).toHaveLength(2);
 });
 
-it("are read once however long the read takes, and are as old as their arrival", async () => {
+it("reads fees once however long it takes, and counts their age from arrival", async () => {
   let nowMs = 0;
   let arrive: () => void = () => undefined;
   const arrival = new Promise<null>((resolve) => {
@@ -75,7 +75,7 @@ it("are read once however long the read takes, and are as old as their arrival",
   expect(reads()).toBe(2);
 });
 
-it("fail where no node responds, and are read again", async () => {
+it("fails if no node responds, and reads the fees again", async () => {
   const faults = { before: ["eth_getBlockByNumber"] };
   const clients = [(await clientOf(faults)).client, (await clientOf(faults)).client];
   const quotes = createFeeQuoteReader(clients, systemClock);

@@ -55,7 +55,7 @@ async function setBaseFee(wei: bigint) {
 }
 
 describe("a node that names an absurd priority fee", () => {
-  it("is paid no more than the cap: one node", async () => {
+  it("pays no more than the cap if the only node names an absurd priority fee", async () => {
     const base = await baseFee();
     const { outcome, spent } = await settleBehind({ instead: { eth_maxPriorityFeePerGas: ABSURD } });
     expect(outcome).toMatchObject({ kind: "settled" });
@@ -66,7 +66,7 @@ describe("a node that names an absurd priority fee", () => {
   it.each([
     ["first", 0],
     ["second", 1],
-  ])("is not believed where another node names less: the %s of two", async (_, liar) => {
+  ])("pays the lower priority fee if the %s of two nodes names an absurd one", async (_, liar) => {
     const lie = { instead: { eth_maxPriorityFeePerGas: ABSURD } };
     const truth = { instead: { eth_maxPriorityFeePerGas: { result: "0x1" } } };
     const base = await baseFee();
@@ -77,7 +77,7 @@ describe("a node that names an absurd priority fee", () => {
 });
 
 describe("a base fee above the cap", () => {
-  it("is not paid: no verdict, nothing is sent, nothing is charged", async () => {
+  it("gives no verdict, and sends nothing, while the base fee is above the cap", async () => {
     await setBaseFee(20n * GWEI);
     const { verdict, outcome, spent, transfers } = await settleBehind({}, { feePerGasMax: 5n * GWEI });
     expect(verdict).toMatchObject({ kind: "unavailable" });
@@ -87,7 +87,7 @@ describe("a base fee above the cap", () => {
     expect(transfers).toEqual([]);
   });
 
-  it("named by one of two nodes only: the lower one counts", async () => {
+  it("settles if only one of two nodes names a base fee above the cap", async () => {
     const block = await stage.chain.request("eth_getBlockByNumber", ["latest", false]);
     const inflated = { ...(block as object), baseFeePerGas: ABSURD.result };
     const lie = { instead: { eth_getBlockByNumber: { result: inflated } } };
@@ -123,7 +123,7 @@ describe("gas in proportion to the payment", () => {
     expect(transfers).toEqual([]);
   });
 
-  it("carries out what costs less, and never pays more than the share", async () => {
+  it("sends a transfer that costs less, and never pays more than the share", async () => {
     // A cent is 10^15 wei at 10 dollars a coin.
     const gas = { paymentPercent: await ofPayment(10n, 50n) };
     await setBaseFee(GWEI);
@@ -132,7 +132,7 @@ describe("gas in proportion to the payment", () => {
     expect(spent).toBeLessThanOrEqual(5n * 10n ** 14n);
   });
 
-  it("falls back to the cap where the price is not to be had", async () => {
+  it("falls back to the cap if the coin's price is unavailable", async () => {
     const nowhere: Hex = `0x${"0f".repeat(20)}`;
     const ofNothing = { percentMax: 100n, decimals: 6, feed: { feed: nowhere, heartbeatSeconds: 3_600 } };
     const { outcome, spent } = await settleBehind({}, { paymentPercent: ofNothing });

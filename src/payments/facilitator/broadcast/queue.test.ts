@@ -45,13 +45,13 @@ function stageOf(node: Partial<BroadcastRpc> = {}) {
 }
 
 describe("account nonces", () => {
-  it("follow one another in a burst, also while the node has none of them", async () => {
+  it("counts nonces up in a burst, also while the node has none of them", async () => {
     const { sent, send } = stageOf();
     await Promise.all(Array.from({ length: 20 }, send));
     expect(sent.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 20 }, (_, i) => 5 + i));
   });
 
-  it("continue from the nonce of the node when another process used the key", async () => {
+  it("continues from the node's nonce when another process used the key", async () => {
     const { sent, known, send } = stageOf();
     await send();
     known.nonce = 9;
@@ -59,7 +59,7 @@ describe("account nonces", () => {
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 9]);
   });
 
-  it("fill a hole when a transaction was dropped", async () => {
+  it("uses a nonce again when its transaction was dropped", async () => {
     const { sent, send, pass } = stageOf();
     await send();
     pass(1_001);
@@ -67,7 +67,7 @@ describe("account nonces", () => {
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 5]);
   });
 
-  it("fill what a reorg took away, also while there is always something to send", async () => {
+  it("uses a nonce again that a reorg freed, also under constant load", async () => {
     const { sent, known, send, pass } = stageOf();
     await send();
     await send();
@@ -98,28 +98,28 @@ describe("a node that rejects", () => {
     ["nonce too low: next nonce 6, tx nonce 5", 100n],
     ["replacement transaction underpriced", 125n],
     ["transaction underpriced", 125n],
-  ])("%s: gets another transaction with what it wants", async (words, raised) => {
+  ])("sends another transaction with what the node wants: %s", async (words, raised) => {
     const { sent, send } = failing(new Error(words), null);
     await send();
     expect(sent).toHaveLength(2);
     expect(sent[1]?.fee).toBeGreaterThanOrEqual((1_000n * raised) / 100n);
   });
 
-  it("every fee up to the cap: is never offered more", async () => {
+  it("never offers more than the cap to a node that rejects every fee", async () => {
     const words = new Error("replacement transaction underpriced");
     const { sent, send } = failing(...Array(10).fill(words));
     await expect(send()).rejects.toThrow("rejects every nonce and fee");
     expect(sent.map(({ fee }) => fee)).toEqual([1_000n, 1_250n, 1_560n, FEE_MAX]);
   });
 
-  it("already known: it is sent", async () => {
+  it("counts a transaction as sent that the node already knows", async () => {
     const { sent, send } = failing(new Error("already known"), null);
     await send();
     await send();
     expect(sent.map(({ nonce }) => nonce)).toEqual([5, 6]);
   });
 
-  it("anything else: the sender gets the error, and the nonce is free again", async () => {
+  it("reports any other error to the sender, and frees the nonce", async () => {
     const { sent, send } = failing(new Error("insufficient funds for gas"), null);
     await expect(send()).rejects.toThrow("insufficient funds");
     await send();
@@ -129,7 +129,7 @@ describe("a node that rejects", () => {
   it.each([
     ["has", async () => true],
     ["does not say whether it has", () => Promise.reject(new NoResponseError("it is gone"))],
-  ])("the nonce of a transaction that it %s: it is not sent a second time", async (_, hasTransaction) => {
+  ])("does not send a transaction twice that the rejecting node %s", async (_, hasTransaction) => {
     const { sent, forgotten, send } = stageOf({
       hasTransaction,
       send: () => Promise.reject(new Error("nonce too low")),
@@ -139,14 +139,14 @@ describe("a node that rejects", () => {
     expect(forgotten).toEqual([]);
   });
 
-  it("always: the queue gives up", async () => {
+  it("gives up after four transactions that the node rejects", async () => {
     const words = new Error("nonce too low");
     const { sent, send } = failing(...Array(10).fill(words));
     await expect(send()).rejects.toThrow("rejects every nonce");
     expect(sent).toHaveLength(4);
   });
 
-  it("silently: the hash is known all the same, for it may have been sent", async () => {
+  it("returns the hash of a transaction that may have been sent without a response", async () => {
     const { sent, send } = failing(new NoResponseError("it is gone"), null);
     expect(await send()).toMatch(/^0x[0-9a-f]{64}$/);
     await send();
