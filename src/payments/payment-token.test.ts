@@ -62,7 +62,7 @@ describe("a price in dollars", () => {
     [18n, "10000000000000000"],
     [6n, "10000"],
     [2n, "1"],
-  ])("is in the units of a token with %s decimals", async (decimals, amount) => {
+  ])("converts a price in dollars to a token with %s decimals", async (decimals, amount) => {
     await token({
       ...TOKEN_FUNCTIONS,
       "decimals()": encodeNumber(decimals),
@@ -71,7 +71,7 @@ describe("a price in dollars", () => {
     expect(await amountOf(sold())).toBe(amount);
   });
 
-  it("is rejected if the token has too few decimals for it", async () => {
+  it("rejects a price with more decimals than the token", async () => {
     await token({ ...TOKEN_FUNCTIONS, "decimals()": encodeNumber(1n) });
     await expect(start(sold()).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -116,7 +116,7 @@ describe("a token that is not the configured one", () => {
   ];
 
   it.each(cases)(
-    "keeps the portfolio service and the facilitator from starting: %s",
+    "starts neither portfolio nor facilitator for a token with %s",
     async (_name, has, words) => {
       await (Object.keys(has).length > 0
         ? token(has)
@@ -132,7 +132,7 @@ describe("a token that is not the configured one", () => {
     },
   );
 
-  it("is identified by its separator alone, whatever name it reports", async () => {
+  it("identifies a token by its separator alone, whatever name it reports", async () => {
     const named = { ...TOKEN_FUNCTIONS, "name()": encodeText("Dollar (renamed)") };
     await token({ ...named, "DOMAIN_SEPARATOR()": separator("Dollar", "1") });
     expect(await amountOf(sold())).toBe("10000000000000000");
@@ -140,7 +140,7 @@ describe("a token that is not the configured one", () => {
 });
 
 describe("the token that is known on a chain", () => {
-  it("is compared as well", async () => {
+  it("rejects a chain's known token if its decimals differ", async () => {
     const usdc: Hex = "0x036cbd53842c5426634e7929541ec2318f3dcf7e";
     const code = {
       [usdc]: fixedReturnCode({
@@ -166,7 +166,7 @@ describe("the token that is known on a chain", () => {
 });
 
 describe("what is given away to developers", () => {
-  it("is offered in any token that can be read", async () => {
+  it("starts with a bypass for developers and any token that can be read", async () => {
     await token(TOKEN_FUNCTIONS);
     const service = start(sold({ X402_DEV_BYPASS: "true" }));
     const health = await (await fetch(`${await service.listening()}/health`)).json();
@@ -175,7 +175,7 @@ describe("what is given away to developers", () => {
     expect(await service.ended).toBe(0);
   });
 
-  it("needs a node where only the token knows its decimals", async () => {
+  it("needs a node for the bypass if only the token knows its decimals", async () => {
     const { PAYMENT_RPC_URL: _url, ...rest } = sold({ X402_DEV_BYPASS: "true" });
     await expect(start(rest).ended).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -206,7 +206,7 @@ describe("while no node responds", () => {
     return { reading, state, stop, logged };
   }
 
-  it("its facts are waited for, nothing is assumed, and they are read once one does", async () => {
+  it("waits for the token's facts until a node responds, and assumes nothing", async () => {
     const { reading, state, logged } = await readThroughNode();
     let isRead = false;
     void reading.then(() => (isRead = true));
@@ -216,7 +216,7 @@ describe("while no node responds", () => {
     expect(await reading).toMatchObject({ asset: TOKEN, decimals: 18 });
   });
 
-  it("the wait ends on request", async () => {
+  it("ends the wait for the token's facts on request", async () => {
     const { reading, stop, logged } = await readThroughNode();
     const ended = expect(reading).rejects.toThrow("stopped");
     await waitFor(() => logged().includes(FAILED));

@@ -120,7 +120,7 @@ async function contentOf(database: Database) {
   return content;
 }
 
-it("returns and writes the same as find, count and reserve", async () => {
+it("opens a payment as find, count and reserve would", async () => {
   const kinds = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(rows, { maxLength: 5 }), requests, async (ledgerRows, request) => {
@@ -147,7 +147,7 @@ it("returns and writes the same as find, count and reserve", async () => {
   if (isFullDepth()) expect([...kinds].sort()).toEqual(["found", "not-reserved", "reserved"]);
 }, 120_000);
 
-it("one of many that open a payment at the same time reserves it", async () => {
+it("one of many requests that open a payment at the same time reserves it", async () => {
   const ledger = openPaymentLedger(openRecordStore(one), LIMITS);
   for (let round = 0; round < 20; round += 1) {
     await one.query("delete from payments");

@@ -158,7 +158,7 @@ describe("reconciliation of many payments", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("a ledger that services on two networks share", () => {
-  it("is reconciled by each for its own network and asset only", async () => {
+  it("reconciles a shared ledger for the service's own network and asset only", async () => {
     const other = await startLocalChain({ chainId: 4_242, code: LOCAL_GENESIS_CODE });
     closing.push(() => other.stop());
     const { local } = await deploy({ request: other.request, owner: other.accounts.owner });

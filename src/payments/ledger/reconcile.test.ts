@@ -90,7 +90,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 describe("an authorization that another account uses", () => {
-  it("is found on chain when a stranger relays it first, and not charged twice", async () => {
+  it("finds an authorization that someone else relays first, and does not charge twice", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("raced"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
@@ -102,7 +102,7 @@ describe("an authorization that another account uses", () => {
     expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
-  it("does not count when the nonce went elsewhere, even beside a payment to us in the same transaction", async () => {
+  it("does not count a nonce used elsewhere, even beside a payment to us in the transaction", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("decoy"), payer, stage.asset);
     const signed = authorizationOf(payload);
@@ -121,7 +121,7 @@ describe("an authorization that another account uses", () => {
   });
 
   it.each(["before it is verified", "before it is settled"])(
-    "is rejected when it was cancelled %s",
+    "rejects an authorization that was cancelled %s",
     async (when) => {
       const payer = await stage.payer();
       const { header, payload } = await signPaymentFor(url("cancelled"), payer, stage.asset);
@@ -269,7 +269,7 @@ describe("blocks that take their time", () => {
 });
 
 describe("a payment that was sent and is not known to be mined", () => {
-  it("is not rejected by a later attempt: a rejected client signs again, and would pay for both", async () => {
+  it("does not reject a sent payment in a later attempt: the client would pay twice", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("waiting"), payer, stage.asset);
     service.injected.settle = () => lostOnTheWay;
@@ -287,7 +287,7 @@ describe("a payment that was sent and is not known to be mined", () => {
 });
 
 describe("a forgery that was being checked by a process that died", () => {
-  it("does not keep the real payment out", async () => {
+  it("accepts the real payment after a process died that was checking a forgery", async () => {
     const dying = await stage.serve({ limits: { verifyMs: 1_000 } });
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("orphan"), payer, stage.asset);
@@ -308,7 +308,7 @@ describe("a forgery that was being checked by a process that died", () => {
 });
 
 describe("one payer with many signatures", () => {
-  it("is worked for only so many times at once, however little he owns", async () => {
+  it("limits how many payments of one payer are worked on at once", async () => {
     const narrow = await stage.serve({ limits: { activePerPayerMax: 3 } });
     const payer = await stage.payer(0n);
     await stage.mint(payer.address, TEST_PRICE);
@@ -345,7 +345,7 @@ describe("one payer with many signatures", () => {
     expect(await spentBy(payer.address)).toBe(1);
   });
 
-  it("is not limited by what others send in the payer's name", async () => {
+  it("does not count what others send in a payer's name against the limit", async () => {
     const narrow = await stage.serve({ limits: { activePerPayerMax: 1 } });
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("his", narrow), payer, stage.asset);
@@ -373,7 +373,7 @@ describe("one payer with many signatures", () => {
 });
 
 describe("a nonce that was used long ago, for which no log is found", () => {
-  it("is over once a final block is past the expiry, counted once, and never 402", async () => {
+  it("ends an untraced nonce once a final block is past the expiry, and never with 402", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("ancient"), payer, stage.asset);
     const elsewhere = { ...authorizationOf(payload), to: payer.address };

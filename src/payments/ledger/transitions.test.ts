@@ -178,7 +178,7 @@ const textOf = (changes: Iterable<readonly [string, string]>) =>
 describe.each(names)("%s", (name) => {
   const { changes, requires }: LedgerTransition = LEDGER_TRANSITIONS[name];
 
-  it("makes the changes of the table and no others", async () => {
+  it("makes the transition's changes in the table and no others", async () => {
     for (const lease of leasesFor[requires]) {
       const found: (readonly [string, string])[] = [];
       for (const way of WAYS[name]) {
@@ -191,7 +191,7 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  it("changes no row with another lease than it requires", async () => {
+  it("changes no row with another lease than the transition requires", async () => {
     const others = (Object.keys(LEASES) as (keyof typeof LEASES)[]).filter(
       (lease) => !leasesFor[requires].includes(lease),
     );

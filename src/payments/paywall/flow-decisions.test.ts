@@ -167,10 +167,15 @@ describe("by the row, a request decides in this order:", () => {
     ],
     ["released, of a payer with failures", {}, 429, FAILURES_MAX],
   ];
-  it.each(cases.map(withFacts))("%s", (_name, changed, expected, { payerFailures = 0, ...facts }) => {
-    const row = { ...ROW, ...changed };
-    expect(outcomeOf(decideByRow(flowOf(facts, row), { at: "deciding", row, payerFailures }))).toBe(expected);
-  });
+  it.each(cases.map(withFacts))(
+    "decides a request by its own row: %s",
+    (_name, changed, expected, { payerFailures = 0, ...facts }) => {
+      const row = { ...ROW, ...changed };
+      expect(outcomeOf(decideByRow(flowOf(facts, row), { at: "deciding", row, payerFailures }))).toBe(
+        expected,
+      );
+    },
+  );
 });
 
 describe("by the holder of its identifier, a request decides in this order:", () => {
@@ -201,8 +206,11 @@ describe("by the holder of its identifier, a request decides in this order:", ()
     ["settling", { state: "settling" }, "verifyingPayer"],
     ["rejected", { state: "refused" }, "verifyingPayer"],
   ];
-  it.each(cases.map(withFacts))("%s", (_name, changed, expected, facts) => {
-    const holder = { ...ROW, nonce: `0x${"02".repeat(32)}` as Hex, ...changed };
-    expect(outcomeOf(decideByHolder(flowOf(facts, holder), { at: "joining", holder }))).toBe(expected);
-  });
+  it.each(cases.map(withFacts))(
+    "decides a request by the holder of its identifier: %s",
+    (_name, changed, expected, facts) => {
+      const holder = { ...ROW, nonce: `0x${"02".repeat(32)}` as Hex, ...changed };
+      expect(outcomeOf(decideByHolder(flowOf(facts, holder), { at: "joining", holder }))).toBe(expected);
+    },
+  );
 });

@@ -74,7 +74,7 @@ async function sign(q: string, { id = ID, seconds = 60 } = {}) {
 const receiptOf = (response: Response) => decodeBase64Header<SettleResponse>(response, "payment-response");
 
 describe("after a run that failed", () => {
-  it("the response still opens only with the identifier", async () => {
+  it("opens the response only with the identifier after a failed run", async () => {
     const signed = await sign("failed");
     service.sold.work = fails;
     expect((await fetchWithPayment(url("failed"), signed.header)).status).toBe(500);
@@ -84,7 +84,7 @@ describe("after a run that failed", () => {
     expect(await rows()).toMatchObject([{ state: "settled", payment_id: ID }]);
   });
 
-  it("the same identifier with a new authorization gets the stored response", async () => {
+  it("returns the stored response to a new authorization under the same identifier", async () => {
     const [first, second] = [await sign("again"), await sign("again")];
     service.sold.work = fails;
     expect((await fetchWithPayment(url("again"), first.header)).status).toBe(500);
@@ -113,7 +113,7 @@ describe("after a run that failed", () => {
     ]);
   });
 
-  it("both authorizations at once, again and again: one charge", async () => {
+  it("charges once for two authorizations under one identifier at once", async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = `${ID}-${round}`;
       const q = `both-${round}`;
@@ -159,7 +159,7 @@ describe("after a settlement", () => {
     ...{ transaction: "", network: "eip155:31337" as const },
   });
 
-  it("that was rejected, a new authorization has the first one carried out", async () => {
+  it("carries out the first authorization for a new one after a rejected settlement", async () => {
     const [first, second] = [await sign("poor"), await sign("poor")];
     service.injected.settle = () => rejectSettle;
     expect((await fetchWithPayment(url("poor"), first.header)).status).not.toBe(200);
@@ -173,7 +173,7 @@ describe("after a settlement", () => {
     expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled", payment_id: ID }]);
   });
 
-  it("that was rejected and has expired, but not finally, a new authorization is charged", async () => {
+  it("charges a new authorization after a rejected one expired, but not finally", async () => {
     const first = await sign("late");
     service.injected.settle = () => rejectSettle;
     expect((await fetchWithPayment(url("late"), first.header)).status).not.toBe(200);
@@ -191,7 +191,7 @@ describe("after a settlement", () => {
     expect(await charges()).toBe(1);
   });
 
-  it("that was rejected and happened all the same, a new authorization is not charged", async () => {
+  it("does not charge a new authorization if the rejected settlement happened", async () => {
     const [first, second] = [await sign("lied"), await sign("lied")];
     let carryOut = async (): Promise<unknown> => null;
     service.injected.settle = (real) => async (payload, terms) => {
@@ -206,7 +206,7 @@ describe("after a settlement", () => {
     expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled" }]);
   });
 
-  it("of unknown outcome, a new authorization finishes the first one", async () => {
+  it("finishes a settlement of unknown outcome instead of charging a new authorization", async () => {
     const [first, second] = [await sign("unknown"), await sign("unknown")];
     service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
     expect((await fetchWithPayment(url("unknown"), first.header)).status).toBe(503);
@@ -219,7 +219,7 @@ describe("after a settlement", () => {
     expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled" }]);
   });
 
-  it("that never happened and expired, the identifier is free, for another request too", async () => {
+  it("frees the identifier of an expired settlement, for another request too", async () => {
     const first = await sign("expired");
     service.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
     expect((await fetchWithPayment(url("expired"), first.header)).status).toBe(503);
@@ -285,7 +285,7 @@ describe("while a payment is worked on", () => {
 });
 
 describe("a row that the version before wrote", () => {
-  it("gets its identifier back when its payer comes again", async () => {
+  it("gives an old row its identifier back when its payer comes again", async () => {
     const [first, second] = [await sign("old"), await sign("old")];
     service.sold.work = fails;
     expect((await fetchWithPayment(url("old"), first.header)).status).toBe(500);
@@ -298,7 +298,7 @@ describe("a row that the version before wrote", () => {
     expect(await charges()).toBe(1);
   });
 
-  it("is read with everything it says, and keeps its identifier to itself", async () => {
+  it("migrates rows of the version before, with their identifiers", async () => {
     const place = await createTestDatabase();
     const given = { schema: "sextant", poolMax: 2, log: silentLog, applicationName: "test" };
     const database = await openDatabase({ ...given, connection: place.connection });

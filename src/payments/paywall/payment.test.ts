@@ -35,7 +35,7 @@ const header = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("
 const read = (value: unknown) => parsePaymentHeader(header(value), TERMS);
 
 describe("a payment header", () => {
-  it("comes out as it went in, in lower case", () => {
+  it("reads a payment header as it was written, in lower case", () => {
     fc.assert(
       fc.property(
         hex(20),
@@ -61,13 +61,13 @@ describe("a payment header", () => {
     expect(read({ ...sent, payload: { ...sent.payload, signature } })).toMatchObject({ signature });
   });
 
-  it("of version 1 is named as such, with what to do", () => {
+  it("names a header of version 1 as such, with what to do", () => {
     expect(read({ x402Version: 1, scheme: "exact", network: "base", payload: valid().payload })).toEqual({
       unsupported: expect.stringMatching(/is of x402 version 1, and only version 2 .* PAYMENT-REQUIRED\.$/),
     });
   });
 
-  it("never fails with anything but a sentence of ours", () => {
+  it("fails only with a sentence of ours, whatever the header", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -96,7 +96,7 @@ describe("a payment header", () => {
     { value: (2n ** 256n).toString() },
     { validBefore: "1e9" },
     { nonce: "0x" },
-  ])("is rejected with %j", (changed) => {
+  ])("rejects a payment header with %j", (changed) => {
     expect(() => read(valid(changed))).toThrow(Fault);
   });
 
@@ -110,7 +110,7 @@ describe("a payment header", () => {
       expect(() => read(named(id))).toThrow(Fault);
   });
 
-  it("has another digest as soon as anything signed is another", () => {
+  it("has another digest as soon as anything signed differs", () => {
     const digest = (changed: object) => (read(valid(changed)) as Payment).digest;
     const changes = [
       {},
@@ -128,7 +128,7 @@ describe("terms", () => {
   const objection = (changed: object) =>
     findTermsViolation(read(valid(changed)) as Payment, TERMS, { nowMs: NOW * 1_000, settleMs: 12_000 });
 
-  it("are met by the right payment only", () => {
+  it("accepts only a payment that meets the terms", () => {
     expect(objection({})).toBeNull();
     const wrong = [
       { to: ASSET },
@@ -144,7 +144,7 @@ describe("terms", () => {
 });
 
 describe("what a payment is for", () => {
-  it("does not depend on the order of the query, and depends on everything else", () => {
+  it("identifies a request by all but the order of its query, and HEAD as GET", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string()), (query) => {
         const turned = Object.fromEntries(Object.entries(query).reverse());

@@ -147,7 +147,7 @@ describe("a stranger carries the payment out first, and our node is one block be
 });
 
 describe("a payment that a facilitator rejected", () => {
-  it("is 503 with the reason while it can still be carried out, and 402 once it has expired", async () => {
+  it("responds 503 while a rejected payment can be carried out, and 402 once it has expired", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("poor"), payer, stage.asset);
@@ -175,7 +175,7 @@ describe("a payment that the token never takes, says a facilitator", () => {
       ...{ transaction: "", network },
     });
 
-  it("is 402 as long as it was never sent, and found when it is carried out all the same", async () => {
+  it("responds 402 to an invalid payment never sent, and finds it when it is carried out", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(service.at("invalid"), payer, stage.asset);
@@ -187,7 +187,7 @@ describe("a payment that the token never takes, says a facilitator", () => {
     expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(200);
   });
 
-  it("is 503 after an attempt of unknown outcome, or one that was mined and reverted", async () => {
+  it("responds 503 to an invalid payment after an unknown or reverted attempt", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const sent: (typeof service.injected.settle)[] = [
       () => () => Promise.reject(new FacilitatorUnavailableError("timed out")),
@@ -211,7 +211,7 @@ describe("a payment that the token never takes, says a facilitator", () => {
 });
 
 describe("a facilitator that rejects what the token never accepts, and names a transaction", () => {
-  it("is 503 for every copy and every retry: the signature is public", async () => {
+  it("responds 503 to every copy and retry if a rejection names a transaction", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("named"), payer, stage.asset);
@@ -232,7 +232,7 @@ describe("a facilitator that rejects what the token never accepts, and names a t
     expect((await fetchWithPayment(service.at("named"), header)).status).toBe(503);
   });
 
-  it("is 503 after a first rejection without one", async () => {
+  it("responds 503 if a later rejection names a transaction", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("later"), payer, stage.asset);
@@ -251,7 +251,7 @@ describe("a facilitator that rejects what the token never accepts, and names a t
 });
 
 describe("a node that leaves the transfer out of a receipt", () => {
-  it("does not make it a nonce that was used for something else", async () => {
+  it("does not call a nonce used elsewhere if a receipt omits the transfer", async () => {
     const omitting = await startFaultyNode({
       upstream: stage.chain.rpcUrl,
       plan: (_number, calls) =>
@@ -282,7 +282,7 @@ describe("a node that leaves the transfer out of a receipt", () => {
 });
 
 describe("when the signature expires", () => {
-  it("uses no other clock than that of the block at which it looked", async () => {
+  it("compares the expiry with the clock of the block that was read", async () => {
     const current = await startLaggingNode(stage.chain.rpcUrl, 0);
     closing.push(() => void current.stop());
     const service = await serveOver([behind.url, current.url]);
@@ -310,7 +310,7 @@ describe("when the signature expires", () => {
     expect((await fetchWithPayment(service.at("late"), header)).status).toBe(200);
   });
 
-  it("ends nothing before a final block is past the expiry", async () => {
+  it("does not expire a payment before a final block is past the expiry", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("undone"), payer, stage.asset);
@@ -331,7 +331,7 @@ describe("when the signature expires", () => {
 describe("a facilitator that reports success", () => {
   const MADE_UP = `0x${"ab".repeat(32)}`;
 
-  it("over HTTP: gets nothing delivered for a made-up transaction, until the money has moved", async () => {
+  it("delivers nothing for a made-up transaction until the money has moved", async () => {
     const settled: string[] = [];
     const liar = createServer((request, response) => {
       request.resume();
@@ -362,7 +362,7 @@ describe("a facilitator that reports success", () => {
     expect(service.runs).toHaveLength(1);
   });
 
-  it("gets nothing delivered for the transaction of another payment", async () => {
+  it("delivers nothing for the transaction of another payment", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const [payer, other] = [await stage.payer(), await stage.payer()];
     const paid = await signPaymentFor(service.at("paid"), other, stage.asset);
@@ -376,7 +376,7 @@ describe("a facilitator that reports success", () => {
     expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
-  it("is waited for while our node is a block behind", async () => {
+  it("waits for a reported transfer while our node is a block behind", async () => {
     const service = await serveOver([behind.url]);
     const payer = await stage.payer();
     const { header } = await signPaymentFor(service.at("slow"), payer, stage.asset);
