@@ -62,7 +62,7 @@ async function startService(
 }
 
 describe("two processes", () => {
-  it("send the same bytes as of the same blocks, whatever happened between the two requests", async () => {
+  it("two processes send the same bytes as of the same blocks, whatever happened in between", async () => {
     const folder = await createTestFolder();
     const [first, second] = await Promise.all([startService(folder), startService(folder)]);
     expect(new Set([first.pid, second.pid, process.pid]).size).toBe(3);

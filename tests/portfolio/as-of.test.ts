@@ -60,7 +60,7 @@ const rejectLongRanges: StagedMarket["plan"] = (calls) =>
     : null;
 
 describe("a snapshot as of blocks", () => {
-  it("is byte-equal from two servers, whatever happened between the two requests", async () => {
+  it("two servers send a byte-equal snapshot as of blocks, whatever happened in between", async () => {
     const path = `/portfolio?address=${wallet}&block=${await heads()}`;
     const before = await buy(first, path);
     stage.base.plan = rejectLongRanges;
@@ -100,7 +100,7 @@ describe("a snapshot as of blocks", () => {
     expect(((await response.json()) as { error: string }).error).toContain(message);
   });
 
-  it("of a block that is not there yet is a 400 that names the head, and is not charged", async () => {
+  it("rejects a snapshot of a later block with a 400 that names the head, without a charge", async () => {
     const { account, fetch: pay } = await openPayingClient(stage);
     const head = await headOf(stage.base);
     const response = await pay(`${first?.url}/portfolio?address=${wallet}&block=base:${head + 50}`);
@@ -111,7 +111,7 @@ describe("a snapshot as of blocks", () => {
 });
 
 describe("a difference", () => {
-  it("between two blocks leads from one snapshot to the other, split into quantity and price", async () => {
+  it("a difference between two blocks leads from one snapshot to the other, split into parts", async () => {
     const from = await heads();
     const ether = (await callNode<Hex>(stage.base, "eth_getBalance", [wallet, "latest"])) as Hex;
     await giveDollars(stage.base, 100_000_000n);
@@ -204,7 +204,7 @@ describe("a difference", () => {
 });
 
 describe("nodes without the state", () => {
-  it("make a 400 of the whole service, and nothing is charged", async () => {
+  it("responds with 400 without a charge if no node has the state", async () => {
     stage.ethereum.plan = (calls) =>
       calls.some(({ method, params }) => method === "eth_call" && isHashed(params[1]))
         ? { kind: "error", code: -32_000, message: "missing trie node 1f: state is not available" }

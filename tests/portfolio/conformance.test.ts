@@ -64,7 +64,7 @@ const ADDITIONS = {
 const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId"] };
 
 describe("the specification", () => {
-  it("is parsed completely", () => {
+  it("parses every endpoint, record and status of the specification", () => {
     expect(specification.endpoints.map(({ path }) => path)).toEqual([
       "/health",
       "/.well-known/x402.json",
@@ -114,7 +114,7 @@ describe("endpoints", () => {
     },
   );
 
-  it("are all described, except the files of every site, and no others are", () => {
+  it("describes exactly the existing endpoints, except the files of every site", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -123,12 +123,12 @@ describe("endpoints", () => {
     expect(described.sort()).toEqual([...new Set(registered)].sort());
   });
 
-  it("have the API version of the specification", () => {
+  it("the OpenAPI document has the API version of the specification", () => {
     const [, version] = /version string `([^`]+)`/.exec(specification.section("9. Versioning")) ?? [];
     expect(document.info.version).toBe(version);
   });
 
-  it("respond to HEAD like GET without the body, and to other methods with 405 and Allow", async () => {
+  it("responds to HEAD like GET without the body, and to other methods with 405 and Allow", async () => {
     const paths = Object.entries(document.paths).flatMap(([path, methods]) =>
       "get" in methods ? [path] : [],
     );
@@ -158,7 +158,7 @@ describe("endpoints", () => {
 });
 
 describe("records", () => {
-  it("have the fields and types of the tables", () => {
+  it("records have the fields and types of the tables", () => {
     // The other forms are those that `detail` and `fields` select.
     const { anyOf: forms } = schemas.responseSchema("GET", "/portfolio") as { anyOf?: JsonSchema[] };
     const seen = [
@@ -169,7 +169,7 @@ describe("records", () => {
     expect([...new Set(seen)].sort()).toEqual(Object.keys(specification.records).sort());
   });
 
-  it("Health", async () => {
+  it("/health returns the specified record", async () => {
     expect((await client.call("/health")).body).toEqual({
       ok: true,
       service: "portfolio",
@@ -178,7 +178,7 @@ describe("records", () => {
     });
   });
 
-  it("X402Discovery lists the terms of a 402", async () => {
+  it("/.well-known/x402.json lists the specified terms of every paid route", async () => {
     const row = /^Resource entry \(all required strings\): (.*)\.$/m.exec(
       specification.section("X402Discovery"),
     );
@@ -201,7 +201,7 @@ describe("records", () => {
     });
   });
 
-  it("PortfolioSnapshot of a wallet with tokens, positions and activity", async () => {
+  it("returns a valid PortfolioSnapshot of a wallet with tokens, positions and activity", async () => {
     const { body, headers } = await buySnapshot(`address=${stage.paid.chain.accounts.payer.address}`);
     expectValue("PortfolioSnapshot", body);
     const snapshot = body as Record<string, unknown[]> & { timestamp: string };
@@ -211,7 +211,7 @@ describe("records", () => {
     expect(headers.get("cache-control")).toBe("private, no-store");
   });
 
-  it("PortfolioSnapshot of an empty wallet", async () => {
+  it("returns a valid PortfolioSnapshot of an empty wallet", async () => {
     const { body } = await buySnapshot(`address=0x${"00e1".repeat(10)}`);
     expectValue("PortfolioSnapshot", body);
     expect(body).toMatchObject({
@@ -229,7 +229,7 @@ describe("parameters", () => {
     .map(({ cells }) => cells);
 
   it.each(rows)(
-    "%s (required: %s; %s; default %s)",
+    "describes the parameter %s as specified (required: %s; %s; default %s)",
     async (name = "", required, format = "", fallback = "") => {
       const described = document.paths["/portfolio"]?.get?.parameters.find((each) => each.name === name);
       const schema = described?.schema as JsonSchema;
@@ -291,7 +291,7 @@ const INVALID: readonly (readonly [string, RegExp])[] = [
 describe("statuses of GET /portfolio", () => {
   const specified = tableRowsOf(PARAMETERS).filter(({ header }) => header[0] === "Status");
 
-  it("match the table", () => {
+  it("describes the statuses of the table", () => {
     const statuses = specified.map(({ cells }) => cells[0] ?? "");
     expect(statuses).toEqual(["200", "400", "402", "500"]);
     expect(Object.keys(document.paths["/portfolio"]?.get?.responses ?? {})).toEqual(
@@ -300,7 +300,7 @@ describe("statuses of GET /portfolio", () => {
     expect(specified[2]?.cells[1]).toContain("header `payment-required` carries base64-encoded x402");
   });
 
-  it.each(INVALID)("400: %s", async (query, message) => {
+  it.each(INVALID)("responds with 400 to an invalid query: %s", async (query, message) => {
     for (const headers of [{}, { "payment-signature": "e30=" }]) {
       const response = await client.call(`/portfolio?${query}`, { headers });
       expect(response.status).toBe(400);
@@ -315,14 +315,14 @@ describe("statuses of GET /portfolio", () => {
     ["an empty object", "e30="],
     ["only a version", "eyJ4NDAyVmVyc2lvbiI6Mn0="],
     ["too long", "A".repeat(9_000)],
-  ])("400: a payment that is %s", async (_name, header) => {
+  ])("responds with 400 to a payment that is %s", async (_name, header) => {
     const headers = { "payment-signature": header };
     const response = await client.call(`/portfolio?address=${WALLET}`, { headers });
     expect(response.status).toBe(400);
     expectError(response, "INPUT_INVALID", /\.$/);
   });
 
-  it("402: without payment", async () => {
+  it("responds with 402 and the terms without payment", async () => {
     const response = await client.call(`/portfolio?address=${WALLET}&chains=eth`);
     expect(response.status).toBe(402);
     const required = JSON.parse(
@@ -343,7 +343,7 @@ describe("statuses of GET /portfolio", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("402: with a rejected payment", async () => {
+  it("responds with 402 to a rejected payment, without a charge", async () => {
     const target = `/portfolio?address=${WALLET}`;
     const url = service.url + target;
     const [rich, poor] = [await stage.paid.payer(), await stage.paid.payer(0n)];
@@ -360,7 +360,7 @@ describe("statuses of GET /portfolio", () => {
     expect(await stage.paid.balance(rich.address)).toBe(1_000_000n);
   });
 
-  it("500: a chain cannot be read", async () => {
+  it("responds with 500 when a chain cannot be read", async () => {
     stage.base.plan = () => ({ kind: "status", status: 500 });
     const target = `/portfolio?address=0x${"5e".repeat(20)}`;
     const response = await client.call(target, { headers: await signature(target) });
@@ -369,7 +369,7 @@ describe("statuses of GET /portfolio", () => {
     expectError(response, "PROVIDER_FAILED", /^The balances on Base \(local\) could not be read in full\.$/);
   });
 
-  it("404: another path", async () => {
+  it("responds with 404 to an unknown path", async () => {
     for (const path of ["/portfolios", "/portfolio/", "/Portfolio", "/.well-known", "/llms"]) {
       const response = await client.call(path);
       expect([path, response.status]).toEqual([path, 404]);

@@ -86,7 +86,7 @@ describe("the validator of x402scan", () => {
     expect(JSON.stringify(get?.inputSchema)).toContain('"address"');
   });
 
-  it("has no warning about the description, the routes, the guidance or the icon", async () => {
+  it("x402scan has no warning about the description, the routes, the guidance or the icon", async () => {
     const openApi = await readOpenApi();
     const warnings = [
       ...getWarningsForOpenAPI(openApi),
@@ -162,7 +162,7 @@ describe("a facilitator with a Bazaar catalogue", () => {
     }
   });
 
-  it("is named in a response whose headers all fit into 4 KB, as nginx accepts by default", async () => {
+  it("sends headers that all fit into 4 KB, as nginx accepts by default", async () => {
     const query = `address=${WALLET}&chains=base,ethereum&spam=exclude&detail=summary`;
     const { host } = new URL(service.url);
     // The longest of our sentences is the one for a payment of version 1.

@@ -53,7 +53,7 @@ async function buy(query = ""): Promise<Exposure> {
 }
 
 describe("an exposure", () => {
-  it("asks for payment first, with terms of its own", async () => {
+  it("/exposure requires payment first, with terms of its own", async () => {
     const response = await fetch(`${service.url}/exposure?address=${wallet}`);
     expect(response.status).toBe(402);
     expect((await fetch(`${service.url}/exposure?address=nonsense`)).status).toBe(400);
@@ -91,7 +91,7 @@ describe("an exposure", () => {
     expect(then.permissions).toEqual(permissions);
   });
 
-  it("has an example that follows its schema", () => {
+  it("the example of an exposure follows its schema", () => {
     expect(isValid(exposureRoute.responseExample), JSON.stringify(isValid.errors)).toBe(true);
   });
 });

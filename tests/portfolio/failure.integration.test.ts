@@ -1,7 +1,8 @@
 // Failures are never charged: more ways in which a node or the database fails, and many payers at once, over three chains.
-// In main, tests/portfolio/failure.test.ts fails for the same rules: "is 500 without a charge if its node is dead, and the
-// same signature works afterwards" and "is 503 without a charge, and the service recovers by itself". A read that requests
-// share is in src/portfolio/coalesce-snapshots.test.ts, Multicall3 in src/portfolio/providers/rpc/provider.test.ts.
+// In main, tests/portfolio/failure.test.ts fails for the same rules: "responds with 500 without a charge if a node is dead,
+// and the signature works afterwards" and "responds with 503 without a charge while the database is cut off, and recovers
+// by itself". A read that requests share is in src/portfolio/coalesce-snapshots.test.ts, Multicall3 in
+// src/portfolio/providers/rpc/provider.test.ts.
 
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -36,13 +37,13 @@ const NODE_FAILURES: readonly (readonly [string, FaultPlan])[] = [
 
 describe("one chain that cannot be read", () => {
   it.each(NODE_FAILURES)(
-    "is 500 without a charge if its node %s, and the same signature works afterwards",
+    "responds with 500 without a charge if a node %s, and the signature works afterwards",
     (_, plan) => failing.expectNodeFailureFree(plan),
   );
 });
 
 describe("a node", () => {
-  it("without state overrides Multicall3 reads the same", async () => {
+  it("reads the same by Multicall3 on a node without state overrides", async () => {
     const rejectOverrides = (calls: readonly NodeRpcCall[]): NodeFaultInjection | null =>
       calls.some(isScan)
         ? { kind: "error", code: -32602, message: "too many arguments, want at most 2" }
@@ -61,7 +62,7 @@ describe("a node", () => {
 });
 
 describe("a database that is silent", () => {
-  it("is 503 without a charge, and the service recovers by itself", () =>
+  it("responds with 503 without a charge while the database is silent, and recovers by itself", () =>
     failing.expectDatabaseFailureFree("silence"));
 });
 

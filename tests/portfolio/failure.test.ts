@@ -29,16 +29,16 @@ const NODE_FAILURES: readonly (readonly [string, FaultPlan])[] = [
 
 describe("one chain that cannot be read", () => {
   it.each(NODE_FAILURES)(
-    "is 500 without a charge if its node %s, and the same signature works afterwards",
+    "responds with 500 without a charge if a node %s, and the signature works afterwards",
     (_, plan) => failing.expectNodeFailureFree(plan),
   );
 
-  it("does not affect a request for the other one", async () => {
+  it("a chain that cannot be read does not affect a request for another chain", async () => {
     failing.stage.ethereum.plan = () => ({ kind: "reset" });
     expect((await failing.buySnapshot(`${failing.newRequest()}&chains=base`)).chains).toEqual(["base"]);
   });
 
-  it("is 500 without a charge if its node serves another chain", async () => {
+  it("responds with 500 without a charge if a node serves another chain", async () => {
     const { url: origin, close } = await failing.stage.serve({ nodesMixedUp: true });
     const payer = await failing.stage.paid.payer();
     const url = `${origin}/portfolio?address=${numberedAddress(0xc4a1)}&chains=ethereum`;
@@ -52,7 +52,7 @@ describe("one chain that cannot be read", () => {
     await close();
   });
 
-  it("reveals nothing about the node", async () => {
+  it("an error reveals nothing about the node", async () => {
     const payer = await failing.stage.paid.payer();
     const url = failing.newRequest();
     const { header } = await signPaymentFor(url, payer, failing.stage.paid.asset);
@@ -63,7 +63,7 @@ describe("one chain that cannot be read", () => {
 });
 
 describe("missing data other than balances", () => {
-  it("prices: null, with a warning", async () => {
+  it("returns null for prices that cannot be read, with a warning", async () => {
     // latestRoundData(), which is only called on feeds.
     failing.stage.base.plan = (calls) =>
       includesCall(calls, "feaf968c") ? { kind: "status", status: 500 } : null;
@@ -79,7 +79,7 @@ describe("missing data other than balances", () => {
     );
   });
 
-  it("positions: shares are listed as a token, with a warning", async () => {
+  it("lists shares as a token, with a warning, when positions cannot be read", async () => {
     // asset(), which is only called on vaults.
     failing.stage.base.plan = (calls) =>
       includesCall(calls, "38d52e0f") ? { kind: "status", status: 500 } : null;
@@ -93,7 +93,7 @@ describe("missing data other than balances", () => {
     );
   });
 
-  it("activity: none, with a warning", async () => {
+  it("returns no activity, with a warning, when logs cannot be read", async () => {
     failing.stage.ethereum.plan = (calls) =>
       hasMethod(calls, "eth_getLogs")
         ? { kind: "member-error", code: -32601, message: "no logs here" }
@@ -111,12 +111,12 @@ describe("missing data other than balances", () => {
 });
 
 describe("a database that is cut off", () => {
-  it("is 503 without a charge, and the service recovers by itself", () =>
+  it("responds with 503 without a charge while the database is cut off, and recovers by itself", () =>
     failing.expectDatabaseFailureFree("cut"));
 });
 
 describe("a snapshot that takes longer than the request timeout", () => {
-  it("is paid once and returned for the same signature", async () => {
+  it("charges once for a snapshot slower than the timeout, and returns it for the same signature", async () => {
     const impatient = await failing.stage.serve({ requestMsMax: 25 });
     const payer = await failing.stage.paid.payer();
     const url = failing.newRequest();

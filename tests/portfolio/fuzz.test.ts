@@ -194,7 +194,7 @@ describe("the portfolio service", () => {
     if (isFullDepth()) expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));
   });
 
-  it("still works afterwards", async () => {
+  it("the service still sells a snapshot after all hostile requests", async () => {
     const client = await openApiClient(service.url);
     expect((await client.call("/health")).status).toBe(200);
     expect((await client.call(TARGET)).status).toBe(402);

@@ -149,7 +149,7 @@ describe("a wallet with 10,000 hostile tokens", () => {
     expect(node.bytesSent).toBeLessThan(8_000_000);
   });
 
-  it("is sold as well where the node places no code of ours", async () => {
+  it("a wallet with 10,000 hostile tokens is sold as well without state overrides", async () => {
     const { data } = await snapshot(rejectStateOverrides);
     expectHonest(data);
   });

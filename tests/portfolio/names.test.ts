@@ -47,28 +47,31 @@ async function readError(response: Response) {
 }
 
 describe("a name in place of an address", () => {
-  it.each(PAID_ROUTES.map(({ path }) => path))("is redirected before the price: %s", async (path) => {
-    await nameOnEthereum(WALLET);
-    const from = "from=base%3A1&chains=base";
-    const response = await request(`${path}?address=alice.eth&${from}`);
-    const location = `${path}?address=${WALLET}&${from}`;
-    expect([response.status, response.headers.get("location")]).toEqual([307, location]);
-    expect(await response.json()).toEqual({ name: "alice.eth", address: WALLET, location });
-    expect(response.headers.get("cache-control")).toBe("no-store");
-    const priced = await request(location);
-    expect(priced.status).toBe(402);
-    const { resource } = decodeBase64Header<{ resource: { url: string } }>(priced, "payment-required");
-    expect(resource.url).toContain(`address=${WALLET}`);
-  });
+  it.each(PAID_ROUTES.map(({ path }) => path))(
+    "redirects a name to its address before it names the price: %s",
+    async (path) => {
+      await nameOnEthereum(WALLET);
+      const from = "from=base%3A1&chains=base";
+      const response = await request(`${path}?address=alice.eth&${from}`);
+      const location = `${path}?address=${WALLET}&${from}`;
+      expect([response.status, response.headers.get("location")]).toEqual([307, location]);
+      expect(await response.json()).toEqual({ name: "alice.eth", address: WALLET, location });
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      const priced = await request(location);
+      expect(priced.status).toBe(402);
+      const { resource } = decodeBase64Header<{ resource: { url: string } }>(priced, "payment-required");
+      expect(resource.url).toContain(`address=${WALLET}`);
+    },
+  );
 
-  it("is read on Base for a name under base.eth", async () => {
+  it("reads a name under base.eth on Base", async () => {
     await nameOnEthereum(OTHER);
     await place(stage.base, BASENAMES, leadsTo(WALLET));
     const response = await request("/portfolio?chains=base&address=Alice.Base.ETH");
     expect(response.headers.get("location")).toBe(`/portfolio?chains=base&address=${WALLET}`);
   });
 
-  it("leads a browser to the page by address, and to the page itself where it leads nowhere", async () => {
+  it("leads a browser to the page by address, and to the page itself if the name leads nowhere", async () => {
     await nameOnEthereum(WALLET);
     const headers = { accept: "text/html" };
     const named = await request("/exposure?address=bob.eth", { headers });
@@ -78,7 +81,7 @@ describe("a name in place of an address", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([402, "text/html; charset=utf-8"]);
   });
 
-  it("is paid for by the stock client, once, and the response is that of the address", async () => {
+  it("the stock client pays once for a name, and gets the response of its address", async () => {
     await nameOnEthereum(WALLET);
     const { account, fetch: pay } = await openPayingClient(stage);
     const response = await pay(`${service.url}/portfolio?address=carol.eth&chains=base`);
@@ -87,7 +90,7 @@ describe("a name in place of an address", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });
 
-  it("is 409 without a charge if it has changed since the payment was signed", async () => {
+  it("responds with 409 without a charge if a name has changed since the payment was signed", async () => {
     await nameOnEthereum(WALLET);
     const account = await stage.paid.payer();
     const path = "/portfolio?address=dave.eth&chains=base";
@@ -121,11 +124,14 @@ describe("a name without an address", () => {
       /server \(CCIP-Read\) or a wildcard/,
     ],
     ["server.eth", OFFCHAIN, 404, /\(CCIP-Read\) is not followed/],
-  ] as const)("%s is an error that says what was tried", async (name, resolver, status, message) => {
-    await place(stage.ethereum, ENS, resolver);
-    const response = await request(`/portfolio?address=${name}`);
-    expect(await readError(response)).toEqual([status, expect.stringMatching(message)]);
-  });
+  ] as const)(
+    "rejects the name %s with an error that says what was tried",
+    async (name, resolver, status, message) => {
+      await place(stage.ethereum, ENS, resolver);
+      const response = await request(`/portfolio?address=${name}`);
+      expect(await readError(response)).toEqual([status, expect.stringMatching(message)]);
+    },
+  );
 
   it.each([
     ["hidden characters", "ali%E2%80%8Dce.eth"],
@@ -135,7 +141,7 @@ describe("a name without an address", () => {
     ["more labels than any name has", `${"a.".repeat(60)}eth`],
     ["a space", "a%20b.eth"],
     ["an encoded label", "xn--a.eth"],
-  ])("costs no call to a node if it has %s", async (_, name) => {
+  ])("sends no call to a node for a name that has %s", async (_, name) => {
     const before = stage.ethereum.node.requests.length;
     expect((await request(`/portfolio?address=${name}`)).status).toBe(400);
     expect(stage.ethereum.node.requests.length).toBe(before);

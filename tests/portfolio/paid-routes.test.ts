@@ -59,7 +59,7 @@ async function paidRows(payer: string) {
 }
 
 describe("two paid routes", () => {
-  it("are both sold, and a payment names the one it is for", async () => {
+  it("sells both paid routes, and a payment names the one it is for", async () => {
     const { account, fetch } = await openPayingClient(stage);
     const counted = await fetch(`${service.url}/chain-count?${QUERY}`);
     expect([counted.status, await counted.json()]).toEqual([200, { address: WALLET, count: 1 }]);
@@ -77,7 +77,7 @@ describe("two paid routes", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(2);
   });
 
-  it("have terms of their own", async () => {
+  it("each paid route has terms of its own", async () => {
     for (const { path, description } of [portfolioRoute, chainCountRoute]) {
       const required = decodeBase64Header<{ resource: { url: string; description: string } }>(
         await fetch(`${service.url}${path}?${QUERY}`),
@@ -91,7 +91,7 @@ describe("two paid routes", () => {
   it.each([
     ["another route", `/portfolio?${QUERY}`],
     ["another query", `/chain-count?address=${WALLET}&chains=ethereum`],
-  ])("reject a payment that was signed for %s", async (_, other) => {
+  ])("rejects a payment that was signed for %s", async (_, other) => {
     const account = await stage.paid.payer();
     const url = `${service.url}/chain-count?${QUERY}`;
     const { header } = await signPaymentFor(url, account, stage.paid.asset);
@@ -101,7 +101,7 @@ describe("two paid routes", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });
 
-  it("are in every document, in the tools and on the pages", async () => {
+  it("every document, the tools and the pages name both paid routes", async () => {
     const text = async (path: string, accept = "*/*") =>
       (await fetch(service.url + path, { headers: { accept } })).text();
     const documents = [

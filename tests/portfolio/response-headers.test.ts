@@ -48,7 +48,7 @@ describe("a response of the portfolio service", () => {
     [405, "/portfolio", { method: "DELETE" }, "no-store", NO_SCRIPTS],
     [204, "/portfolio", { method: "OPTIONS" }, "no-store", NO_SCRIPTS],
   ])(
-    "with %i to %s %o has security headers and the right cache control",
+    "a response with %i to %s %o has security headers and the right cache control",
     async (status, path, options, cacheControl, policy) => {
       const response = await fetch(web.url + path, options);
       await response.arrayBuffer();
@@ -59,7 +59,7 @@ describe("a response of the portfolio service", () => {
     },
   );
 
-  it("with 304 has the same headers", async () => {
+  it("a response with 304 has security headers", async () => {
     for (const path of ["/", "/docs", "/llms.txt"]) {
       const etag = (await fetch(web.url + path)).headers.get("etag") ?? "";
       const response = await fetch(web.url + path, { headers: { "if-none-match": etag } });
@@ -68,7 +68,7 @@ describe("a response of the portfolio service", () => {
     }
   });
 
-  it("to bytes that are not a request has them too", async () => {
+  it("the response to bytes that are not a request has security headers", async () => {
     for (const bytes of ["hello\r\n\r\n", `GET /${"a".repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
       const [head = ""] = (await sendBytes(web.url, bytes, 2_000)).split("\r\n\r\n");
       const lines = head.split("\r\n").slice(1);

@@ -12,13 +12,13 @@ describe("files with addresses of contracts", () => {
     .filter((path) => /(?:markets|vaults)(?:\/|\.ts$)|stablecoins\.ts$/.test(path))
     .filter((path) => /"0x[0-9a-f]{40}"/i.test(readText(path)));
 
-  it("are found", () => {
+  it("finds the files with addresses of contracts", () => {
     expect(files).toContain("src/portfolio/positions/erc4626/markets.ts");
     expect(files).toContain("src/portfolio/positions/aave-v3/markets/base.ts");
     expect(files.length).toBeGreaterThan(25);
   });
 
-  it.each(files)("name a source with its date or version: %s", (path) => {
+  it.each(files)("names a source of addresses with its date or version: %s", (path) => {
     const comments = readText(path)
       .split("\n")
       .filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line))
@@ -34,11 +34,11 @@ describe("the table of cases", () => {
     ...readText("tests/protocols/README.md").matchAll(/^\| (.+?) \| `(.+?)` \| "(.+)" \|$/gm),
   ].map(([, name = "", file = "", test = ""]) => [name, file, test] as const);
 
-  it("has a row for each", () => {
+  it("the table of cases has more than twenty rows", () => {
     expect(rows.length).toBeGreaterThan(20);
   });
 
-  it.each(rows)("names a test that exists: %s", (_, file, test) => {
+  it.each(rows)("the table of cases names a test that exists: %s", (_, file, test) => {
     expect(readText(file)).toContain(`"${test}"`);
   });
 });

@@ -150,7 +150,7 @@ function expectAddsUp({ tokens, positions, summary }: PortfolioSnapshot): void {
 
 describe("a paid snapshot", () => {
   it.each(casesOf<LocalAccountName>("payer", "agent", "solver", "merchant", "guardian"))(
-    "is correct for the %s",
+    "a paid snapshot is correct for the %s",
     async (name) => {
       const { address } = accounts()[name];
       const snapshot = await snapshotOf(address);
@@ -223,14 +223,14 @@ describe("unsolicited tokens", () => {
     snapshot = await snapshotOf(wallet, "&chains=base");
   });
 
-  it("do not affect other holdings", async () => {
+  it("unsolicited tokens do not affect other holdings", async () => {
     await expectTruth(snapshot);
     expect(snapshot.summary).toMatchObject({
       ...{ tokenCount: 4, pricedTokenCount: 1, totalValueUsd: formatMicroUsd(1_234_415n) },
     });
   });
 
-  it("are named in a warning when they return no balance", () => {
+  it("a warning names unsolicited tokens that return no balance", () => {
     const [warning] = snapshot.summary.warnings.filter((text) => text.includes("returned no balance"));
     expect(warning).toContain(`${hostile.length} unlisted tokens returned no balance and are left out`);
     expect(hostile.filter((address) => warning?.includes(address)).length).toBe(3);
@@ -238,7 +238,7 @@ describe("unsolicited tokens", () => {
     for (const address of hostile) expect(shown).not.toContain(address);
   });
 
-  it("are listed as spam, with the reasons in the warnings, and not counted", () => {
+  it("lists unsolicited tokens as spam, without a value, with the reasons in the warnings", () => {
     const spam = snapshot.tokens.filter((token) => token.spam);
     expect(spam.map(({ contract }) => contract).sort()).toEqual([lure, copy, liar].sort());
     for (const token of spam) expect([token.priceUsd, token.valueUsd]).toEqual([null, null]);
@@ -252,7 +252,7 @@ describe("unsolicited tokens", () => {
     expect(lying).toMatchObject({ decimals: null, rawBalance: "5000", balance: null });
   });
 
-  it("are excluded with spam=exclude, and nothing else changes", async () => {
+  it("spam=exclude leaves out spam, and keeps other tokens and the total", async () => {
     const without = await snapshotOf(wallet, "&chains=base&spam=exclude");
     expect(without.tokens).toEqual(snapshot.tokens.filter(({ spam }) => !spam));
     expect(without.summary.totalValueUsd).toBe(snapshot.summary.totalValueUsd);
