@@ -94,7 +94,7 @@ describe("an account", () => {
     expect(await open(`/explorer/accounts/${agent}`)).toContain(`/explorer/receipts?agent=${agent}`);
   });
 
-  it("is frozen at the blocks at which it was", async () => {
+  it("shows an account as frozen only from the block that froze it", async () => {
     const { account = "", valid_from = "" } = await first(
       "select account, valid_from from policies where policy_type = 'ACCOUNT_FROZEN' and frozen",
     );
@@ -107,7 +107,7 @@ describe("an account", () => {
     expect(before).toContain(`title="Next change: block ${valid_from}"`);
   });
 
-  it("has no number of session keys at an earlier block where there are too many versions", async () => {
+  it("shows no number of session keys at an earlier block if there are too many versions", async () => {
     const account = `0x${"cd".repeat(20)}`;
     await stage.database.query(
       `insert into session_keys select (jsonb_populate_record(s, jsonb_build_object('account', '${account}', 'session_key', '0x' || lpad(to_hex(n), 40, '0')))).*
@@ -118,14 +118,14 @@ describe("an account", () => {
     expect(keysOf(await open(`/explorer/accounts/${account}?block=${stage.head - 1}`))).toMatch(/^–/);
   });
 
-  it("that the index does not know has a page that says so", async () => {
+  it("the page of an account that the index does not know says so", async () => {
     const page = await open(`/explorer/accounts/${UNKNOWN}`);
     expect(page).toContain("The index does not know this address at this block");
     expect(page).toContain('name="target"');
     expect(page).not.toContain("<table");
   });
 
-  it("is an error page for what is no address", async () => {
+  it("shows an error page for an account that is not an address", async () => {
     for (const path of ["/explorer/accounts/me", "/explorer/accounts/0x12/preflight"])
       expect(await open(path, 400)).toContain("address must be an address");
   });
@@ -149,7 +149,7 @@ describe("an agent", () => {
     expect(page).toContain('<div class="step-title">Revoked</div>');
   });
 
-  it("is found by its owner, for whom the list asks", async () => {
+  it("the list of agents requires an owner, and finds an agent by it", async () => {
     expect(await open("/explorer/agents")).toContain("Enter the address of an owner");
     const { owner = "", agent_id } = await first("select owner, agent_id from agents where valid_to is null");
     expect(await open(`/explorer/agents?owner=${owner}`)).toContain(`href="/explorer/agents/${agent_id}"`);
@@ -242,7 +242,7 @@ describe("preflight", () => {
 });
 
 describe("the public key of an agent", () => {
-  it("can be copied, unless it is longer than a page should be", async () => {
+  it("the public key of an agent can be copied, unless it is longer than a page should be", async () => {
     const { agent_id = "" } = await first(
       "select agent_id from agents where valid_to is null order by agent_id",
     );

@@ -31,7 +31,7 @@ const textOf = (markup: string) =>
     .replace(/\s+/g, " ");
 
 describe("a transaction", () => {
-  it("has the sentence of every event, and the rows before and after each", async () => {
+  it("a transaction shows the sentence of every event, and the rows before and after each", async () => {
     const [event] = (await read("/events?type=IntentFilled&limit=1&include=rows")).events ?? [];
     const text = textOf(await open(`/explorer/transactions/${event?.tx_hash}`));
     expect(text).toMatch(
@@ -52,7 +52,7 @@ describe("a transaction", () => {
     expect(text).not.toContain("Amount in max");
   });
 
-  it("is shown with every kind of event", async () => {
+  it("shows transactions with every kind of event", async () => {
     const { events = [] } = await read("/events?limit=1000");
     const types = new Set(events.map(({ type }) => type));
     expect(types.size).toBeGreaterThan(25);
@@ -118,7 +118,7 @@ describe("a solver", () => {
 });
 
 describe("an attestor", () => {
-  it("has the counts of the API, and its attestations", async () => {
+  it("an attestor shows the counts of the API", async () => {
     const { attestors = [] } = await read("/attestors?limit=100");
     for (const { attestor_id, attestations, revoked_attestations } of attestors.slice(0, 3)) {
       const text = textOf(await open(`/explorer/attestors/${attestor_id}`));
@@ -152,7 +152,7 @@ describe("a schema", () => {
     expect(await open("/explorer/schemas")).toContain("own ");
   });
 
-  it("has its attestations even if it is not published", async () => {
+  it("the page of an unpublished schema says that it is not published", async () => {
     expect(await open(`/explorer/schemas/0x${"ef".repeat(32)}`)).toContain("No schema is published");
   });
 });
@@ -168,7 +168,7 @@ describe("a document", () => {
     return (await response.json()) as Readonly<Record<string, string>>;
   };
 
-  it("is shown as it was written, with its hash checked, whatever it says", async () => {
+  it("shows a document as it was written, with its hash checked, whatever it says", async () => {
     const hostile =
       '{"a":"<script>alert(1)</script>\u202e","a":1.50,"deep":[[[{}]]],"n":123456789012345678901}';
     const { catalog_hash } = await publish("/catalogs", { catalog_json: hostile, merchant_id: "1" });
@@ -218,7 +218,7 @@ describe("the list of events", () => {
     ].map(([, number]) => Number(number));
   const nextOf = (markup: string) => /rel="next" href="([^"]+)"/.exec(markup)?.[1]?.replaceAll("&amp;", "&");
 
-  it("has all of them, newest first, over as many pages as it takes", async () => {
+  it("lists all events, newest first, over as many pages as it takes", async () => {
     // As of a block with a few pages of events before it: more pages say nothing more.
     const all = (await read("/events?limit=1000")).events ?? [];
     const blocks = all.map(({ block_number }) => Number(block_number));
@@ -234,7 +234,7 @@ describe("the list of events", () => {
     expect(shown).toEqual(blocks.filter((number) => number <= last).reverse());
   });
 
-  it("has what a filter finds in the order of the chain", async () => {
+  it("lists the events that a filter finds in the order of the chain", async () => {
     const { events = [] } = await read("/events?type=IntentFilled&limit=1000");
     const shown = blocksOf(await open("/explorer/events?type=IntentFilled"));
     expect(shown).toEqual(events.slice(0, 100).map(({ block_number }) => Number(block_number)));
@@ -242,14 +242,14 @@ describe("the list of events", () => {
     expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
   });
 
-  it("stops at the block that is shown", async () => {
+  it("the list of events stops at the block that is shown", async () => {
     const middle = Math.floor(stage.head / 2);
     const shown = blocksOf(await open(`/explorer/events?block=${middle}`));
     expect(shown.length).toBeGreaterThan(0);
     expect(Math.max(...shown)).toBeLessThanOrEqual(middle);
   });
 
-  it("is on the page of a block for that block alone", async () => {
+  it("the page of a block lists the events of that block alone", async () => {
     const { events = [] } = await read("/events?limit=1000");
     const number = Number(events[40]?.block_number);
     const inBlock = events.filter(({ block_number }) => Number(block_number) === number).length;

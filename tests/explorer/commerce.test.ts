@@ -52,7 +52,7 @@ const plain = (html: string) => html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " 
 const unitsOf = (html: string) => [...html.matchAll(/title="([0-9]+) units"/g)].map(([, units]) => units);
 
 describe("a merchant", () => {
-  it("has the reputation of the API, now and then", async () => {
+  it("a merchant shows the reputation of the API, now and at an earlier block", async () => {
     const merchants = await listOf("/merchants?limit=100", "merchants");
     expect(merchants.length).toBeGreaterThan(1);
     for (const { merchant_id: id, block_number } of merchants) {
@@ -112,7 +112,7 @@ describe("a merchant", () => {
     expect(cardOf(hours, "volumes")).toContain("Hour (UTC)");
   });
 
-  it("lists what belongs to it", async () => {
+  it("a merchant lists what belongs to it", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const id = receipt?.merchant_id;
     const text = await open(`/merchants/${id}`);
@@ -134,7 +134,7 @@ describe("a merchant", () => {
 });
 
 describe("a receipt", () => {
-  it("has its amounts to the unit, its parties and its hashes", async () => {
+  it("a receipt shows its amounts to the unit, its parties and its hashes", async () => {
     const receipts = await listOf("/receipts?limit=20", "receipts");
     for (const receipt of receipts) {
       const text = await open(`/receipts/${receipt.receipt_id}`);
@@ -180,7 +180,7 @@ describe("a receipt", () => {
 });
 
 describe("a quote", () => {
-  it("is open, then settled by its receipt", async () => {
+  it("a quote is open, then settled by its receipt", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const path = `/quotes/${receipt?.quote_hash}`;
     const settled = await open(path);
@@ -192,7 +192,7 @@ describe("a quote", () => {
     expect(before).toContain(`block=${receipt?.block_number}"`);
   });
 
-  it("that was committed again still tells its first commitment", async () => {
+  it("a quote that was committed again still shows its first commitment", async () => {
     const events = await listOf("/events?type=QuoteCommitted&from=genesis&limit=1000", "events");
     const unpaid: (typeof events)[number][] = [];
     for (const event of events) {
@@ -267,7 +267,7 @@ describe("a dispute", () => {
 });
 
 describe("facilitators", () => {
-  it("are found behind the address of a receipt", async () => {
+  it("a receipt links its facilitator, whose page lists the newest receipts", async () => {
     const receipts = await listOf("/receipts?limit=100", "receipts");
     const settled = receipts.find(({ facilitator = "" }) => !/^0x0+$/.test(facilitator));
     const [found] = await listOf(`/facilitators?facilitator=${settled?.facilitator}`, "facilitators");
@@ -281,7 +281,7 @@ describe("facilitators", () => {
 });
 
 describe("trust signals", () => {
-  it("are filtered and shown in words, and lead to their subjects", async () => {
+  it("trust signals are filtered and shown in words, and lead to their subjects", async () => {
     const signals = await listOf("/trust-signals?subject_type=0&limit=50", "trust_signals");
     const text = await open("/trust-signals?subject_type=0");
     expect(text).toContain('<option value="0" selected>Merchant</option>');
@@ -299,7 +299,7 @@ describe("trust signals", () => {
 });
 
 describe("filters of commerce pages", () => {
-  it("are those of the API, and choose its rows", async () => {
+  it("filters of receipts and disputes choose the rows of the API", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const queries = ["token", "service_numeric_id", "merchant_id", "agent", "quote_hash"].map(
       (name) => `${name}=${receipt?.[name]}`,
@@ -327,7 +327,7 @@ describe("what does not exist", () => {
     ["/receipts/999999", "No receipt has this id."],
     ["/disputes/999999", "No dispute has this id."],
     [`/quotes/0x${"ab".repeat(32)}`, "No quote has this hash."],
-  ])("%s is 404 with a sentence", async (path, sentence) => {
+  ])("the missing page %s is 404 with a sentence", async (path, sentence) => {
     const response = await stage.get(`/explorer${path}`);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain(sentence);
@@ -335,7 +335,7 @@ describe("what does not exist", () => {
 });
 
 describe("hostile metadata", () => {
-  it("is text and never a link, unless it is plainly a web address", async () => {
+  it("shows hostile metadata as text, and links only plain web addresses", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const id = String(receipt?.service_numeric_id);
     const cases = [

@@ -33,7 +33,7 @@ async function findFile(path: string): Promise<string> {
 
 const idsOf = (events: readonly Event[]) => events.map(({ id }) => id);
 
-it("has the filters of its page, and the events of the API in the order of the chain", async () => {
+it("the CSV has the filters of its page, and the events of the API in the order of the chain", async () => {
   const link = await findFile("/explorer/events?type=IntentSubmitted&from=genesis");
   const { head, ids, response } = await readFile(link);
   const events = await readEvents("type=IntentSubmitted&from=genesis");
@@ -43,7 +43,7 @@ it("has the filters of its page, and the events of the API in the order of the c
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="events.csv"');
 });
 
-it("without filters has all events that the page shows", async () => {
+it("the CSV without filters has all events that the page shows", async () => {
   const link = await findFile("/explorer/events");
   const { ids } = await readFile(link);
   const shown = (await (await stage.get("/explorer/events")).text()).match(/data-label="Block"/g) ?? [];
@@ -52,7 +52,7 @@ it("without filters has all events that the page shows", async () => {
   expect(ids).toEqual(idsOf(await readEvents(link.split("?")[1] ?? "")));
 });
 
-it("ends at the shown block, and that of a block has its events alone", async () => {
+it("the CSV ends at the shown block, and that of a block has its events alone", async () => {
   const middle = Math.floor(stage.head / 2);
   const all = await readEvents("from=genesis");
   const { ids } = await readFile(`/explorer/events.csv?block=${middle}`);

@@ -73,7 +73,7 @@ describe("the first page", () => {
     expect(await response.text()).toContain("There is no such receipt at this block.");
   });
 
-  it("is an error that says what to do while nothing is indexed", async () => {
+  it("the first page is an error that says what to do while nothing is indexed", async () => {
     const response = await openFirst(await openTestDatabase());
     expect(response.status).toBe(503);
     expect(response.headers.get("x-error-code")).toBe("INDEX_EMPTY");

@@ -23,7 +23,7 @@ const spanOf = (markup: string) => ({
   source: /GET (\/totals[^<]*)</.exec(markup)?.[1],
 });
 
-it("has lines by day, and by hour where everything happened within the last days", async () => {
+it("the first page has lines by day, and by hour if everything happened within the last days", async () => {
   const days = expect.stringMatching(/^by day, over the last [0-9]+ days$/);
   expect(spanOf(await open("/explorer"))).toEqual({ text: days, label: days, source: "/totals" });
   // As if the first days of the history had not been.

@@ -67,7 +67,7 @@ it("shows a part of a large block, and says so", async () => {
   }
 });
 
-it("is a file of a thousand events, which says where it goes on", async () => {
+it("events.csv has a thousand events, and its link says where it goes on", async () => {
   const response = await fetch(`${api.url}/explorer/events.csv`);
   expect(response.headers.get("content-disposition")).toContain('filename="events-first-1000.csv"');
   expect((await response.text()).trimEnd().split("\r\n")).toHaveLength(1_001);

@@ -127,7 +127,7 @@ describe("every page", () => {
     for (const href of sampleLinks(seen)) expect([200, 303], href).toContain((await stage.get(href)).status);
   });
 
-  it("is the same as of the latest block as without a block, in its tables", async () => {
+  it("every page has the same tables as of the latest block as without a block", async () => {
     const tables = (text: string) =>
       (text.match(/<tbody>[\s\S]*?<\/tbody>/g) ?? []).map((each) =>
         each.replaceAll("&amp;", "&").replace(/[?&]block=[0-9]+/g, ""),
@@ -140,7 +140,7 @@ describe("every page", () => {
     }
   });
 
-  it("is validated like a read, by GET and HEAD, and compressed if the client accepts it", async () => {
+  it("every page has an etag for GET and HEAD, and is compressed if the client accepts it", async () => {
     for (const { path } of examples) {
       const plain = await stage.get(path, { "accept-encoding": "identity" });
       const etag = plain.headers.get("etag") ?? "";
@@ -208,7 +208,7 @@ describe("an error", () => {
     ["/explorer/intents?status=strange", 400, "status must be one of"],
     ["/explorer/intents?cursor=strange", 400, "cursor must be the next_cursor"],
     ["/explorer/intents?status=open&status=filled", 400, "given twice"],
-  ])("%s is a page with %i that says what to do", async (path, status, sentence) => {
+  ])("the error at %s is a page with %i that says what to do", async (path, status, sentence) => {
     const { text } = await open(path, status);
     expect(text).toContain(sentence);
     expect(text).toContain("What you can do");
@@ -225,7 +225,7 @@ describe("an error", () => {
     expect(text).toContain(`href="/explorer/intents/${newest?.intent_id}"`);
   });
 
-  it("echoes nothing of the address as markup", async () => {
+  it("an error echoes nothing of the address as markup", async () => {
     const { text } = await open("/explorer/intents/%3Cscript%3Ealert(1)%3C%2Fscript%3E?block=1", 400);
     expect(text).not.toContain("alert(1)</");
   });
@@ -254,7 +254,7 @@ describe("a list", () => {
     }
   });
 
-  it("is CSV with the rows and the filters of the API", async () => {
+  it("the CSV of a list has the rows and the filters of the API", async () => {
     const { intents } = (await (await stage.get("/intents?status=filled&limit=100")).json()) as {
       intents: Record<string, unknown>[];
     };
@@ -271,7 +271,7 @@ describe("a list", () => {
     );
   });
 
-  it("is CSV on every page that has one", async () => {
+  it("every list of a page has a CSV", async () => {
     for (const { page, path } of examples) {
       const { text } = await openOnce(path);
       const links = [...text.matchAll(/href="([^"]+\.csv[^"]*)"/g)].map(([, link = ""]) =>
@@ -328,7 +328,7 @@ describe("/", () => {
 });
 
 describe("an asset", () => {
-  it("is immutable and compressed", async () => {
+  it("assets are immutable and compressed", async () => {
     const { elements } = await open("/explorer");
     const paths = elements.flatMap(({ name, attributes }) =>
       name === "script"
