@@ -42,7 +42,7 @@ describe("an offering", () => {
     [{ routes: [{ ...route, description: "x".repeat(501) }] }, /500/],
     [{ routes: [{ ...route, priceUsd: "$1" }] }, /price/],
     [{ routes: [{ ...route, tags: ["a", "b", "c", "d", "e", "f"] }] }, /5 tags/],
-  ])("with %j is rejected", (change, sentence) => {
+  ])("rejects an offering with %j", (change, sentence) => {
     expect(() => validateOffering({ ...offering, ...change })).toThrow(sentence);
   });
 });

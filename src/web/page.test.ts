@@ -12,13 +12,13 @@ const FOLDER = fileURLToPath(new URL("./pay-page/", import.meta.url));
 const scripts = PAY_PAGES.map(({ path, modules }) => ({ path, script: readPageScript(modules) }));
 
 describe("the scripts of the pages", () => {
-  it.each(scripts)("are one module without imports: $path", ({ script }) => {
+  it.each(scripts)("the script of a page is one module without imports: $path", ({ script }) => {
     expect(script).not.toMatch(/^(?:import|export)\b/m);
     // A module is strict and may wait. Parsed and not run: a name that two files declare is an error, too.
     expect(() => new Script(`async () => { "use strict";\n${script}\n}`)).not.toThrow();
   });
 
-  it("have every file in them", () => {
+  it("the scripts of the pages contain every file", () => {
     const all = scripts.map(({ script }) => script).join("");
     const purposes = readdirSync(FOLDER)
       .filter((name) => name.endsWith(".js"))
@@ -27,12 +27,12 @@ describe("the scripts of the pages", () => {
     for (const purpose of purposes) expect(all).toContain(purpose);
   });
 
-  it("cannot end the element that contains them", () => {
+  it("scripts and styles cannot end the element that contains them", () => {
     for (const { script } of scripts) expect(script).not.toMatch(/<\/script|<!--/i);
     expect(readPageStyle()).not.toMatch(/<\/style/i);
   });
 
-  it("type-checks", () => {
+  it("the scripts of the pages type-check", () => {
     expect(findTypeErrors(FOLDER)).toBeNull();
   });
 });

@@ -19,7 +19,7 @@ describe("a client", () => {
     ["text/html;q=x, */*;q=0.1", false],
     ["text/*", false],
     [",,;;q=,", false],
-  ])("that accepts %s prefers HTML: %s", (accept, expected) => {
+  ])("a client that accepts %s prefers HTML: %s", (accept, expected) => {
     expect(prefersHtml(accept)).toBe(expected);
   });
 });

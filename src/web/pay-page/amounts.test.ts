@@ -13,14 +13,14 @@ describe("an amount", () => {
     ["-800", "−$800.00"],
     ["123456789012345678901234567890.129", "$123,456,789,012,345,678,901,234,567,890.13"],
     [null, "–"],
-  ])("in dollars formats %s as %s", (text, shown) => expect(formatUsd(text)).toBe(shown));
+  ])("formats %s dollars as %s", (text, shown) => expect(formatUsd(text)).toBe(shown));
 
   it.each([
     ["0.0000082", "$0.0000082"],
     ["0.012345678", "$0.01234"],
     ["2500", "$2,500.00"],
     [null, "–"],
-  ])("as a price formats %s as %s", (text, shown) => expect(formatPrice(text)).toBe(shown));
+  ])("formats the price %s as %s", (text, shown) => expect(formatPrice(text)).toBe(shown));
 
   it.each([
     ["2", "2"],
@@ -33,9 +33,9 @@ describe("an amount", () => {
     ["0.000000000012", "< 0.000001"],
     ["0", "0"],
     [null, "?"],
-  ])("of a token formats %s as %s", (text, shown) => expect(formatQuantity(text)).toBe(shown));
+  ])("formats the token amount %s as %s", (text, shown) => expect(formatQuantity(text)).toBe(shown));
 
-  it("is rounded by at most half of the last place shown", () => {
+  it("rounds an amount by at most half of the last digit shown", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (units) => {
         const magnitude = units < 0n ? -units : units;
