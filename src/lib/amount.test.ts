@@ -5,7 +5,7 @@ import { formatAmount, parseAmount } from "./decimal.ts";
 import { Fault } from "./fault.ts";
 
 describe("amounts", () => {
-  it("round-trip for every token and amount", () => {
+  it("amounts round-trip for every token and amount", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat({ max: 255 }), (units, decimals) => {
         expect(parseAmount(formatAmount(units, decimals), decimals, "amount")).toBe(units);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { splitIntoChunks } from "./chunks.ts";
 
-it("put together again they are the list", () => {
+it("chunks put together again are the list, all but the last of full size", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 50 }), fc.integer({ min: 1, max: 20 }), (items, size) => {
       const pieces = splitIntoChunks(items, size);

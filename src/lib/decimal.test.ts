@@ -24,7 +24,7 @@ describe("decimal text", () => {
     fc.assert(fc.property(decimals, (value) => sameNumber(parseDecimal(formatDecimal(value), "n"), value)));
   });
 
-  it("is the shortest plain text", () => {
+  it("formats every decimal as the shortest plain text", () => {
     fc.assert(
       fc.property(decimals, (value) => {
         expect(formatDecimal(value)).toMatch(/^(-?(0|[1-9]\d*))(\.\d*[1-9])?$/);

@@ -158,7 +158,7 @@ describe("a request", () => {
     expect(await failureOf(post(url))).toMatchObject({ reason: "connection", status: null });
   });
 
-  it("without a body is a GET of the path behind the endpoint", async () => {
+  it("sends a request without a body as a GET of the path behind the endpoint", async () => {
     const url = await serve((request, response) => response.end(`${request.method} ${request.url}`));
     const endpoint = createRemoteEndpoint(new Secret(`${url}base/`));
     const request = { endpoint, path: "/sub?q=1", timeoutMs: 5_000, responseBytesMax: 1_000 };

@@ -28,7 +28,7 @@ function limited() {
 }
 
 describe("repeated log lines", () => {
-  it("are written once per interval, with how many there were", async () => {
+  it("writes a repeated line once per interval, with how many there were", async () => {
     const { report, lines, passInterval } = limited();
     for (let each = 0; each < 5_000; each += 1) report("a");
     report("b");
@@ -45,13 +45,13 @@ describe("repeated log lines", () => {
     expect(lines.slice(4)).toEqual(["a 0", "b 0"]);
   });
 
-  it("are counted together once there are too many kinds", () => {
+  it("counts lines together once there are too many kinds", () => {
     const { report, lines } = limited();
     for (let kind = 0; kind < 10_000; kind += 1) report(`kind ${kind}`);
     expect(lines.length).toBeLessThan(110);
   });
 
-  it("are written at the end, too", () => {
+  it("writes counted lines at the end, too", () => {
     const { report, lines, close } = limited();
     for (let each = 0; each < 3; each += 1) report("a");
     close();

@@ -19,7 +19,7 @@ function writeLines(): { readonly json: string; readonly shown: string } {
   return { json: stderr.slice(0, end), shown: stderr.slice(end) };
 }
 
-it("is one JSON object with each field once, and in a terminal component, message and fields", () => {
+it("a log line is one JSON object with each field once, and readable text in a terminal", () => {
   const { json, shown } = writeLines();
   const names = [...json.matchAll(/"(\w+)":/g)].map(([, name]) => name);
   expect(names).toEqual(["level", "time", "name", "service", "component", "event", "provider", "msg"]);

@@ -57,12 +57,12 @@ describe("an address", () => {
       "ff02::1",
     ],
     ...["2001::1", "2001:db8::1", "2002:7f00:1::", "3fff::1", "5f00::1", "not an address", ""],
-  ])("%s is not public", (address) => {
+  ])("the address %s is not public", (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
   it.each(["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1"])(
-    "%s is public",
+    "the address %s is public",
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -87,7 +87,7 @@ describe("a request to the public internet", () => {
     ...["[::127.0.0.1]", "[::ffff:0:127.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b:1::7f00:1]"],
     ...["[2002:7f00:1::]", "[2001:0:7f00:1::]", "[fe80::1]", "[fd00:ec2::254]", "[FEC0::1]"],
     ...["[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "①②⑦.⓪.⓪.①"],
-  ])("is not made to the host %s, which needs no name server", async (host) => {
+  ])("sends no request to the host %s, which needs no name server", async (host) => {
     const network = createPublicNetwork({
       resolve: async () => {
         throw new Error("no name to resolve");
@@ -110,7 +110,7 @@ describe("a request to the public internet", () => {
     ["an address that carries a private one", ["64:ff9b::7f00:1"]],
     ["the address of a cloud's metadata", ["169.254.169.254"]],
     ["no address", []],
-  ])("is not made to a name with %s", async (_, addresses) => {
+  ])("sends no request to a name with %s", async (_, addresses) => {
     const network = createPublicNetwork({ resolve: async () => addresses });
     const before = connections;
     const failure = await failureOf(request(`https://receiver.example:${port}/`, network));
@@ -150,7 +150,7 @@ describe("a request to the public internet", () => {
     outside.close();
   });
 
-  it("is made over TLS only", async () => {
+  it("sends requests over TLS only", async () => {
     const network = createPublicNetwork({ resolve: async () => ["127.0.0.1"], isAllowed: () => true });
     const failure = await failureOf(request(`http://receiver.example:${port}/`, network));
     expect(failure).toMatchObject({ reason: "connection", message: "only https:// is allowed" });

@@ -10,11 +10,11 @@ it.each([
   ["soon", null],
   ["", null],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
-])("%j is %j milliseconds", (header, ms) => {
+])("parses Retry-After %j as %j milliseconds", (header, ms) => {
   expect(parseRetryAfter(header)).toBe(ms);
 });
 
-it("an HTTP date is counted from now", () => {
+it("counts an HTTP date in Retry-After from now", () => {
   const ms = parseRetryAfter(new Date(Date.now() + 60_000).toUTCString());
   expect(ms).toBeGreaterThan(50_000);
   expect(ms).toBeLessThanOrEqual(60_000);

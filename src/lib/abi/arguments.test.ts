@@ -32,7 +32,7 @@ const rare = parseAbiParameters("int8 a, bool b, bytes4 c, uint256[] d, (string 
 const submission = getAbiItem({ abi: intentBookAbi, name: "submitIntent" }).inputs;
 
 describe("arguments of a call", () => {
-  it("are decoded where they are dynamic", () => {
+  it("decodes dynamic arguments as viem does", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), anyBytes, hex(32), (text, bytes, hash) => {
         agrees(
@@ -43,7 +43,7 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("are decoded where they are structs", () => {
+  it("decodes structs as viem does", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -75,11 +75,11 @@ describe("arguments of a call", () => {
     );
   });
 
-  it("of rare types are decoded, too", () => {
+  it("decodes arguments of rare types as viem does", () => {
     agrees(rare, encodeAbiParameters(rare, [-3, true, "0x12345678", [1n, 2n], { x: "é", y: 9 }]).slice(2));
   });
 
-  it("are decoded, or rejected, as viem does when the calldata is broken", () => {
+  it("decodes or rejects broken calldata as viem does", () => {
     const whole = encodeAbiParameters(registration, ["ipfs://a", "0x0401", `0x${"ca".repeat(32)}`]).slice(2);
     fc.assert(
       fc.property(

@@ -83,7 +83,7 @@ describe("a function codec", () => {
     expect(createFunctionCodec(abi, "none").encodeResult(undefined)).toBe("0x");
   });
 
-  it("is made from a signature", () => {
+  it("creates a codec from a signature, and rejects one that is not a function", () => {
     const signature = "function f(address to, bytes data) view returns (bool)";
     const codec = createSignatureCodec(signature);
     const to = fc.uint8Array({ minLength: 20, maxLength: 20 });

@@ -21,7 +21,7 @@ const B: Hex = "0xffffffffffffffffffffffffffffffffffffffff";
 const list = (items: readonly Hex[]) => encodeAbiParameters([{ type: "address[]" }], [items]);
 
 describe("return data", () => {
-  it("has exactly the requested number of words", () => {
+  it("decodes return data only with exactly the requested number of words", () => {
     expect(decodeWords(`${word(1n)}${word(2n).slice(2)}` as Hex, 2)).toEqual([1n, 2n]);
     const three: Hex = `0x${"01".repeat(96)}`;
     for (const data of [null, undefined, "0x", "0x12", word(1n), three] as const) {
@@ -29,24 +29,24 @@ describe("return data", () => {
     }
   });
 
-  it("holds one word of any size, where one is requested", () => {
+  it("decodes exactly one word, of any value", () => {
     expect(decodeWord(word(2n ** 256n - 1n))).toBe(2n ** 256n - 1n);
     expect(decodeWord(`0x${"01".repeat(64)}`)).toBeNull();
   });
 
-  it("hold believable amounts only", () => {
+  it("decodes believable amounts only", () => {
     expect(decodeTokenAmount(word(0n))).toBe(0n);
     expect(decodeTokenAmount(word(TOKEN_AMOUNT_MAX))).toBe(TOKEN_AMOUNT_MAX);
     expect(decodeTokenAmount(word(TOKEN_AMOUNT_MAX + 1n))).toBeNull();
   });
 
-  it("hold addresses that are clean and not zero", () => {
+  it("decodes only addresses that are clean and not zero", () => {
     expect(decodeAddress(word(0xaan))).toBe(A);
     expect(decodeAddress(word(0n))).toBeNull();
     expect(decodeAddress(word(1n << 160n))).toBeNull();
   });
 
-  it("hold lists of words, whole or not at all", () => {
+  it("decodes lists of words, whole or not at all", () => {
     const numbers = encodeAbiParameters([{ type: "uint256[]" }], [[7n, 0n]]);
     expect(decodeWordArray(numbers, 2)).toEqual([7n, 0n]);
     expect(decodeWordArray(numbers, 1)).toBeNull();
@@ -54,7 +54,7 @@ describe("return data", () => {
     expect(decodeWordArray(undefined, 9)).toBeNull();
   });
 
-  it("hold lists of addresses, whole or not at all", () => {
+  it("decodes lists of addresses, whole or not at all", () => {
     expect(decodeAddressArray(list([]), 2)).toEqual([]);
     expect(decodeAddressArray(list([A, B]), 2)).toEqual([A, B]);
     expect(decodeAddressArray(list([A, B]), 1)).toBeNull();
@@ -64,7 +64,7 @@ describe("return data", () => {
     expect(decodeAddressArray(null, 2)).toBeNull();
   });
 
-  it("hold a byte string, as viem encodes it, up to a length", () => {
+  it("decodes a byte string, as viem encodes it, up to a length", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(80), (bytes, bytesMax) => {
         const data = encodeAbiParameters([{ type: "bytes" }], [`0x${Buffer.from(bytes).toString("hex")}`]);
@@ -80,11 +80,11 @@ describe("return data", () => {
     ["an offset beyond any data", `${word(2n ** 255n)}${word(0n).slice(2)}`],
     ["a length beyond the data", `${word(32n)}${word(33n).slice(2)}${word(0n).slice(2)}`],
     ["a length beyond any data", `${word(32n)}${word(2n ** 255n).slice(2)}`],
-  ])("hold no byte string with %s", (_, data) => {
+  ])("decodes no byte string with %s", (_, data) => {
     expect(decodeByteString(data as Hex, 1_024)).toBeNull();
   });
 
-  it("hold signed numbers that are sign-extended", () => {
+  it("decodes a signed number only if it is sign-extended", () => {
     expect(wordToSigned(BigInt.asUintN(256, -5n), 24)).toBe(-5n);
     expect(wordToSigned(8_388_607n, 24)).toBe(8_388_607n);
     expect(wordToSigned(8_388_608n, 24)).toBeNull();
