@@ -21,7 +21,7 @@ const MANIFEST = {
 };
 
 describe("a manifest", () => {
-  it("as an export writes it has no defect", () => {
+  it("finds no defect in a manifest as an export writes it", () => {
     expect(findManifestDefect(MANIFEST)).toBeNull();
     const begun = { ...MANIFEST, to: 1, block: null, lastLogBlock: null, files: [] };
     expect(findManifestDefect(begun)).toBeNull();
@@ -56,11 +56,11 @@ describe("a manifest", () => {
     ["with a path elsewhere", { files: [{ ...FIRST, path: "../1-20.parquet" }] }, "file 0 has another path"],
     ["with half a hash", { files: [{ ...FIRST, sha256: "ab" }] }, "rows, bytes or sha256 of file 0"],
     ["with rows as text", { files: [{ ...FIRST, rows: "3" }] }, "rows, bytes or sha256 of file 0"],
-  ])("%s is rejected", (_, fields, defect) => {
+  ])("rejects a manifest %s", (_, fields, defect) => {
     expect(findManifestDefect({ ...MANIFEST, ...fields })).toContain(defect);
   });
 
-  it.each([null, [], "{}", 1])("that is %j is rejected", (value) => {
+  it.each([null, [], "{}", 1])("rejects a manifest that is %j", (value) => {
     expect(findManifestDefect(value)).toBe("it is not an object");
   });
 });

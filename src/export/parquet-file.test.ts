@@ -67,7 +67,7 @@ describe("a Parquet file", () => {
     connection.closeSync();
   });
 
-  it("has several row groups, each with its own smallest and largest values", async () => {
+  it("a Parquet file has several row groups, each with its own smallest and largest values", async () => {
     const connection = await DuckDBConnection.create();
     const path = join(await createTestFolder(), "rows.parquet");
     const file = await ParquetFile.create(path, [
