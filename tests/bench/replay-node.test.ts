@@ -35,7 +35,7 @@ async function request<T>(method: string, ...params: unknown[]): Promise<T> {
 const quantity = (value: number) => `0x${value.toString(16)}`;
 
 describe("a history", () => {
-  it("is the same for the same seed, and another for another", () => {
+  it("a history is the same for the same seed, and another for another", () => {
     const text = (seed: number) =>
       JSON.stringify([...generateHistory({ ...options, seed })], (_, value) =>
         typeof value === "bigint" ? String(value) : value,
@@ -44,7 +44,7 @@ describe("a history", () => {
     expect(text(3)).not.toBe(text(4));
   });
 
-  it("has every kind of event that its mix names", () => {
+  it("a history has every kind of event that its mix names", () => {
     const kinds = new Set(
       [...generateHistory(options)].flatMap(({ transactions }) =>
         transactions.flatMap(({ logs }) => logs.map(({ topics }) => topics[0])),
@@ -103,7 +103,7 @@ describe("the node that replays it", () => {
     expect(await request("eth_getTransactionByHash", `0x${"ab".repeat(32)}`)).toBeNull();
   });
 
-  it("can be indexed to the last event", async () => {
+  it("an indexer indexes a replayed history to the last event", async () => {
     const index = await startTestIndex({ urls: [node.url], deployment: served.chain.deployment });
     await index.waitUntilIndexed({ number: served.head, hash: served.chain.hashOf(served.head) });
     const { rows } = await index.database.query<{ count: string }>("select count(*) from logs");
@@ -122,7 +122,7 @@ describe("a history that grows as it is read", () => {
       progress: () => undefined,
     });
 
-  it("is the same history, in parts that are forgotten behind the reader", async () => {
+  it("a growing history is the same, in parts that are forgotten behind the reader", async () => {
     const growing = grow(0);
     const growingNode = await startReplayNode(growing);
     const index = await startTestIndex({ urls: [growingNode.url], deployment: served.chain.deployment });

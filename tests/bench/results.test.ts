@@ -82,7 +82,7 @@ describe("the page", () => {
     );
   });
 
-  it("has the whole product first, then every benchmark with when and where it ran", () => {
+  it("the page has the whole product first, then every benchmark with when and where it ran", () => {
     const page = formatResultsPage(parts);
     expect(page.match(/^## .*$/gm)).toEqual(["## The whole product", "## grind", "## bake"]);
     expect(page).toContain(`\`\`\`\n${formatOverview(parts)}\`\`\`\n`);
@@ -92,14 +92,14 @@ describe("the page", () => {
 });
 
 describe("aims", () => {
-  it("are checked against the rounded ratio that is shown", () => {
+  it("checks an aim against the rounded ratio that is shown", () => {
     expect(aimAtLeast(69.5, 100, 70)).toEqual({ text: "70 % or more", met: true });
     expect(aimAtLeast(69.4, 100, 70)?.met).toBe(false);
     expect(aimAtMost(120.4, 100, 120)).toEqual({ text: "120 % or less", met: true });
     expect(aimAtMost(120.5, 100, 120)?.met).toBe(false);
   });
 
-  it("know the memory of an indexer in millions of bytes", () => {
+  it("checks the memory of an indexer in millions of bytes", () => {
     expect(aimBelowMemoryMax(499_999_999)).toEqual({ text: "below 500 MB", met: true });
     expect(aimBelowMemoryMax(500_000_000)?.met).toBe(false);
   });
