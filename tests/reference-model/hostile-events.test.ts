@@ -75,7 +75,7 @@ const sale = (number: number) => ({
 });
 
 describe("amounts", () => {
-  it("may sum to many times the largest amount", async () => {
+  it("stores sums of many times the largest amount", async () => {
     const sales = 30;
     await write((story, block) => {
       for (let number = 0; number < sales; number += 1) {
@@ -125,33 +125,36 @@ describe("text", () => {
     "a megabyte": "f09fa7ad".repeat(2 ** 18),
   };
 
-  it.each(Object.entries(bytes))("with %s is stored, read back and found in the raw log", async (_, hex) => {
-    const merchantId = BigInt(head + 1);
-    const length = hex.length / 2;
-    await write((story, block) => {
-      const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
-      const args = {
-        merchantId,
-        ...party,
-        metadataURI: "x".repeat(length),
-        metadataHash: MEMORY_ZERO_HASH,
-      };
-      story.append("CommerceRegistry", "MerchantRegistered", args, { block });
-      const [log] = story.logs.splice(0);
-      if (!log) throw new Error("a log was said");
-      const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;
-      story.logs.push({ ...log, data });
-    });
-    const { rows } = await database.query<{ metadata_uri: string }>({
-      text: "select metadata_uri from merchants where merchant_id = $1",
-      values: [merchantId],
-    });
-    const exact = Buffer.from(hex, "hex");
-    expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
-    const raw = await database.query<{ data: Uint8Array }>({
-      text: "select data from logs where block_number = $1",
-      values: [head],
-    });
-    expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
-  });
+  it.each(Object.entries(bytes))(
+    "text with %s is stored, read back and found in the raw log",
+    async (_, hex) => {
+      const merchantId = BigInt(head + 1);
+      const length = hex.length / 2;
+      await write((story, block) => {
+        const party = { owner: repeatAddressByte("01"), payoutAddress: repeatAddressByte("01") };
+        const args = {
+          merchantId,
+          ...party,
+          metadataURI: "x".repeat(length),
+          metadataHash: MEMORY_ZERO_HASH,
+        };
+        story.append("CommerceRegistry", "MerchantRegistered", args, { block });
+        const [log] = story.logs.splice(0);
+        if (!log) throw new Error("a log was said");
+        const data = log.data.replace("78".repeat(length), hex) as `0x${string}`;
+        story.logs.push({ ...log, data });
+      });
+      const { rows } = await database.query<{ metadata_uri: string }>({
+        text: "select metadata_uri from merchants where merchant_id = $1",
+        values: [merchantId],
+      });
+      const exact = Buffer.from(hex, "hex");
+      expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
+      const raw = await database.query<{ data: Uint8Array }>({
+        text: "select data from logs where block_number = $1",
+        values: [head],
+      });
+      expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
+    },
+  );
 });

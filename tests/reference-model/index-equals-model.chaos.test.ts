@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import { expectIndexEqualsModel } from "./index-equals-model.ts";
 
 describe("a simulated history that is indexed afterwards (seed 12)", () => {
-  it("has the rows of the reference model at every block, also after a fork", async () => {
+  it("a history indexed afterwards has the rows of the reference model, also after a fork", async () => {
     await expectIndexEqualsModel(12, { isLive: false, blocksCompared: 15 });
   }, 120_000);
 });

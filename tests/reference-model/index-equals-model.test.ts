@@ -4,7 +4,7 @@ import { runsOf } from "../support/test-depth.ts";
 import { expectIndexEqualsModel } from "./index-equals-model.ts";
 
 describe("a simulated history that is followed live (seed 11)", () => {
-  it("has the rows of the reference model at every block, also after a fork", async () => {
+  it("a history followed live has the rows of the reference model, also after a fork", async () => {
     await expectIndexEqualsModel(11, { isLive: true, blocksCompared: runsOf(15) });
   }, 120_000);
 });
