@@ -41,7 +41,7 @@ async function summarizeRest(): Promise<number> {
 }
 
 describe("new pages", () => {
-  it("are summarized after the first batch of a process, and again after so many logs", async () => {
+  it("summarizes new pages after a process's first batch, and again after enough logs", async () => {
     const summaries = createRowSummaries(lock, [notes], 10);
     await addPages();
     await summaries.add(1);
@@ -54,7 +54,7 @@ describe("new pages", () => {
     expect(await summarizeRest()).toBe(0);
   });
 
-  it("are left to a vacuum of the table, which is not waited for", async () => {
+  it("leaves new pages to a running vacuum, without waiting for it", async () => {
     await addPages();
     const vacuum = await database.connect("vacuum");
     onTestFinished(() => vacuum.end());
@@ -66,7 +66,7 @@ describe("new pages", () => {
     expect(lock.isHeld).toBe(true);
   });
 
-  it("need no index that an operator has dropped", async () => {
+  it("summarizes without an index that an operator has dropped", async () => {
     await database.query("drop index notes_born");
     await expect(createRowSummaries(lock, [notes]).add(1)).resolves.toBeUndefined();
   });

@@ -107,7 +107,7 @@ describe("additions in final blocks", () => {
     blocks: fc.nat({ max: 2 }),
   });
 
-  it("leave the last rows that all versions would leave", async () => {
+  it("sums additions in final blocks to the rows that all versions would leave", async () => {
     const stored = [{ table: counts, row: { who: "0xa", times: 4n } }];
     const run = fc.asyncProperty(fc.array(amounts), async (additions) => {
       const batches = [true, false].map((final) => new RowVersions(createLoader(stored).load, { final }));
@@ -129,7 +129,7 @@ describe("additions in final blocks", () => {
     await fc.assert(run);
   });
 
-  it("are summed into one version, and change the rows of full tables one by one", async () => {
+  it("sums additions in final blocks into one version, except in tables with full history", async () => {
     const kept = defineRollup("kept", { who: address, times: uint63 }, { key: ["who"], history: "full" });
     const rows = new RowVersions(createLoader([]).load, { final: true });
     for (const block of [1, 2, 3])
@@ -140,7 +140,7 @@ describe("additions in final blocks", () => {
     expect(versions.map(({ newVersions }) => newVersions.map(({ from }) => from))).toEqual([[3], [1, 2, 3]]);
   });
 
-  it("follow a row that the fold has loaded at once", async () => {
+  it("adds at once to a row that the fold has loaded", async () => {
     const rows = new RowVersions(createLoader([]).load, { final: true });
     await rows.load([requireRow(counts, { who: "0xa" })]);
     rows.change(addAmounts(counts, { who: "0xa" }, { times: 2n }), origin(1));
@@ -149,7 +149,7 @@ describe("additions in final blocks", () => {
 });
 
 describe("finding", () => {
-  it("returns the row with all changes so far", async () => {
+  it("finds a row with all changes so far", async () => {
     const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     const find = (id: string) => rows.find(things as unknown as Table, id);
@@ -168,7 +168,7 @@ describe("finding", () => {
 });
 
 describe("versions", () => {
-  it("are at most one per block, with its last change", async () => {
+  it("creates at most one version per block, with its last change", async () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(insert(things, { id: 1n, name: "a" }), origin(1));
     rows.change(update(things, { id: 1n }, { name: "b" }), origin(1, 1));
@@ -182,7 +182,7 @@ describe("versions", () => {
     ]);
   });
 
-  it("end the version before a replacement, even if it may not exist", async () => {
+  it("ends the version before a replacement, even if it may not exist", async () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(upsert(things, { id: 1n, name: "a" }), origin(4));
     rows.change(upsert(things, { id: 1n, name: "b" }), origin(5));
@@ -190,14 +190,14 @@ describe("versions", () => {
     expect(versions?.endedVersions.map(({ keyText: key, at }) => [key, at])).toEqual([["1", 4]]);
   });
 
-  it("are not created by counters that do not change", async () => {
+  it("creates no version for counters that do not change", async () => {
     const rows = new RowVersions(createLoader([{ table: counts, row: { who: "0xa", times: 4n } }]).load);
     rows.change(addAmounts(counts, { who: "0xa" }, { times: 0n }), origin(5));
     rows.change(addAmounts(counts, { who: "0xa" }, {}), origin(6));
     expect(await rows.finish()).toEqual([]);
   });
 
-  it("are not created for rows that were only read", async () => {
+  it("creates no version for rows that were only read", async () => {
     const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n })]);
     expect(await rows.finish()).toEqual([]);
@@ -205,20 +205,20 @@ describe("versions", () => {
 });
 
 describe("a change that contradicts the rows", () => {
-  it("is rejected: an update of a missing row", async () => {
+  it("rejects an update of a missing row", async () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(update(things, { id: 7n }, { name: "x" }), origin(1));
     await expect(rows.finish()).rejects.toThrow("things 7 cannot be updated, because it does not exist");
   });
 
-  it("is rejected at once if the row was read", async () => {
+  it("rejects a contradictory change at once if the row was read", async () => {
     const rows = new RowVersions(createLoader([{ table: things, row: thing(1n, "old", 1) }]).load);
     await rows.load([requireRow(things, { id: 1n }), requireRow(things, { id: 2n })]);
     expect(() => rows.change(insert(things, { id: 1n, name: "x" }), origin(2))).toThrow("already exists");
     expect(() => rows.change(update(things, { id: 2n }, { name: "x" }), origin(2))).toThrow("does not exist");
   });
 
-  it("is rejected: an insert of an existing row", () => {
+  it("rejects an insert of an existing row", () => {
     const rows = new RowVersions(createLoader([]).load);
     rows.change(insert(things, { id: 1n, name: "x" }), origin(1));
     expect(() => rows.change(insert(things, { id: 1n, name: "y" }), origin(2))).toThrow("already exists");

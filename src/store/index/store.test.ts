@@ -29,7 +29,7 @@ async function newest(): Promise<{ number: number; hash: `0x${string}`; timestam
 }
 
 describe("a repeated block", () => {
-  it("is rejected and changes nothing", async () => {
+  it("rejects a repeated block and changes nothing", async () => {
     await index.write([[count], [count]], 5);
     const before = [await index.digest(), await index.store.readCheckpoint()];
     const tip = await newest();
@@ -40,7 +40,7 @@ describe("a repeated block", () => {
     expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
   });
 
-  it("is rejected inside a batch with new blocks", async () => {
+  it("rejects a repeated block inside a batch with new blocks", async () => {
     await index.write([[count], [count]], 5);
     const old = await newest();
     const tip = { ...old, number: 3 };
@@ -51,7 +51,7 @@ describe("a repeated block", () => {
     expect(await index.store.readCheckpoint()).toMatchObject({ block: { number: 2 } });
   });
 
-  it("is rejected for empty final blocks, of which only the tip is stored", async () => {
+  it("rejects a repeated tip in a batch without blocks", async () => {
     await index.write([[count], [count]], 0);
     const tip = await newest();
     await expect(
@@ -59,7 +59,7 @@ describe("a repeated block", () => {
     ).rejects.toThrow("cannot write blocks from 2");
   });
 
-  it("is accepted after a rollback", async () => {
+  it("accepts a block again after a rollback", async () => {
     await index.write([[count], [count]], 5);
     await index.rollback(1);
     await index.write([[count]], 5);
@@ -98,7 +98,7 @@ describe("the checkpoint", () => {
 });
 
 describe("blocks", () => {
-  it("are stored if they have logs or a reorg can undo them, newest first", async () => {
+  it("stores blocks that have logs or that a reorg can undo, newest first", async () => {
     await index.write([[count], [], [], [count], []], 1);
     const numbers = async () =>
       (await index.store.readBlocksDescending(100, 100)).map(({ number }) => number);
@@ -110,7 +110,7 @@ describe("blocks", () => {
     expect(await numbers()).toEqual([4, 1]);
   });
 
-  it("keep their hashes until they are replaced", async () => {
+  it("keeps the hashes of blocks until they are replaced", async () => {
     await index.write([[], []], 5);
     const [second, first] = await index.store.readBlocksDescending(2, 2);
     await index.rollback(1);
@@ -152,7 +152,7 @@ async function collectGarbage(): Promise<void> {
 }
 
 describe("rows that were written", () => {
-  it("are in the summaries by which a rollback finds them, from the first batch of a process on", async () => {
+  it("summarizes written rows for rollbacks from a process's first batch on", async () => {
     await index.write([[count]], 0);
     // The first range of a new table has a summary from the start; this is several more.
     await index.database.query(

@@ -148,7 +148,7 @@ function expectChains(table: Table, versions: readonly RowVersion[], finalized: 
 }
 
 describe("random batches and rollbacks", () => {
-  it("preserve the exact rows of every block", async () => {
+  it("preserves the exact rows of every block over random batches and rollbacks", async () => {
     await fc.assert(
       withEmptyIndex(fc.array(steps, { minLength: 1, maxLength: 12 }), async (sequence) => {
         for (const step of sequence) {
@@ -160,7 +160,7 @@ describe("random batches and rollbacks", () => {
     );
   }, 60_000);
 
-  it("produce the same tables for single blocks and for one batch", async () => {
+  it("writes the same tables for single blocks and for one batch", async () => {
     const blocks = fc.array(fc.array(acts, { maxLength: 4 }), { minLength: 2, maxLength: 8 });
     await fc.assert(
       withEmptyIndex(blocks, async (history) => {
@@ -204,7 +204,7 @@ describe("a rollback", () => {
     expect((await index.store.readBlocksDescending(10, 10)).map(({ number }) => number)).toEqual([0]);
   });
 
-  it("to n restores a row that was updated in n and n+1", async () => {
+  it("restores a row that was updated in n and n+1 when it rolls back to n", async () => {
     await index.write([[act("insert", ACCOUNTS, 1, 2)], [act("update", ACCOUNTS, 1, 1)]], 5);
     const inTwo = (await versionsOf(ACCOUNTS)).at(-1)?.row;
     await index.write([[act("update", ACCOUNTS, 1, 5)]], 5);
@@ -223,7 +223,7 @@ describe("a rollback", () => {
     expect(await versionsOf(ACCOUNTS)).toEqual(before);
   });
 
-  it("repeated over the same counters never makes one negative", async () => {
+  it("keeps counters exact over repeated rollbacks", async () => {
     await index.write([[act("add", TALLIES, 1, 2), act("add", RECENT_TALLIES, 1, 2)]], 9);
     for (const value of [3, 1]) {
       await index.write([[act("add", TALLIES, 1, value), act("add", RECENT_TALLIES, 1, value)]], 9);
@@ -237,7 +237,7 @@ describe("a rollback", () => {
     for (const table of [TALLIES, RECENT_TALLIES]) expect(await versionsOf(table)).toEqual([]);
   });
 
-  it("for two successive forks leaves only the latest branch", async () => {
+  it("leaves only the latest branch after two successive forks", async () => {
     await index.write([[act("insert", ACCOUNTS, 1, 2)]], 9);
     await index.write([[act("insert", ACCOUNTS, 2, 4)], [act("update", ACCOUNTS, 1, 3)]], 9);
     await index.rollback(1);
@@ -255,7 +255,7 @@ describe("a rollback", () => {
 });
 
 describe("a block", () => {
-  it("that changes a row several times creates one version", async () => {
+  it("creates one version for a block that changes a row several times", async () => {
     await index.write(
       [[act("insert", ACCOUNTS, 1, 2), act("put", ACCOUNTS, 1, 4), act("update", ACCOUNTS, 1, 3)]],
       5,
@@ -267,7 +267,7 @@ describe("a block", () => {
 });
 
 describe("tables with recent history", () => {
-  it("keep versions that a rollback may need, and prune the others", async () => {
+  it("keeps recent versions that a rollback may need, and prunes the others", async () => {
     const grow = [act("put", SIGHTINGS, 1), act("add", RECENT_TALLIES, 1)];
     await index.write([grow, grow, grow, grow, grow, grow], 3);
     for (const table of [SIGHTINGS, RECENT_TALLIES]) {
@@ -289,7 +289,7 @@ describe("tables with recent history", () => {
     expect((await versionsOf(RECENT_TALLIES)).map(({ row, to }) => [row.times, to])).toEqual([["5", null]]);
   });
 
-  it("keep one version of final blocks", async () => {
+  it("keeps one version of final blocks in tables with recent history", async () => {
     const grow = [act("put", SIGHTINGS, 1), act("add", RECENT_TALLIES, 1), act("add", TALLIES, 1)];
     await index.write([grow, grow], 0);
     await index.write([grow, grow], 0);
@@ -298,7 +298,7 @@ describe("tables with recent history", () => {
   });
 });
 
-describe("a batch with a contradictory change is rejected as a whole:", () => {
+describe("a batch with a contradictory change", () => {
   const tablesOfRows = [ACCOUNTS, 1, SIGHTINGS];
   const contradictions: readonly { name: string; blocks: (table: number) => SampleBlock[] }[] = [
     { name: "an update of a missing row", blocks: (table) => [[act("update", table, 2)]] },
@@ -327,7 +327,7 @@ describe("a batch with a contradictory change is rejected as a whole:", () => {
 
   it.each(
     contradictions.flatMap(({ name, blocks }) => [5, 0].map((unsettled) => ({ name, blocks, unsettled }))),
-  )("$name ($unsettled unsettled)", async ({ blocks, unsettled }) => {
+  )("rejects a whole batch with $name ($unsettled unsettled)", async ({ blocks, unsettled }) => {
     for (const table of tablesOfRows) await index.write([[act("insert", table, 1)]], 9);
     const before = [await index.digest(), await index.store.readCheckpoint()];
     for (const table of tablesOfRows) {

@@ -31,7 +31,7 @@ async function isCopying(): Promise<boolean> {
 }
 
 describe("acquireLock", () => {
-  it("passes to a waiting process when the holder is killed", async () => {
+  it("passes the lock to a waiting process when the holder is killed", async () => {
     const child = locks.startHolder();
     expect(await child.next()).toEqual({ state: "held" });
     const waiting = acquireLock(database, "writer", { waitMs: Number.POSITIVE_INFINITY });
@@ -42,7 +42,9 @@ describe("acquireLock", () => {
     await lock?.release();
   });
 
-  it("passes to a waiting process when the holder freezes, and only then", { timeout: 60_000 }, async () => {
+  it("passes the lock to a waiting process when the holder freezes, and only then", {
+    timeout: 60_000,
+  }, async () => {
     // Six heartbeats may be missed.
     const child = locks.startHolder({ heartbeatMs: 600 });
     expect(await child.next()).toEqual({ state: "held" });
@@ -59,7 +61,7 @@ describe("acquireLock", () => {
     await lock?.release();
   });
 
-  it("is taken over from a holder that froze inside COPY", { timeout: 60_000 }, async () => {
+  it("takes the lock over from a holder that froze inside COPY", { timeout: 60_000 }, async () => {
     const child = locks.startHolder({ heartbeatMs: 500, takeOver: true });
     expect(await child.next()).toEqual({ state: "held" });
     child.send("copy");
@@ -85,7 +87,7 @@ describe("acquireLock", () => {
     await lock?.release();
   });
 
-  it("stays with a holder that runs a long statement", { timeout: 60_000 }, async () => {
+  it("leaves the lock with a holder that runs a long statement", { timeout: 60_000 }, async () => {
     const holder = await acquireLock(database, "busy", { waitMs: 0, heartbeatMs: 200, takeOver: true });
     const busy = holder?.transaction((session) => session.query("SELECT pg_sleep(4)"));
     const second = await acquireLock(database, "busy", { waitMs: 3_500, heartbeatMs: 200, takeOver: true });
@@ -97,7 +99,7 @@ describe("acquireLock", () => {
 });
 
 describe("two writers", () => {
-  it("never both commit, even if the first was frozen while it lost the lock", async () => {
+  it("lets one of two writers commit, even if the first was frozen while it lost the lock", async () => {
     const child = locks.startHolder();
     expect(await child.next()).toEqual({ state: "held" });
     child.kill("SIGSTOP");
@@ -113,7 +115,7 @@ describe("two writers", () => {
     await lock.release();
   });
 
-  it("never overlap while connections are lost at random", async () => {
+  it("writers never overlap while connections are lost at random", async () => {
     await database.query(
       "DROP TABLE IF EXISTS counter; CREATE TABLE counter (n integer); INSERT INTO counter VALUES (0)",
     );

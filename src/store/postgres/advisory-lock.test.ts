@@ -27,7 +27,7 @@ async function mustAcquire(key: string, onLost?: (fault: Fault) => void): Promis
 }
 
 describe("acquireLock", () => {
-  it("has one holder at a time, and is free again once released", async () => {
+  it("gives a lock to one holder at a time, and to the next once released", async () => {
     const first = await mustAcquire("a");
     expect(first.isHeld).toBe(true);
     expect(await acquireLock(database, "a", { waitMs: 0 })).toBeNull();
@@ -39,7 +39,7 @@ describe("acquireLock", () => {
     await second.release();
   });
 
-  it("passes to a waiting process when the holder freezes", async () => {
+  it("passes the lock to a waiting process when the holder freezes", async () => {
     const child = locks.startHolder({ heartbeatMs: 100 });
     expect(await child.next()).toEqual({ state: "held" });
     child.kill("SIGSTOP");
@@ -54,7 +54,7 @@ describe("acquireLock", () => {
     await lock?.release();
   });
 
-  it("is taken over from a holder that no longer renews its record, and only then", async () => {
+  it("takes the lock over from a holder that no longer renews its record, and only then", async () => {
     const lost: Fault[] = [];
     const takenFrom: number[] = [];
     const options = { takeOver: true, onTakeOver: (pid: number) => takenFrom.push(pid) };
@@ -73,7 +73,7 @@ describe("acquireLock", () => {
     await second?.release();
   });
 
-  it("has its record renewed while a transaction runs", async () => {
+  it("renews the record of the lock while a transaction runs", async () => {
     const readAliveUntil = async () => {
       const { rows } = await database.query<{ at: string }>(
         "SELECT extract(epoch FROM alive_until)::text AS at FROM lock_holders WHERE key = 'busy'",
@@ -187,7 +187,7 @@ describe("Lock.commit", () => {
 });
 
 describe("two writers", () => {
-  it("never both commit, even if the first believes it still holds the lock", async () => {
+  it("rejects the commit of a writer that wrongly believes it holds the lock", async () => {
     const first = await mustAcquire("fenced");
     let second: Lock | null = null;
     const stale = first.transaction(async (session) => {

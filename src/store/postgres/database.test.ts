@@ -49,13 +49,13 @@ describe("schemas", () => {
     ['a"b', /lower-case letters/],
     ["pg_own", /not with pg_/],
     ["sextant_rebuild", /must not end in _rebuild/],
-  ])("may not be called %s", async (schema, message) => {
+  ])("rejects %s as the name of a schema", async (schema, message) => {
     await expect(open({ schema })).rejects.toMatchObject({ code: "CONFIG_INVALID", message });
   });
 });
 
 describe("statements", () => {
-  it("return exact values, and parse JSON and booleans", async () => {
+  it("returns exact values, and parses JSON and booleans", async () => {
     const { rows } = await database.query(`SELECT
       115792089237316195423570985008687907853269984665640564039457584007913129639935::numeric AS word,
       9007199254740993::int8 AS big, ARRAY[0.1, 12345678901234567890.5]::numeric[] AS numbers, true AS flag,
@@ -74,7 +74,7 @@ describe("statements", () => {
     });
   });
 
-  it("accept every type of value, prepared by name", async () => {
+  it("accepts every type of value in a prepared statement", async () => {
     const statement = {
       name: "kinds",
       text: "SELECT $1::numeric AS word, $2::text[] AS texts, $3::bytea AS bytes, $4::bool AS flag, $5::text AS nothing",
@@ -93,7 +93,7 @@ describe("statements", () => {
     }
   });
 
-  it("run in our schema and in UTC on every connection", async () => {
+  it("runs statements in our schema and in UTC on every connection", async () => {
     const results = await Promise.all(
       Array.from({ length: 4 }, () =>
         database.query("SELECT current_schema() AS s, current_setting('TimeZone') AS z, pg_sleep(0.02)"),
@@ -103,7 +103,7 @@ describe("statements", () => {
     expect(database.pool).toMatchObject({ total: 4, idle: 4, waiting: 0 });
   });
 
-  it("are planned for short reads, whatever the defaults of the server", async () => {
+  it("plans statements for short reads, whatever the defaults of the server", async () => {
     const stock = await createTestDatabase();
     const admin = await openDatabase({ connection: stock.connection, log, ...SETTINGS });
     // Defaults of a stock PostgreSQL, which the embedded server of the tests does not have.
@@ -131,7 +131,7 @@ describe("statements", () => {
     }
   });
 
-  it("pass on the server's error about data, and keep the connection", async () => {
+  it("passes on the server's error about data, and keeps the connection", async () => {
     await createTable("unique_rows");
     await database.query("INSERT INTO unique_rows VALUES (1)");
     const before = database.pool.total;
@@ -141,7 +141,7 @@ describe("statements", () => {
     expect(database.pool.total).toBe(before);
   });
 
-  it("time out", async () => {
+  it("ends a statement at its time limit, which a transaction can raise", async () => {
     const hasty = await open({ statementTimeoutMs: 50 });
     await expect(hasty.query("SELECT pg_sleep(5)")).rejects.toMatchObject({ code: "TIMED_OUT" });
     const longer = hasty.transaction((session) => session.query("SELECT pg_sleep(0.1)"), {
@@ -154,7 +154,7 @@ describe("statements", () => {
 });
 
 describe("transactions", () => {
-  it("commit all or nothing", async () => {
+  it("commits all of a transaction or nothing", async () => {
     await createTable("all_or_nothing");
     const insert = (n: number) => ({ text: "INSERT INTO all_or_nothing VALUES ($1)", values: [n] });
     await database.transaction((session) => session.query(insert(1)));
@@ -171,7 +171,7 @@ describe("transactions", () => {
     expect(await readValue(database, "SELECT string_agg(n::text, ',') FROM all_or_nothing")).toBe("1");
   });
 
-  it("fail when an error inside was swallowed", async () => {
+  it("fails a transaction in which an error was swallowed", async () => {
     await createTable("hidden");
     const hiding = database.transaction(async (session) => {
       await session.query("INSERT INTO hidden VALUES (1)");
@@ -181,7 +181,7 @@ describe("transactions", () => {
     expect(await readValue(database, "SELECT count(*)::int FROM hidden")).toBe(0);
   });
 
-  it("run concurrent statements in order, and reject statements after the end", async () => {
+  it("runs concurrent statements of a transaction, and rejects any after its end", async () => {
     await createTable("in_order");
     let escaped: Session | undefined;
     await database.transaction(async (session) => {
@@ -194,7 +194,7 @@ describe("transactions", () => {
     await expect(escaped?.query("SELECT 1")).rejects.toThrow("has ended");
   });
 
-  it("can be read only, and can read one snapshot", async () => {
+  it("runs a transaction read only, and on one snapshot, on request", async () => {
     await createTable("moments");
     const write = database.transaction((session) => session.query("INSERT INTO moments VALUES (1)"), {
       access: "read only",
@@ -211,7 +211,7 @@ describe("transactions", () => {
     expect(counts).toEqual([0, 0]);
   });
 
-  it("that lose a conflict are retryable", async () => {
+  it("reports a transaction that lost a conflict as retryable", async () => {
     await createTable("contested");
     await database.query("INSERT INTO contested VALUES (1, 'a')");
     const loser = database.transaction(
@@ -230,7 +230,7 @@ describe("transactions", () => {
 describe("a lost connection", () => {
   const TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1";
 
-  it("rolls back its transaction, and the pool recovers", async () => {
+  it("rolls back the transaction of a lost connection, and the pool recovers", async () => {
     await createTable("lost");
     const lost = database.transaction(async (session) => {
       await session.query("INSERT INTO lost VALUES (1)");
@@ -244,7 +244,7 @@ describe("a lost connection", () => {
     expect(await readValue(database, "SELECT count(*)::int FROM lost")).toBe(0);
   });
 
-  it("fails only the statement that runs on it", async () => {
+  it("fails only the statement that runs on a lost connection", async () => {
     const slow = database.query("SELECT pg_sleep(10) /* to be terminated */");
     const outcome = expect(slow).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
     const sql = `SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity
@@ -254,7 +254,7 @@ describe("a lost connection", () => {
     expect(await readValue(database, "SELECT 1")).toBe(1);
   });
 
-  it("is replaced silently while it is idle in the pool", async () => {
+  it("replaces a lost idle connection silently", async () => {
     const other = await open({ poolMax: 1 });
     const pid = Number(await readValue(other, "SELECT pg_backend_pid()"));
     await database.query({ text: TERMINATE, values: [pid] });
@@ -263,7 +263,7 @@ describe("a lost connection", () => {
     await other.close();
   });
 
-  it("is not assumed after a network error of the work itself", async () => {
+  it("keeps the connection after a network error of the work itself", async () => {
     const before = database.pool.total;
     const upstream = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const failed = database.transaction(async (session) => {

@@ -74,13 +74,13 @@ async function recordReleased(database: Database): Promise<void> {
 }
 
 describe("migrations", () => {
-  it("accept a database that the previous version migrated", async () => {
+  it("accepts a database that the previous version migrated", async () => {
     const database = await openSchema("previous");
     await recordReleased(database);
     expect(await migrate(database, migrations.slice(0, RELEASED.length), log)).toBe(0);
   });
 
-  it("record the checksums that the previous version accepts", async () => {
+  it("records the checksums that the previous version accepts", async () => {
     const database = await openSchema("fresh");
     await migrate(database, migrations, log);
     const { rows } = await database.query<{ name: string; checksum: string }>(
@@ -89,7 +89,7 @@ describe("migrations", () => {
     expect(rows.slice(0, RELEASED.length).map(({ name, checksum }) => [name, checksum])).toEqual(RELEASED);
   });
 
-  it.each(migrations)("detect an edited statement in migration $version ($name)", async (migration) => {
+  it.each(migrations)("detects an edited statement in migration $version ($name)", async (migration) => {
     const edited = { ...migration, sql: migration.sql.replace(/;\s*$/, " ;\n") };
     expect(edited.sql).not.toBe(migration.sql);
     expect(checksumOf(edited)).not.toBe(checksumOf(migration));
@@ -102,7 +102,7 @@ describe("migrations", () => {
     });
   });
 
-  it("detect a statement that was turned into a comment", () => {
+  it("detects a statement that was turned into a comment", () => {
     for (const migration of migrations) {
       const edited = { ...migration, sql: migration.sql.replace(/^( *)(create|alter|drop)/m, "$1-- $2") };
       expect(edited.sql).not.toBe(migration.sql);

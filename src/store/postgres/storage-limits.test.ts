@@ -88,7 +88,7 @@ const EXAMPLES: [Write[]][] = [
 ];
 
 describe("stored bytes", () => {
-  it("are counted exactly and never exceed a limit when two processes write at once", async () => {
+  it("counts stored bytes exactly, and never exceeds a limit, over two processes", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(writes, async (all) => {
@@ -115,7 +115,7 @@ describe("stored bytes", () => {
     expect(seen).toEqual(new Set(["stored", "failed", "RATE_LIMITED", "STORAGE_FULL"]));
   });
 
-  it("count until they are deleted, also manually", async () => {
+  it("counts stored bytes until they are deleted, also manually", async () => {
     const before = await number("select bytes as value from stored_total");
     expect(await write({ client: "a", bytes: 3_000, process: 0, fails: false })).toBe("stored");
     await index.database.query("update documents set stored_bytes = 2000");
@@ -132,7 +132,7 @@ describe("stored bytes", () => {
     expect(await number("select bytes as value from stored_total")).toBe(before);
   });
 
-  it("count in a session with another search path, such as a restore", async () => {
+  it("counts stored bytes under another search path, such as a restore", async () => {
     const client = await index.database.connect("restore");
     try {
       const { schema } = index.database;
@@ -149,7 +149,7 @@ describe("stored bytes", () => {
     }
   });
 
-  it("count separately per day", async () => {
+  it("counts the bytes of a client separately per day", async () => {
     const large = { client: "a", bytes: 5_000, process: 0, fails: false };
     expect([await write(large), await write({ ...large, bytes: 1 })]).toEqual(["stored", "RATE_LIMITED"]);
     await index.database.query("update client_writes set day = day - 1; delete from documents");

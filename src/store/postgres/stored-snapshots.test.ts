@@ -41,7 +41,7 @@ async function sell(wallet: Hex, id: string, bytes: Uint8Array = new Uint8Array(
 }
 
 describe("stored snapshots", () => {
-  it("return their bytes to the wallet that they are of, and to no other", async () => {
+  it("returns a snapshot to the wallet that it is of, and to no other", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     await sell(WALLET, idOf(1), bytes);
     await sell(WALLET, idOf(1), bytes);
@@ -51,7 +51,7 @@ describe("stored snapshots", () => {
     expect(await table.get(WALLET, idOf(2))).toBeNull();
   });
 
-  it("are the newest of a wallet, so that it cannot fill the table", async () => {
+  it("keeps the newest hundred snapshots of a wallet", async () => {
     for (let number = 1; number <= 103; number += 1) await sell(OTHER, idOf(number));
     expect(await count()).toBe(101);
     expect(await table.get(OTHER, idOf(3))).toBeNull();
@@ -59,7 +59,7 @@ describe("stored snapshots", () => {
     expect(await table.get(WALLET, idOf(1))).not.toBeNull();
   });
 
-  it("end after 90 days, at once for readers and with the next write for the table", async () => {
+  it("hides snapshots after 90 days, and deletes them with later writes", async () => {
     await database.query("update stored_snapshots set stored_at = now() - interval '90 days 1 minute'");
     expect(await table.get(WALLET, idOf(1))).toBeNull();
     await sell(WALLET, idOf(9));
@@ -69,7 +69,7 @@ describe("stored snapshots", () => {
     expect(await table.get(WALLET, idOf(9))).not.toBeNull();
   });
 
-  it("are not read before they are paid for, and then push out no other that was", async () => {
+  it("returns no unpaid snapshot, and keeps paid ones when unpaid ones are dropped", async () => {
     for (let number = 20; number < 32; number += 1) await table.put(WALLET, idOf(number), new Uint8Array(1));
     expect(await table.get(WALLET, idOf(31))).toBeNull();
     // The sold one, and of the others the newest ten.
@@ -84,7 +84,7 @@ describe("stored snapshots", () => {
     expect(await table.get(WALLET, idOf(31))).not.toBeNull();
   });
 
-  it("leave after a day when they are not paid for", async () => {
+  it("deletes snapshots that are not paid for after a day", async () => {
     await database.query("update stored_snapshots set stored_at = now() - interval '25 hours'");
     await table.put(OTHER, idOf(40), new Uint8Array(1));
     expect(await count()).toBe(3);

@@ -268,7 +268,7 @@ it("takes a replica that lags out of the rotation, and uses it again once it has
   expect(replica.reads).toBe(1);
 });
 
-it("answers from the primary when a replica dies, and uses the replica again when it is back", async () => {
+it("reads the primary when a replica dies, and uses the replica again when it is back", async () => {
   const { primary, replica, read, expectRotation, onRetry } = await openPair();
   replica.isDown = true;
   for (let count = 0; count < 5; count += 1) expect(await read()).toBe(7);
