@@ -41,7 +41,7 @@ export function selectFiles(
 }
 
 /** Files that differ from `commit`, committed or not; null if the history lacks it. */
-export function listChangedFiles(commit: string): readonly string[] | null {
+function listChangedFiles(commit: string): readonly string[] | null {
   try {
     const committed = git("diff", "--name-only", "--no-renames", commit);
     const added = git("ls-files", "--others", "--exclude-standard");

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const TICKS_PER_SECOND = 100;
 
 /** Seconds of the children that have ended and of their own children; null on systems without /proc. */
-export function readChildSeconds(): number | null {
+function readChildSeconds(): number | null {
   if (process.platform !== "linux") return null;
   const stat = readFileSync("/proc/self/stat", "utf8");
   // The program's name stands in parentheses and may contain spaces: count the fields after it.

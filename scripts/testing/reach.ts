@@ -20,7 +20,7 @@ const EVERY_RUN = [
   "tests/support/index/shared-history-setup.ts",
 ];
 
-export type Reach = {
+type Reach = {
   /** Every file that the test can reach, itself included. */
   of(test: string, options: { readonly pages: boolean }): ReadonlySet<string>;
 };

@@ -6,15 +6,7 @@ import { join } from "node:path";
 import type { RunSummary } from "./run-report.ts";
 
 /** A project of vitest.config.ts. */
-export type TestProject =
-  | "main"
-  | "integration"
-  | "deep"
-  | "chaos"
-  | "protocols"
-  | "browser"
-  | "broker"
-  | "upgrade";
+type TestProject = "main" | "integration" | "deep" | "chaos" | "protocols" | "browser" | "broker" | "upgrade";
 
 type VitestRun = {
   readonly projects: readonly TestProject[];
@@ -67,8 +59,9 @@ async function runOnce({ projects, args = [], environment = {} }: VitestRun): Pr
 function readReport(file: string, code: number | null): RunSummary {
   if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0, failedFiles: null, files: [] };
   const report = JSON.parse(readFileSync(file, "utf8")) as RunSummary;
-  // Vitest may fail for a reason that is no test's: global setup, or no test at all.
-  return { ...report, failed: Math.max(report.failed, code === 0 ? 0 : 1) };
+  // Vitest may fail for a reason outside the tests, such as the global setup; and a run without a test proves nothing.
+  const hasRun = code === 0 && report.passed + report.failed > 0;
+  return { ...report, failed: Math.max(report.failed, hasRun ? 0 : 1) };
 }
 
 /** The outcome of several runs, as if they were one. */

@@ -1,6 +1,6 @@
 // The test suites: which files belong to each, what each may cost, and why it is a suite of its own.
 
-export type Suite = {
+type Suite = {
   /** Processor seconds that a whole run may take on the machine that the budgets were measured on. */
   readonly budgetSeconds: number;
   /** Why it is there, and why it is not part of main. */

@@ -1,5 +1,5 @@
-// Every page of the table over a simulated history whose names, links and texts are hostile: it responds, is well-formed and
-// safe, and its links lead somewhere.
+// Every page of the table over a simulated history whose names, links and texts are hostile.
+// A page responds, is well-formed and safe, and its links lead somewhere.
 
 import { request } from "node:http";
 import { gunzipSync } from "node:zlib";

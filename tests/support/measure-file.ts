@@ -9,7 +9,7 @@ declare module "vitest" {
   }
 }
 
-export type FileCost = {
+type FileCost = {
   readonly processorSeconds: number;
   /** Seconds until its chains and databases were there; the databases' processor time is spent in their server. */
   readonly startUpSeconds: number;

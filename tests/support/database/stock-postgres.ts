@@ -24,10 +24,6 @@ export type StockPostgres = {
   stop(): Promise<void>;
 };
 
-/** Printed if it is missing. */
-export const WITHOUT_STOCK_POSTGRES =
-  "The tests against a stock PostgreSQL were skipped: none is installed. Install one (Debian: apt-get install postgresql) to run them.\n";
-
 // Debian installs its versions side by side, outside of PATH.
 const DEBIAN = "/usr/lib/postgresql";
 const TOOL_MS_MAX = 60_000;

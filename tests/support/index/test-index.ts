@@ -118,19 +118,7 @@ export async function startTestIndex(options: {
     database,
     place,
     status,
-    async waitUntilIndexed(head) {
-      const until = Date.now() + REACH_MS_MAX;
-      for (;;) {
-        if (failure) throw failure;
-        const position = await readCheckpoint(database);
-        if (position?.block.number === head.number && position.block.hash === head.hash) return;
-        if (Date.now() > until) {
-          const where = `at ${position?.block.number} instead of ${head.number}`;
-          throw new Error(`the index is ${where}: ${JSON.stringify(status.report())}`);
-        }
-        await systemClock.sleep(LOOK_MS);
-      }
-    },
+    waitUntilIndexed: (head) => waitForHead(database, status, head, () => failure),
     async digest(finalized) {
       return digestTables(database, tables, finalized ?? (await readCheckpoint(database))?.finalized ?? 0);
     },
@@ -146,6 +134,26 @@ export async function startTestIndex(options: {
       await drop();
     },
   };
+}
+
+async function waitForHead(
+  database: Database,
+  status: IndexerStatus,
+  head: { readonly number: number; readonly hash: string },
+  readFailure: () => unknown,
+): Promise<void> {
+  const until = Date.now() + REACH_MS_MAX;
+  for (;;) {
+    const failure = readFailure();
+    if (failure) throw failure;
+    const position = await readCheckpoint(database);
+    if (position?.block.number === head.number && position.block.hash === head.hash) return;
+    if (Date.now() > until) {
+      const where = `at ${position?.block.number} instead of ${head.number}`;
+      throw new Error(`the index is ${where}: ${JSON.stringify(status.report())}`);
+    }
+    await systemClock.sleep(LOOK_MS);
+  }
 }
 
 /** Rebuilds the rows from the stored logs, once the indexer has released its lock; returns the number of logs. */
