@@ -40,7 +40,7 @@ describe("an account", () => {
     session_keys: ["session_keys", "account"],
   };
 
-  it("has its state and the number of its records, now and then", async () => {
+  it("shows an account's state and the number of its records, now and then", async () => {
     const seen = { frozen: false, guarded: false, listed: false, counted: new Set<string>() };
     const accounts = await stage.rows(
       `(select distinct account from policies) union (select distinct owner from agents)
@@ -83,7 +83,7 @@ describe("an account", () => {
     });
   });
 
-  it("that the index does not know has nothing, and none of it is an error", async () => {
+  it("shows an unknown account without records, and not as an error", async () => {
     expect(await stage.body(`/accounts/${UNKNOWN_ADDRESS}`)).toEqual({
       account: UNKNOWN_ADDRESS,
       frozen: false,
@@ -100,7 +100,7 @@ describe("an account", () => {
     }
   });
 
-  it("counts up to a thousand, and says null beyond", async () => {
+  it("counts the records of an account up to a thousand, and says null beyond", async () => {
     const insert = (table: string, columns: string, values: string, count: number) =>
       stage.database.query(
         `insert into ${table} (account, ${columns}, block_number, tx_hash, log_index, valid_from)
@@ -121,14 +121,17 @@ describe("an account", () => {
       await stage.database.query(`delete from ${table} where account like '0x${"cd".repeat(19)}%'`);
   });
 
-  it.each(["", "/windows", "/session-keys"])("%s is rejected for what is no address", async (rest) => {
-    for (const address of ["0x12", "me", `0x${"ab".repeat(32)}`])
-      expect((await stage.get(`/accounts/${address}${rest}`)).status).toBe(400);
-  });
+  it.each(["", "/windows", "/session-keys"])(
+    "rejects what is not an address: /accounts/…%s",
+    async (rest) => {
+      for (const address of ["0x12", "me", `0x${"ab".repeat(32)}`])
+        expect((await stage.get(`/accounts/${address}${rest}`)).status).toBe(400);
+    },
+  );
 });
 
 describe("spending windows", () => {
-  it("follow from the last spends and the time of the block", async () => {
+  it("computes spending windows from the last spends and the block's time", async () => {
     const seen = new Set<string>();
     const accounts = await stage.rows(
       "select distinct account from policies where policy_type in ('SPEND_LIMIT', 'PAYMENT_POLICY')",
@@ -182,7 +185,7 @@ describe("spending windows", () => {
     };
   }
 
-  it("are what preflight counts with", async () => {
+  it("shows the spending windows that preflight counts with", async () => {
     let compared = 0;
     for (const { block = "" } of await someBlocks()) {
       for (const { account = "", token = "" } of await stage.rows(
@@ -211,7 +214,7 @@ describe("spending windows", () => {
 });
 
 describe("session keys", () => {
-  it("have their state at the time of the block, the second of their end included", async () => {
+  it("shows session keys as of the block's time, the second of their end included", async () => {
     const seen = new Set<unknown>();
     const accounts = await stage.rows("select distinct account from session_keys limit 20");
     const { start_block = "" } = await stage.first("select start_block from deployment");

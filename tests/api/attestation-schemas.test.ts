@@ -22,7 +22,7 @@ describe("attestation schemas", () => {
       version: stage.nextVersion(),
     });
 
-  it("include the built-in ones", async () => {
+  it("lists the built-in schemas", async () => {
     const { body } = await stage.get("/attestations/schemas?limit=4");
     const built = ["1", "2", "3", "4"].map((digit) => `0x${digit.repeat(64)}`);
     const all = await Promise.all(built.map((each) => stage.get(`/attestations/schemas/${each}`)));
@@ -44,7 +44,7 @@ describe("attestation schemas", () => {
     ]);
   });
 
-  it("are published under the hash of their canonical text", async () => {
+  it("publishes a schema under the hash of its canonical text", async () => {
     const { status, body } = await publish(INTENT_OWNER, {
       name: "mine",
       json_schema,
@@ -57,14 +57,14 @@ describe("attestation schemas", () => {
     expect(keccak256(stringToBytes(toCanonicalJson(shown.body.json_schema)))).toBe(hash);
   });
 
-  it("are replaced by their publisher only", async () => {
+  it("lets only the publisher replace a schema", async () => {
     expect((await publish(UNRELATED_ACCOUNT, { name: "stolen", json_schema })).status).toBe(409);
     const renamed = await publish(INTENT_OWNER, { name: "still mine", schema_hash: hash, description: "x" });
     expect(renamed.body).toMatchObject({ name: "still mine", json_schema: {}, description: "x" });
     expect((await stage.get(`/attestations/schemas/${hash}`)).body).toEqual(renamed.body);
   });
 
-  it("cannot take the hash or name of a built-in schema, in any mode", async () => {
+  it("rejects the hash or name of a built-in schema, in any mode", async () => {
     const builtIn = `0x${"1".repeat(64)}`;
     expect((await publish(INTENT_OWNER, { name: "x", schema_hash: builtIn }, builtIn as Hex)).status).toBe(
       409,
@@ -73,7 +73,7 @@ describe("attestation schemas", () => {
     expect((await stage.open.request("POST", "/attestations/schemas", named)).status).toBe(409);
   });
 
-  it("are paginated by hash", async () => {
+  it("paginates schemas by hash", async () => {
     const first = await stage.get("/attestations/schemas?limit=3");
     const { next_cursor, ...pagination } = first.body.pagination;
     expect(pagination).toEqual({ limit: 3, offset: 0, count: 3 });
@@ -98,16 +98,16 @@ describe("attestation schemas", () => {
     ["a schema with digits no double keeps", '{"name":"x","json_schema":{"maximum":9007199254740993}}'],
     ["a malformed hash", { name: "x", schema_hash: "0x12" }],
     ["a name with NUL", { name: "a\0b", json_schema: {} }],
-  ])("are rejected with %s", async (_name, body) => {
+  ])("rejects a schema with %s", async (_name, body) => {
     expect((await stage.open.request("POST", "/attestations/schemas", body)).status).toBe(400);
   });
 
-  it("are rejected above 64 KiB", async () => {
+  it("rejects a schema above 64 KiB", async () => {
     const body = { name: "x", json_schema: { description: "x".repeat(65_536) } };
     expect((await stage.open.request("POST", "/attestations/schemas", body)).status).toBe(413);
   });
 
-  it("respond 404 for an unknown hash", async () => {
+  it("responds 404 for an unknown schema", async () => {
     expect((await stage.get(`/attestations/schemas/0x${"99".repeat(32)}`)).status).toBe(404);
     expect((await stage.get("/attestations/schemas/99")).status).toBe(400);
   });

@@ -70,18 +70,21 @@ async function statementsFor(queries: readonly string[], address: string): Promi
 }
 
 describe("a cached response", () => {
-  it("exists for every list", () => {
+  it("caches the response of every list", () => {
     expect(lists.length).toBeGreaterThan(10);
   });
 
-  it.each(lists)("of %s is shared by requests that differ in unknown keys", async (_path, address) => {
-    await statementsFor([""], address);
-    const junk = ["x=1", "x=2", "Limit=3", "limit[]=4", "y", "_=1700000000"];
-    expect(await statementsFor(junk, address)).toBe(0);
-  });
+  it.each(lists)(
+    "shares the response of %s among requests that differ in unknown keys",
+    async (_path, address) => {
+      await statementsFor([""], address);
+      const junk = ["x=1", "x=2", "Limit=3", "limit[]=4", "y", "_=1700000000"];
+      expect(await statementsFor(junk, address)).toBe(0);
+    },
+  );
 
   it.each(["/attestations/schemas?", `/attestations/schemas/0x${"1".repeat(64)}?`])(
-    "of %s is shared whatever block and include say, which it does not have",
+    "shares the response of %s whatever its unsupported keys block and include say",
     async (address) => {
       await statementsFor([""], address);
       const unknown = ["block=1", "block=2", "block=99999", "block=x", "include=provenance", "include=x"];
@@ -89,14 +92,17 @@ describe("a cached response", () => {
     },
   );
 
-  it.each(lists)("of %s is shared by requests that wait for different blocks", async (_path, address) => {
-    await statementsFor([""], address);
-    expect(
-      await statementsFor(["min_block=0", "min_block=6", "min_block=7", "x=1&min_block=3"], address),
-    ).toBe(0);
-  });
+  it.each(lists)(
+    "shares the response of %s among requests that wait for different blocks",
+    async (_path, address) => {
+      await statementsFor([""], address);
+      expect(
+        await statementsFor(["min_block=0", "min_block=6", "min_block=7", "x=1&min_block=3"], address),
+      ).toBe(0);
+    },
+  );
 
-  it("is separate per block for versioned lists", async () => {
+  it("caches versioned lists separately per block", async () => {
     expect(await statementsFor(["block=1", "block=2", "block=1"], "/intents?")).toBe(2);
   });
 });

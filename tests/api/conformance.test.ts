@@ -54,7 +54,7 @@ function expectRecord(name: string, schema: JsonSchema, additions: readonly stri
 }
 
 describe("endpoints", () => {
-  it("are parsed from the specification", () => {
+  it("parses endpoints, records and errors from the specification", () => {
     expect(specification.endpoints.length).toBe(40);
     expect(Object.keys(specification.records)).toEqual([
       "Agent",
@@ -66,15 +66,18 @@ describe("endpoints", () => {
     expect(specification.errors.length).toBe(8);
   });
 
-  it.each(specification.endpoints)("$method $path is described", ({ method, path, query, body, created }) => {
-    const { parameters, requestBody, responses } = schemas.operation(method, path);
-    const described = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
-    expect(described).toEqual(expect.arrayContaining(query.map((name) => `query ${name}`)));
-    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(described).toContain(`path ${name}`);
-    const schema = requestBody?.content["application/json"]?.schema;
-    expect(Object.keys(schemas.fieldsOf(schema ?? {}))).toEqual(expect.arrayContaining([...body]));
-    expect(Object.keys(responses)).toContain(created ? "201" : responses[200] ? "200" : "201");
-  });
+  it.each(specification.endpoints)(
+    "describes $method $path as specified",
+    ({ method, path, query, body, created }) => {
+      const { parameters, requestBody, responses } = schemas.operation(method, path);
+      const described = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+      expect(described).toEqual(expect.arrayContaining(query.map((name) => `query ${name}`)));
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(described).toContain(`path ${name}`);
+      const schema = requestBody?.content["application/json"]?.schema;
+      expect(Object.keys(schemas.fieldsOf(schema ?? {}))).toEqual(expect.arrayContaining([...body]));
+      expect(Object.keys(responses)).toContain(created ? "201" : responses[200] ? "200" : "201");
+    },
+  );
 
   it.each(specification.endpoints.filter(({ responseKeys }) => responseKeys.length > 0))(
     "$method $path returns the keys of the specification",
@@ -83,12 +86,12 @@ describe("endpoints", () => {
     },
   );
 
-  it("declare their required parameters", () => {
+  it("declares the owner of /agents as required", () => {
     const required = schemas.operation("GET", "/agents").parameters.filter((each) => each.required);
     expect(required.map(({ name }) => name)).toEqual(["owner"]);
   });
 
-  it("are exactly those of the OpenAPI document, except the files of every site and the pages for people", () => {
+  it("describes every endpoint, except site files and pages for people", () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
     );
@@ -102,17 +105,17 @@ describe("endpoints", () => {
 });
 
 describe("records", () => {
-  it("Agent", () => {
+  it("describes Agent as specified", () => {
     expectRecord("Agent", schemas.responseSchema("GET", "/agents/{agentId}"));
     expectRecord("Agent", itemSchema("/agents", "agents"));
   });
 
-  it("Intent, with its metadata where there is one intent (D68)", () => {
+  it("describes Intent as specified, with its metadata when read alone (D68)", () => {
     expectRecord("Intent", schemas.responseSchema("GET", "/intents/{id}"), ["metadata"]);
     expectRecord("Intent", itemSchema("/intents", "intents"));
   });
 
-  it("Fill", () => {
+  it("describes the fill of an intent as specified", () => {
     const specified = specification.named("Intent", "Fill object: ");
     const [fill] = (schemas.fieldsOf(schemas.responseSchema("GET", "/intents/{id}")).fill?.anyOf ??
       []) as JsonSchema[];
@@ -122,7 +125,7 @@ describe("records", () => {
     for (const key of specified) expect(schemas.typesOf(fields[key])).toEqual(["string"]);
   });
 
-  it("Intent metadata", () => {
+  it("describes Intent metadata as specified", () => {
     const specified = specification.named("Intent metadata (offchain)", "All optional strings: ");
     const put = schemas.operation("PUT", "/intents/{id}/metadata").requestBody?.content["application/json"]
       ?.schema;
@@ -133,7 +136,7 @@ describe("records", () => {
     expect(schemas.followed(put).required ?? []).toEqual([]);
   });
 
-  it("Bid, when it is created", () => {
+  it("describes the creation of a bid as specified", () => {
     const specified = specification.named("Bid (mirrors onchain bid events)", "Create fields: ");
     const body = schemas.operation("POST", "/intents/{id}/bids").requestBody?.content["application/json"]
       ?.schema;
@@ -143,7 +146,7 @@ describe("records", () => {
   it.each([
     ["Policy (element of account policies)", "SPEND_LIMIT", ["token", "max_per_day"]],
     ["Policy (element of account policies)", "TARGET_ALLOWLIST", ["target", "allowed"]],
-  ])("%s: %s", (heading, type, between) => {
+  ])("describes as specified: %s, %s", (heading, type, between) => {
     expect(specification.section(heading)).toContain(`| ${type} | policy_type, ${between[0]} `);
     const policies = (itemSchema("/accounts/{address}/policies", "policies").oneOf ??
       itemSchema("/accounts/{address}/policies", "policies").anyOf) as JsonSchema[];
@@ -157,15 +160,15 @@ describe("records", () => {
     ]);
   });
 
-  it("Preflight result", () => {
+  it("describes Preflight result as specified", () => {
     expectRecord("Preflight result", schemas.responseSchema("POST", "/preflight"));
   });
 
-  it("Quote", () => {
+  it("describes Quote as specified", () => {
     expectRecord("Quote", schemas.responseSchema("GET", "/quotes/{quoteHash}"));
   });
 
-  it("Commerce analytics", () => {
+  it("describes Commerce analytics as specified", () => {
     const heading = "Commerce analytics (GET /analytics/commerce)";
     const fields = schemas.fieldsOf(schemas.responseSchema("GET", "/analytics/commerce"));
     const summary = specification.named(heading, "all values strings: ");
@@ -177,7 +180,7 @@ describe("records", () => {
     for (const array of arrays) expect(schemas.typesOf(fields[array])).toEqual(["array"]);
   });
 
-  it("Transaction explanation", () => {
+  it("describes Transaction explanation as specified", () => {
     expectRecord("Transaction explanation", schemas.responseSchema("GET", "/tx/{hash}/explain"));
     const [event] = [
       schemas.fieldsOf(schemas.responseSchema("GET", "/tx/{hash}/explain")).events?.items as JsonSchema,
@@ -197,7 +200,7 @@ describe("records", () => {
     ["Catalog", "/catalogs"],
     ["Quote request", "/quote-requests"],
     ["Quote response", "/quote-responses"],
-  ])("%s as it is published", (name, path) => {
+  ])("describes a published %s as specified", (name, path) => {
     const row = new RegExp(`^\\| ${name} \\| \\w+ \\| (.*) \\|$`, "m").exec(
       specification.section("Hosted documents"),
     );
@@ -212,7 +215,7 @@ describe("records", () => {
     ]);
   });
 
-  it("lists carry a pagination of integers", () => {
+  it("describes the pagination of every list as integers", () => {
     const lists = Object.entries(document.paths).flatMap(([path, { get }]) =>
       get?.parameters.some(({ name }) => name === "offset") ? [path] : [],
     );
@@ -270,25 +273,28 @@ const CONDITIONS: Readonly<Record<string, (path: string) => Try[]>> = {
 };
 
 describe("errors", () => {
-  it.each(specification.errors)("$status when $condition", async ({ status, endpoints, condition }) => {
-    const requests = CONDITIONS[condition];
-    if (!requests) throw new Error(`nothing tries "${condition}"`);
-    // The status of a rejected document is our own decision (D77).
-    const expected = status === "rejected" ? 409 : Number(status);
-    for (const path of endpoints) {
-      const tries = requests(path.replace(/^GET /, ""));
-      expect(tries.length).toBeGreaterThan(0);
-      for (const { target, ...request } of tries) {
-        const response = await stage.client.call(target, request);
-        expect([target, response.status]).toEqual([target, expected]);
-        expect(Object.keys(response.body as object)).toEqual(["error"]);
+  it.each(specification.errors)(
+    "responds as specified: $status when $condition",
+    async ({ status, endpoints, condition }) => {
+      const requests = CONDITIONS[condition];
+      if (!requests) throw new Error(`nothing tries "${condition}"`);
+      // The status of a rejected document is our own decision (D77).
+      const expected = status === "rejected" ? 409 : Number(status);
+      for (const path of endpoints) {
+        const tries = requests(path.replace(/^GET /, ""));
+        expect(tries.length).toBeGreaterThan(0);
+        for (const { target, ...request } of tries) {
+          const response = await stage.client.call(target, request);
+          expect([target, response.status]).toEqual([target, expected]);
+          expect(Object.keys(response.body as object)).toEqual(["error"]);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe("limits", () => {
-  it("are those of the table", async () => {
+  it("applies the specified limits to limit and offset", async () => {
     expect(specification.section("8. Limits")).toContain("| limit | 50 | 100 |");
     expect(specification.section("8. Limits")).toContain("| offset | 0 |");
     const pagination = async (target: string) =>
@@ -300,7 +306,7 @@ describe("limits", () => {
 });
 
 describe("responses", () => {
-  it("of every route match the OpenAPI document", async () => {
+  it("responds on every route as the OpenAPI document says", async () => {
     const samples = await requestAllExamples((method, target, body) =>
       stage.client.call(target, { method, ...(body === undefined ? {} : { body }) }),
     );

@@ -47,7 +47,7 @@ function drip(first: string, more: string): Promise<string> {
 describe("slow requests", () => {
   const HEAD = "POST /preflight HTTP/1.1\r\nHost: a\r\n";
 
-  it("time out without delaying others", async () => {
+  it("times out slow requests without delaying others", async () => {
     const slow = [
       drip("", ""),
       drip(HEAD, "X-A: b\r\n"),
@@ -66,7 +66,7 @@ describe("slow requests", () => {
 });
 
 describe("unread responses", () => {
-  it("are not held for long", async () => {
+  it("drops responses that a client does not read", async () => {
     const { hostname, port } = new URL(api.url);
     const requestCount = 300;
     const head = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n";
@@ -88,7 +88,7 @@ describe("unread responses", () => {
 });
 
 describe("padded requests", () => {
-  it("are read in linear time", async () => {
+  it("reads padded headers in linear time", async () => {
     const pad = " ".repeat(15_000);
     const types = [
       `application/json${pad}x`,
@@ -107,7 +107,7 @@ describe("padded requests", () => {
 });
 
 describe("a schema with long names", () => {
-  it("is rejected before every path is built", async () => {
+  it("rejects a schema with long names before every path is built", async () => {
     const parts = Array.from({ length: 900 }, () => ({}));
     const json_schema = { properties: { ["k".repeat(180_000)]: { anyOf: parts } } };
     const startMs = performance.now();

@@ -91,7 +91,7 @@ describe("/docs", () => {
     expect(findTypeErrors(PAGE)).toBeNull();
   });
 
-  it("is light enough for a phone, compressed", () => {
+  it("serves a /docs page below 64 kB, compressed", () => {
     for (const document of Object.values(buildServiceDocuments())) {
       expect(gzipSync(renderDocsPage(document).html).length).toBeLessThan(64_000);
     }
@@ -137,7 +137,7 @@ it.each([
   ["/robots.txt", "text/plain; charset=utf-8"],
   ["/favicon.svg", "image/svg+xml; charset=utf-8"],
   ["/favicon.ico", "image/x-icon"],
-])("%s is there for clients that look for it", async (path, type) => {
+])("serves %s to clients that look for it", async (path, type) => {
   const response = await fetch(api.url + path);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
   expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(30);

@@ -11,7 +11,7 @@ afterAll(() => stage.close());
 const SUBJECT = `0x${"Bb".repeat(32)}`;
 
 describe("documents over HTTP", () => {
-  it("need no signature, are returned byte for byte, and are immutable", async () => {
+  it("stores documents without a signature, and returns them byte for byte as immutable", async () => {
     const catalog_json =
       '{ "price" : 115792089237316195423570985008687907853269984665640564039457584007913129639935 }';
     const { status, body } = await stage.signed.request(
@@ -30,7 +30,7 @@ describe("documents over HTTP", () => {
     expect((await fetch(body.uri, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("are rejected with the right status", async () => {
+  it("rejects invalid documents with the right status", async () => {
     const wrong = { catalog_json: "1", expected_hash: `0x${"00".repeat(32)}` };
     const outcomes = await Promise.all([
       stage.signed.request("POST", "/catalogs", wrong),

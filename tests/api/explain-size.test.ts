@@ -51,13 +51,13 @@ async function explained(hash: string, count: number) {
 }
 
 describe("an explanation", () => {
-  it("contains every event if all fit", async () => {
+  it("explains every event of a transaction if all fit", async () => {
     const { body } = await explained(repeatHashByte("01"), 100);
     expect(body.events).toHaveLength(100);
     expect(body.summary).toMatch(/^Transaction contained 100 event\(s\): /);
   });
 
-  it("omits the last events beyond its limit and says how many", async () => {
+  it("omits the last events of an explanation beyond its limit and says how many", async () => {
     const { size, body } = await explained(repeatHashByte("02"), LOGS);
     expect(size).toBeLessThanOrEqual(BYTES_MAX);
     expect(size).toBeGreaterThan(BYTES_MAX * 0.9);

@@ -95,7 +95,7 @@ const pairs = lists.flatMap(pairsOf);
 const input = { asOf: null, provenance: false };
 
 describe("a pair of filters", () => {
-  it.each(pairs)("is slow or visits few rows: %s", async (_title, read, values) => {
+  it.each(pairs)("declares a pair of filters slow, or visits few rows: %s", async (_title, read, values) => {
     const plan = read.plan({ ...input, values });
     if (plan.cost === "slow") return;
     const cost = await measureStatementCost(opened.database, plan.sql);
@@ -104,14 +104,14 @@ describe("a pair of filters", () => {
     expect(cost.pages).toBeLessThan(PAGES_MAX);
   });
 
-  it("is quick if one index begins with both columns", () => {
+  it("declares only a pair quick with which one index begins", () => {
     const quick = pairs.filter(([, read, values]) => read.plan({ ...input, values }).cost === "quick");
     expect(quick.map(([title]) => title)).toEqual(["/trust-signals subject_type and subject_id"]);
   });
 });
 
 describe("intents by status", () => {
-  it("are slow for expired ones, which are mixed with live ones", () => {
+  it("declares intents by status quick, except expired ones", () => {
     const read = lists.find(({ path }) => path === "/intents");
     const costs = ["open", "filled", "cancelled", "expired"].map(
       (status) => read?.plan({ ...input, values: { status } }).cost,

@@ -18,7 +18,7 @@ async function blocksWithEvents(): Promise<readonly number[]> {
   return rows.map(({ block_number }) => Number(block_number));
 }
 
-it("is the checkpoint at the latest block", async () => {
+it("shows the checkpoint in /head at the latest block", async () => {
   const head = await stage.body<Head>("/head");
   expectShape(head, {
     block_number: "number",

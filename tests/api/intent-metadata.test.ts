@@ -20,7 +20,7 @@ const SUBJECT = `0x${"Bb".repeat(32)}`;
 const SCHEMA = `0x${"Cc".repeat(32)}`;
 
 describe("intent metadata", () => {
-  it("is stored in lower case and shown with the intent at once", async () => {
+  it("stores metadata in lower case and shows it with the intent at once", async () => {
     const before = await stage.get(`/intents/${intentId}`);
     expect(before.body.metadata).toBeNull();
     const { status, body } = await stage.put(intentId, {
@@ -42,7 +42,7 @@ describe("intent metadata", () => {
     expect((await stage.get(`/intents/${intentId}`)).body.metadata).toEqual(body);
   });
 
-  it("is replaced as a whole", async () => {
+  it("replaces metadata as a whole", async () => {
     const first = await stage.put(intentId, { execution_data: "0x01" });
     const second = await stage.put(intentId, { execution_target: TARGET });
     expect(second.body).toMatchObject({
@@ -61,7 +61,7 @@ describe("intent metadata", () => {
     expect((await stage.put(committedId, { execution_data: null })).status).toBe(200);
   });
 
-  it("requires an intent", async () => {
+  it("requires an intent for metadata", async () => {
     expect((await stage.put(999n, {})).status).toBe(404);
     expect((await stage.open.request("PUT", "/intents/999/metadata", {})).status).toBe(404);
   });
@@ -75,7 +75,7 @@ describe("intent metadata", () => {
     ["a subject of 20 bytes", "/intents/1/metadata", { required_attestation_subject: TARGET }],
     ["a number", "/intents/1/metadata", { execution_data: 12 }],
     ["a list", "/intents/1/metadata", []],
-  ])("rejects %s", async (_name, path, body) => {
+  ])("rejects metadata with %s", async (_name, path, body) => {
     expect((await stage.open.request("PUT", path, body)).status).toBe(400);
   });
 

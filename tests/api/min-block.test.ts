@@ -76,7 +76,7 @@ describe("a read with x-min-block", () => {
     ["the key", "/agents/8?min_block=8", undefined],
     ["the header, larger than the key", "/agents/8?min_block=3", "8"],
     ["the key, larger than the header", "/agents/8?min_block=8", "3"],
-  ])("by %s waits for the block, and finds what is in it", async (_way, path, header) => {
+  ])("waits for the block of %s, and finds what is in it", async (_way, path, header) => {
     expect((await get("/agents/8")).status).toBe(404);
     const waiting = get(path, header);
     await pause(30);
@@ -157,7 +157,7 @@ describe("a read with x-min-block", () => {
     ]);
   });
 
-  it("is taken by every read, by preflight and by the write about an intent, and described by them", async () => {
+  it("describes x-min-block for every read, preflight and the write about an intent", async () => {
     const operations = Object.entries(client.document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { parameters }]) => ({ path, method, parameters })),
     );
@@ -170,14 +170,17 @@ describe("a read with x-min-block", () => {
     );
   });
 
-  it.each([...indexReads, ...writeReads].map(({ path }) => path))("is obeyed by %s", async (path) => {
-    const target = path
-      .replace(/:address/, ADDRESS)
-      .replace(/:\w*[hH]ash/, `0x${"1".repeat(64)}`)
-      .replace(/:\w+/, "7");
-    const { status, headers } = await getHastily(`${target}?owner=${ADDRESS}&token=${ADDRESS}`, "1000");
-    expect([status, headers.get("x-error-code")]).toEqual([503, "BLOCK_NOT_INDEXED"]);
-  });
+  it.each([...indexReads, ...writeReads].map(({ path }) => path))(
+    "responds 503 to x-min-block above the index: %s",
+    async (path) => {
+      const target = path
+        .replace(/:address/, ADDRESS)
+        .replace(/:\w*[hH]ash/, `0x${"1".repeat(64)}`)
+        .replace(/:\w+/, "7");
+      const { status, headers } = await getHastily(`${target}?owner=${ADDRESS}&token=${ADDRESS}`, "1000");
+      expect([status, headers.get("x-error-code")]).toEqual([503, "BLOCK_NOT_INDEXED"]);
+    },
+  );
 
   it("lets preflight wait as well", async () => {
     const preflight = (target: string) => client.call(target, { method: "POST", body: PREFLIGHT });
@@ -202,7 +205,7 @@ describe("a read with x-min-block", () => {
     expect([late.status, late.headers.get("x-block-number")]).toEqual([503, "8"]);
   });
 
-  it("may be sent by pages of other origins", async () => {
+  it("lets pages of other origins send x-min-block", async () => {
     const response = await fetch(`${patient.url}/agents/7`, { method: "OPTIONS" });
     expect(response.headers.get("access-control-allow-headers")).toContain("X-Min-Block");
   });
@@ -223,7 +226,7 @@ function whenBegun(count: number): Promise<void> {
 }
 
 describe("requests that wait", () => {
-  it("are limited per client; the others get 503 at once, and reads without the header go on", async () => {
+  it("limits waiting requests per client, with 503 at once for the others", async () => {
     const begun = whenBegun(5);
     const waiting = Array.from({ length: 5 }, () => get("/agents/7", "100"));
     await begun;
@@ -236,7 +239,7 @@ describe("requests that wait", () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it("give their place back when their connection closes", async () => {
+  it("frees the slot of a waiting request when its connection closes", async () => {
     // One more than may wait.
     const sockets = Array.from({ length: 6 }, () =>
       connect({ port: Number(new URL(patient.url).port), host: "127.0.0.1" }),
@@ -258,7 +261,7 @@ describe("requests that wait", () => {
     );
   });
 
-  it("end when the server shuts down", async () => {
+  it("ends waiting requests when the server shuts down", async () => {
     const slow = await startTestApi(index.database, { blockWaits: { waitMsMax: 60_000 } });
     const begun = whenBegun(1);
     const waiting = fetch(`${slow.url}/agents/7`, { headers: { "x-min-block": "100" } });

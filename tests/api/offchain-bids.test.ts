@@ -18,13 +18,13 @@ describe("offchain bids", () => {
   const create = (body: unknown, id = intentId) => stage.open.request("POST", `/intents/${id}/bids`, body);
   const select = (id: string) => stage.open.request("POST", `/bids/${id}/select`);
 
-  it("exist only in open mode", async () => {
+  it("has offchain bids only in open mode", async () => {
     const created = await stage.signed.request("POST", `/intents/${intentId}/bids`, bid);
     const selected = await stage.signed.request("POST", "/bids/1/select");
     expect([created.status, selected.status]).toEqual([404, 404]);
   });
 
-  it("are created, listed and selected once", async () => {
+  it("creates, lists and selects an offchain bid once", async () => {
     const plan = { steps: [{ call: "swap" }] };
     const first = await create({ ...bid, execution_plan: plan });
     expect(first.status).toBe(201);
@@ -58,7 +58,7 @@ describe("offchain bids", () => {
     expect(states.sort()).toEqual(["REJECTED", "REJECTED", "SELECTED"]);
   });
 
-  it("require an intent, and an existing bid to select", async () => {
+  it("requires an intent for a bid, and an existing bid to select", async () => {
     expect((await create(bid, 999n)).status).toBe(404);
     expect((await select("999999")).status).toBe(404);
   });
@@ -70,11 +70,11 @@ describe("offchain bids", () => {
     ["an amount beyond 256 bits", { ...bid, amount_out: (2n ** 256n).toString() }],
     ["a plan that is a list", { ...bid, execution_plan: [] }],
     ["a plan with NUL", { ...bid, execution_plan: { a: "\0" } }],
-  ])("are rejected with %s", async (_name, body) => {
+  ])("rejects an offchain bid with %s", async (_name, body) => {
     expect((await create(body)).status).toBe(400);
   });
 
-  it.each(["abc", "-1", (2n ** 63n).toString()])("reject the id %s", async (id) => {
+  it.each(["abc", "-1", (2n ** 63n).toString()])("rejects the bid id %s", async (id) => {
     expect((await select(id)).status).toBe(400);
   });
 });

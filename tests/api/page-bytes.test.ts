@@ -98,7 +98,7 @@ async function countRows(read: Read | undefined, limit: number): Promise<number>
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 
 describe("a page of long schemas", () => {
-  it("stops at half a megabyte and continues on the next page", async () => {
+  it("ends a page of schemas at half a megabyte and continues on the next", async () => {
     await publishSchemas(Array.from({ length: 100 }, () => 60_000));
     for (const by of ["cursor", "offset"] as const) {
       const pages = await readAll("/attestations/schemas", "schemas", 100, by);
@@ -111,19 +111,19 @@ describe("a page of long schemas", () => {
     }
   });
 
-  it("is limited in the database, not after reading everything", async () => {
+  it("limits a page of schemas in the database, not after reading everything", async () => {
     await publishSchemas(Array.from({ length: 100 }, () => 60_000));
     // All that fit, and the first that exceeds the limit.
     expect(await countRows(attestationSchemaReads[1], 101)).toBe(9);
   });
 
-  it("has one record if that alone exceeds the limit", async () => {
+  it("returns one schema alone that exceeds the limit", async () => {
     await publishSchemas([10, 600_000, 700_000, 10]);
     const pages = await readAll("/attestations/schemas", "schemas", 100, "cursor");
     expect(pages.map(({ records }) => records.map(({ name }) => name))).toEqual([["1"], ["2"], ["3"], ["4"]]);
   });
 
-  it("loses and repeats nothing, whatever the lengths and the limit", async () => {
+  it("loses and repeats no schema, whatever the lengths and the limit", async () => {
     const lengths = fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 270_000 })), {
       maxLength: 25,
     });
@@ -150,7 +150,7 @@ describe("a page of long event data", () => {
     ["ordinary letters", "a"],
     ["letters of several bytes", "é"],
     ["letters that JSON writes in six", "\u0001"],
-  ])("stops at half a megabyte of %s", async (_name, letter) => {
+  ])("ends a page at half a megabyte of %s", async (_name, letter) => {
     await registerServices(
       letter,
       Array.from({ length: 40 }, () => 50_000),
@@ -163,7 +163,7 @@ describe("a page of long event data", () => {
     expect(await countRows(serviceReads[1], 101)).toBeLessThan(12);
   });
 
-  it("has as many short records as requested", async () => {
+  it("returns as many short records as requested", async () => {
     await registerServices(
       "a",
       Array.from({ length: 120 }, () => 30),

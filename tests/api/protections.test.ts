@@ -52,7 +52,7 @@ function expectFault(response: string, status: number): void {
 }
 
 describe("origins", () => {
-  it("may all read responses and every header", async () => {
+  it("lets every origin read responses and every header", async () => {
     const url = await shared(DEFAULTS);
     for (const path of ["/agents/1", "/health", "/nothing", "/agents"]) {
       const { headers } = await fetch(url + path, { headers: { origin: "https://elsewhere.example" } });
@@ -62,7 +62,7 @@ describe("origins", () => {
     }
   });
 
-  it("get the allowed methods and headers of a preflight request", async () => {
+  it("responds to a preflight request with the allowed methods and headers", async () => {
     const url = await shared(DEFAULTS);
     const preflight = await fetch(`${url}/preflight`, {
       method: "OPTIONS",
@@ -80,7 +80,7 @@ describe("origins", () => {
 });
 
 describe("responses", () => {
-  it("forbid sniffing, framing and scripts", async () => {
+  it("forbids sniffing, framing and scripts in every response", async () => {
     const url = await shared(DEFAULTS);
     for (const path of ["/agents/1", "/agents/x", "/nothing", "/ready", "/openapi.json", "/docs"]) {
       const { headers } = await fetch(url + path);
@@ -91,7 +91,7 @@ describe("responses", () => {
     }
   });
 
-  it("are not cached unless they say so", async () => {
+  it("allows caches to store only responses that say so", async () => {
     const url = await shared(DEFAULTS);
     const cacheControl = async (path: string) => (await fetch(url + path)).headers.get("cache-control");
     for (const path of [
@@ -118,7 +118,7 @@ describe("responses", () => {
     expect(await cacheControl(`/quote-requests/${catalog_hash}`)).toBe("no-store");
   });
 
-  it("never echo the host of the request, in whatever header", async () => {
+  it("never echoes the host of the request, in whatever header", async () => {
     const url = await shared(BEHIND_PROXY);
     const evil = "evil.example";
     const headers = {
@@ -138,7 +138,7 @@ describe("responses", () => {
     ).not.toContain(evil);
   });
 
-  it("to HEAD equal those to GET without the body", async () => {
+  it("responds to HEAD as to GET without the body", async () => {
     const url = await shared(DEFAULTS);
     for (const path of ["/intents", "/agents/1", "/openapi.json", "/docs", "/health"]) {
       const [head, get] = await Promise.all([fetch(url + path, { method: "HEAD" }), fetch(url + path)]);
@@ -208,7 +208,7 @@ describe("a client over its limit", () => {
     expect(statuses).toEqual(["400", "400", "400", "429", "429"]);
   });
 
-  it("is recognized in every address format that a proxy writes", async () => {
+  it("recognizes a client in every address format that a proxy writes", async () => {
     const url = await start({ requestsPerMinuteMax: 3, trustedProxies: 1 });
     const statusFrom = async (address: string) =>
       (await fetch(`${url}/intents`, { headers: { "x-forwarded-for": address } })).status;
@@ -324,7 +324,7 @@ describe("floods", () => {
       "POST /preflight HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{",
       413,
     ],
-  ])("of %s are rejected, and the server keeps serving", async (_name, bytes, status) => {
+  ])("rejects an abusive request (%s), and keeps serving", async (_name, bytes, status) => {
     const url = await shared(DEFAULTS);
     expectFault(await sendBytes(url, bytes.replace("\r\n", "\r\nConnection: close\r\n")), status);
     expect((await fetch(`${url}/health`)).status).toBe(200);

@@ -196,7 +196,7 @@ describe("open intents", () => {
     ["one in ten is live", `case when (intent_id / 4)::int % 10 = 0 then ${LIVE} else 1 end`],
     ["few are live, the oldest", `case when intent_id < 100 then ${LIVE} else 1 end`],
     ["none is live", "1"],
-  ])("are complete and cheap if %s", async (_title, deadline) => {
+  ])("lists all open intents cheaply if %s", async (_title, deadline) => {
     const { database } = opened;
     await database.query(`update intents set deadline = ${deadline} where valid_to is null`);
     // What the updates of the cases before have left behind is not what is measured.
@@ -265,7 +265,7 @@ describe("the declared cost of a plan", () => {
   const QUICK_OFFSET = "1000";
 
   it.each(lists.map((read) => [read.path, read] as const))(
-    "is slow for a list at an earlier block or with a large offset: %s",
+    "declares a list slow at an earlier block or with a large offset: %s",
     (_path, read) => {
       const [[, , values] = ["", read, {}]] = casesOf(read);
       expect(read.plan({ ...input, values }).cost).toBe("quick");
@@ -275,7 +275,7 @@ describe("the declared cost of a plan", () => {
     },
   );
 
-  it("is quick for a record by key, at any block", () => {
+  it("declares a record by key quick, at any block", () => {
     const records = indexReads.filter((read) => !lists.includes(read) && read.recentOnly !== true);
     for (const asOf of [null, 1n]) {
       const costs = records.map((read) => read.plan({ ...input, asOf, values: pathValues(read) }).cost);
@@ -283,7 +283,7 @@ describe("the declared cost of a plan", () => {
     }
   });
 
-  it("allows the largest quick offset to visit only the rows it skips", async () => {
+  it("visits only the skipped rows at the largest quick offset", async () => {
     const read = lists.find(({ path }) => path === "/attestations");
     const cost = await measureStatementCost(
       opened.database,
@@ -397,7 +397,7 @@ describe("rows for events", () => {
     await opened.database.query("delete from blocks where number >= 100");
   });
 
-  it("are found as they were before, by their keys", async () => {
+  it("finds the rows before an event by their keys, without a scan", async () => {
     const limits = { logsMax: 1_000, logBytesMax: 1_000_000, rowBytesMax: 1_000_000 };
     const wanted: RowBefore[] = [];
     for (const table of VERSIONED_TABLES) {

@@ -26,7 +26,7 @@ afterAll(() => stage.close());
 const current = (table: string, columns = "*") => `select ${columns} from ${table} where valid_to is null`;
 
 describe("intents", () => {
-  it("include their fill, and their metadata when read alone", async () => {
+  it("shows an intent with its fill, and with metadata when read alone", async () => {
     const { intent_id, intent_hash = "" } = await stage.first(
       "select i.* from intents i join fills f using (intent_id)",
     );
@@ -43,7 +43,7 @@ describe("intents", () => {
     expect(later.metadata).toMatchObject({ intent_id, execution_data: "0x1234", execution_target: null });
   });
 
-  it("carry what their execution requires and proved when asked to, now and then", async () => {
+  it("shows what an intent requires and proved on request, now and then", async () => {
     const rows = await stage.rows(
       "select i.*, f.block_number as filled_at, p.result_hash, p.trace_hash, p.attestation_id from intents i" +
         " join fills f using (intent_id) join fill_proofs p using (intent_id) where i.valid_to is null limit 5",
@@ -91,7 +91,7 @@ describe("intents", () => {
     expect((await stage.get("/agents/1?include=requirements")).status).toBe(400);
   });
 
-  it("are filtered by state in any letter case, without expired ones among the open", async () => {
+  it("filters intents by state in any letter case, without expired ones among the open", async () => {
     const { block_timestamp } = await stage.first("select block_timestamp from checkpoint");
     const expected = await stage.rows(
       `select case when status = 'OPEN' and deadline <= ${block_timestamp} then 'EXPIRED' else status end as status,
@@ -119,7 +119,7 @@ describe("bids", () => {
     return Number(differences.find((difference) => difference !== 0n) ?? 0n);
   };
 
-  it("are sorted best first, with states that follow the selection on chain", async () => {
+  it("sorts bids best first, with states that follow the selection on chain", async () => {
     const seen = new Set<unknown>();
     for (const { intent_id, selected_bid_id, count } of await stage.rows(
       `select b.intent_id, i.selected_bid_id, count(*) from bids b
@@ -144,7 +144,7 @@ describe("bids", () => {
     expect([...seen].sort()).toEqual(["EXPIRED", "OPEN", "REJECTED", "SELECTED"]);
   });
 
-  it("include offchain bids", async () => {
+  it("lists offchain bids among the bids of an intent", async () => {
     const { intent_id = "" } = await stage.first(
       `select b.intent_id from bids b join intents i on i.intent_id = b.intent_id and i.valid_to is null
        where i.status = 'OPEN' and i.selected_bid_id is null
@@ -187,7 +187,7 @@ describe("bids", () => {
 });
 
 describe("policies", () => {
-  it("have the keys of their kind, sorted by kind and subject", async () => {
+  it("lists policies with the keys of their kind, sorted by kind and subject", async () => {
     const kinds = new Set<unknown>();
     const accounts = await stage.rows(`${current("policies", "account, count(*)")} group by 1`);
     for (const { account = "", count } of accounts) {
@@ -207,7 +207,7 @@ describe("policies", () => {
     expect([...kinds].sort()).toEqual(Object.keys(POLICY_SHAPES).sort());
   });
 
-  it("are empty for an account without policies", async () => {
+  it("lists no policies for an account without any", async () => {
     expect(await stage.body(`/accounts/${UNKNOWN_ADDRESS}/policies`)).toEqual({
       account: UNKNOWN_ADDRESS,
       policies: [],
@@ -217,7 +217,7 @@ describe("policies", () => {
 });
 
 describe("numbers", () => {
-  it("of solvers and attestors equal a recount", async () => {
+  it("counts the numbers of solvers and attestors as a recount does", async () => {
     const solvers = await stage.pages("/solvers", "solvers", 50);
     for (const each of solvers) {
       const counted = await stage.first(
@@ -264,7 +264,7 @@ describe("numbers", () => {
     return `${millionths / 1_000_000n}.${decimals}`.replace(/\.?0+$/, "");
   }
 
-  it("of a merchant's reputation equal a recount", async () => {
+  it("counts a merchant's reputation as a recount does", async () => {
     for (const merchant of await stage.pages("/merchants", "merchants", 50)) {
       const { merchant_id } = merchant;
       const reputation = await stage.body(`/merchants/${merchant_id}/reputation`);
@@ -296,7 +296,7 @@ describe("numbers", () => {
     }
   });
 
-  it("of analytics equal a recount", async () => {
+  it("counts analytics as a recount does", async () => {
     const analytics = await stage.body<Readonly<Record<string, readonly ApiRecord[]>>>("/analytics/commerce");
     expect(Object.keys(analytics)).toEqual(["summary", ...Object.keys(ANALYTICS_SHAPE)]);
     expectShape(analytics.summary, ANALYTICS_SUMMARY_SHAPE);
@@ -345,7 +345,7 @@ describe("numbers", () => {
     }
   });
 
-  it("of totals equal a recount", async () => {
+  it("counts totals as a recount does", async () => {
     type Totals = { readonly totals: ApiRecord; readonly interval: string; readonly series: ApiRecord[] };
     const { block_timestamp: now } = await stage.first("select block_timestamp from checkpoint");
     const count = (table: string, condition = "true", what = "*") =>
@@ -396,7 +396,7 @@ describe("numbers", () => {
   const SUMS =
     "count(*) as receipts, sum(r.amount) as settled_volume, sum(r.protocol_fee_amount) as protocol_fees";
 
-  it("of volumes equal sums over the receipts", async () => {
+  it("sums volumes as the receipts do", async () => {
     type Volumes = { readonly from: string; readonly to: string; readonly volumes: readonly ApiRecord[] };
     const { block_timestamp: now } = await stage.first("select block_timestamp from checkpoint");
     const expected = (seconds: number, from: number, to: number, condition: string) =>
@@ -446,7 +446,7 @@ describe("numbers", () => {
     }
   });
 
-  it("of volumes show the tokens with the most receipts, whatever their amounts", async () => {
+  it("shows volumes of the tokens with the most receipts, whatever their amounts", async () => {
     const { token, merchant_id } = await stage.first(
       "select token, merchant_id from merchant_flows where valid_to is null order by receipts desc, settled_volume limit 1",
     );
@@ -476,7 +476,7 @@ describe("numbers", () => {
     }
   });
 
-  it("of flows equal sums over the receipts, and each list sums up to the total", async () => {
+  it("sums flows as the receipts do, each list up to the total", async () => {
     type Lists = Readonly<Record<"merchants" | "payers" | "facilitators", readonly ApiRecord[]>>;
     const add = (list: readonly ApiRecord[], column: string) =>
       String(list.reduce((sum, each) => sum + BigInt(String(each[column])), 0n));
@@ -514,7 +514,7 @@ describe("numbers", () => {
   });
 
   it.each(["/analytics/commerce", "/totals", "/analytics/volumes"])(
-    "of %s are available back to the finalized block only",
+    "serves %s back to the finalized block only",
     async (path) => {
       const { finalized_block } = await stage.first("select finalized_block from checkpoint");
       expect((await stage.get(`${path}?block=${finalized_block}`)).status).toBe(200);
@@ -533,7 +533,7 @@ describe("explanations", () => {
     readonly events: readonly { eventName: string; args: ApiRecord; description: string }[];
   };
 
-  it("list every event of a transaction in order, with integers as text", async () => {
+  it("explains every event of a transaction in order, with integers as text", async () => {
     const names = new Set<string>();
     for (const { tx, block_number, count } of await stage.rows(
       "select encode(tx_hash, 'hex') as tx, block_number, count(*) from logs group by 1, 2 order by 3 desc limit 200",
@@ -553,7 +553,7 @@ describe("explanations", () => {
     expect(names.size).toBeGreaterThan(20);
   });
 
-  it("contain an intent's id, owner and nonce, and respond 404 before its block", async () => {
+  it("explains an intent by id, owner and nonce, and responds 404 before its block", async () => {
     const intent = await stage.first(`${current("intents")} order by intent_id limit 1`);
     const { events } = await stage.body<Explanation>(`/tx/${intent.tx_hash}/explain`);
     const submitted = events.find(({ args }) => args.intentId === intent.intent_id);

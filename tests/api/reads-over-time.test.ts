@@ -26,7 +26,7 @@ afterAll(() => stage.close());
 
 describe("while the simulator runs", () => {
   it(
-    "the pages of each list visit every record that was there, once",
+    "visits every record of each list once while the simulator runs",
     async () => {
       const before = new Map<string, readonly unknown[]>();
       for (const [path, { key, id }] of Object.entries(LIST_SHAPES)) {
@@ -70,7 +70,7 @@ describe("while the simulator runs", () => {
 
 describe("an earlier block", () => {
   it(
-    "reads as it did when it was the head",
+    "reads an earlier block as it was when it was the head",
     async () => {
       const recorded: {
         readonly block: number;
@@ -172,7 +172,7 @@ describe("an earlier block", () => {
     ];
   }
 
-  it("is rejected if it is not indexed or before the deployment", async () => {
+  it("rejects a block that is not indexed or before the deployment", async () => {
     const head = await stage.waitUntilSynced();
     const { start_block } = await stage.first("select start_block from deployment");
     expect((await stage.get(`/intents?block=${head}`)).status).toBe(200);

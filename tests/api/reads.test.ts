@@ -28,7 +28,7 @@ afterAll(() => stage.close());
 const upperCase = (value: string) => (value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value);
 
 describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, shape }) => {
-  it("has records with exact keys, in order", async () => {
+  it("lists records with exact keys, in order", async () => {
     const { records, keys, pagination } = await stage.page(`${path}?limit=100`, key);
     expect(keys).toEqual([key, "pagination"]);
     expect(records.length).toBeGreaterThan(1);
@@ -53,7 +53,7 @@ describe.each(Object.entries(LIST_SHAPES))("%s", (path, { key, id, newestFirst, 
     }
   });
 
-  it("is the same when read page by page", async () => {
+  it("lists the same records page by page", async () => {
     const { records } = await stage.page(`${path}?limit=100`, key);
     const whole = records.map((each) => each[id]);
     const byOffset: unknown[] = [];
@@ -90,7 +90,7 @@ describe("filters", () => {
         ]),
     );
 
-  it("belong to lists whose records are spelled out", () => {
+  it("spells out the records of every list", () => {
     const lists = indexReads.filter(
       ({ parameters }) =>
         parameters.some(({ name }) => name === "limit") && !parameters.some(({ required }) => required),
@@ -125,7 +125,7 @@ describe("filters", () => {
     },
   );
 
-  it("can be combined", async () => {
+  it("combines several filters", async () => {
     const { subject_id, kind } = await stage.first(
       "select subject_id, kind from trust_signals where subject_type = 0",
     );
@@ -174,7 +174,7 @@ describe("single records", () => {
 });
 
 describe("an offset", () => {
-  it("is limited to 10,000; the error points to cursors, which reach the end of the list", async () => {
+  it("rejects an offset above 10,000 with an error that points to cursors", async () => {
     expect((await stage.get("/merchants?offset=10000")).status).toBe(200);
     const { status, body } = await stage.get("/merchants?offset=10001");
     expect(status).toBe(400);
@@ -243,7 +243,7 @@ describe("errors", () => {
     ...["/analytics/flows", "/analytics/flows?token=1"],
   ];
   it.each([...missing.map((path) => [404, path] as const), ...invalid.map((path) => [400, path] as const)])(
-    "%i: %s",
+    "responds %i to %s",
     async (status, path) => {
       const response = await stage.get(path);
       const code = status === 404 ? "NOT_FOUND" : "INPUT_INVALID";
@@ -252,13 +252,13 @@ describe("errors", () => {
     },
   );
 
-  it("do not include a limit above 100, which counts as 100", async () => {
+  it("treats a limit above 100 as 100", async () => {
     expect((await stage.page("/attestations?limit=500", "attestations")).pagination.limit).toBe(100);
   });
 });
 
 describe("validators", () => {
-  it("are the block headers and an ETag that allows 304", async () => {
+  it("sends the block headers and an ETag that allows 304", async () => {
     for (const path of [
       ...Object.keys(LIST_SHAPES),
       "/analytics/commerce",
@@ -285,12 +285,12 @@ describe("declarations", () => {
   const responseSchemaOf = (path: string) =>
     indexReads.find((read) => read.path === path)?.responseSchema as Described & JsonSchema;
 
-  it("have distinct paths and operation ids", () => {
+  it("declares distinct paths and operation ids", () => {
     expect(new Set(indexReads.map(({ path }) => path)).size).toBe(indexReads.length);
     expect(new Set(indexReads.map(({ operationId: operation }) => operation)).size).toBe(indexReads.length);
   });
 
-  it("describe the records they return", () => {
+  it("describes the records that each list returns", () => {
     for (const [path, { key, shape }] of Object.entries(LIST_SHAPES)) {
       expect(responseSchemaOf(path).properties[key]?.items.required).toEqual(Object.keys(shape));
     }

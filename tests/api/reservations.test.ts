@@ -14,7 +14,7 @@ const TARGET = `0x${"Aa".repeat(20)}`;
 const SUBJECT = `0x${"Bb".repeat(32)}`;
 
 describe("a reservation", () => {
-  it("is linked when its intent is indexed, unlinked by a reorg, and linked again under another id", async () => {
+  it("links a reservation to its indexed intent, also under another id after a reorg", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 10n);
     const owner = stage.addressOf(INTENT_OWNER);
     const first = await stage.reserve(hash, owner, { execution_data: "0x01" });
@@ -80,7 +80,7 @@ describe("a reservation", () => {
     });
   });
 
-  it("is never linked if it is not the owner's", async () => {
+  it("never links a reservation that is not the owner's", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 12n);
     const squatted = await stage.reserve(
       hash,
@@ -94,7 +94,7 @@ describe("a reservation", () => {
     expect((await stage.get(`/intents/metadata/${hash}`)).body).toEqual(squatted.body);
   });
 
-  it("is not linked if its data differs from the commitment", async () => {
+  it("does not link a reservation whose data differs from the commitment", async () => {
     const { hash } = stage.wish(INTENT_OWNER, 11n, keccak256(DATA));
     await stage.reserve(hash, stage.addressOf(INTENT_OWNER), { execution_data: "0x00" });
     const id = await stage.submit(INTENT_OWNER, 11n, keccak256(DATA));
@@ -108,11 +108,11 @@ describe("a reservation", () => {
     ["no owner", { intent_hash: SUBJECT }],
     ["a short hash", { intent_hash: TARGET, owner: TARGET }],
     ["a long owner", { intent_hash: SUBJECT, owner: SUBJECT }],
-  ])("is rejected with %s", async (_name, body) => {
+  ])("rejects a reservation with %s", async (_name, body) => {
     expect((await stage.open.request("POST", "/intents/metadata", body)).status).toBe(400);
   });
 
-  it("responds 404 if it does not exist", async () => {
+  it("responds 404 for a reservation that does not exist", async () => {
     expect((await stage.get(`/intents/metadata/0x${"01".repeat(32)}`)).status).toBe(404);
     expect((await stage.get("/intents/metadata/0x01")).status).toBe(400);
   });

@@ -46,25 +46,28 @@ const SLOW: Readonly<Record<string, (n: number) => string>> = {
 };
 
 describe("one client's slow reads", () => {
-  it.each(Object.entries(SLOW))("do not delay quick reads of others: %s", async (_what, slowPath) => {
-    const greedy: Promise<{ status: number }>[] = [];
-    await whileHanging("attestations", async () => {
-      for (let n = 0; n < 100; n += 1) greedy.push(get(slowPath(n), GREEDY));
-      // The first run in the database; the others wait or are rejected.
-      await expect.poll(hanging).toBeGreaterThan(0);
-      const quick = await Promise.all(
-        Array.from({ length: 60 }, (_, n) => get(`/merchants?limit=10&offset=${n}`, OTHER)),
-      );
-      expect(quick.filter(({ status }) => status !== 200)).toEqual([]);
-      // The slow reads are still running.
-      expect(await hanging()).toBeGreaterThan(0);
-    });
-    const statuses = (await Promise.all(greedy)).map(({ status }) => status);
-    // Beyond a few they are rejected with Retry-After.
-    expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(80);
-  });
+  it.each(Object.entries(SLOW))(
+    "slow reads of one client do not delay quick reads of others: %s",
+    async (_what, slowPath) => {
+      const greedy: Promise<{ status: number }>[] = [];
+      await whileHanging("attestations", async () => {
+        for (let n = 0; n < 100; n += 1) greedy.push(get(slowPath(n), GREEDY));
+        // The first run in the database; the others wait or are rejected.
+        await expect.poll(hanging).toBeGreaterThan(0);
+        const quick = await Promise.all(
+          Array.from({ length: 60 }, (_, n) => get(`/merchants?limit=10&offset=${n}`, OTHER)),
+        );
+        expect(quick.filter(({ status }) => status !== 200)).toEqual([]);
+        // The slow reads are still running.
+        expect(await hanging()).toBeGreaterThan(0);
+      });
+      const statuses = (await Promise.all(greedy)).map(({ status }) => status);
+      // Beyond a few they are rejected with Retry-After.
+      expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(80);
+    },
+  );
 
-  it("leave room for the slow reads of another client", async () => {
+  it("slow reads of one client leave room for those of another", async () => {
     const greedy: Promise<unknown>[] = [];
     await whileHanging("attestations", async () => {
       for (let n = 0; n < 100; n += 1) greedy.push(get(`/attestations?offset=${2_000 + n}`, GREEDY));
@@ -75,7 +78,7 @@ describe("one client's slow reads", () => {
     await Promise.all(greedy);
   });
 
-  it("time out after two seconds without a retry", async () => {
+  it("times out a slow read after two seconds", async () => {
     await whileHanging("attestations", async () => {
       const startedMs = performance.now();
       expect(await get("/attestations?offset=3000", GREEDY)).toMatchObject({ status: 503 });
@@ -85,7 +88,7 @@ describe("one client's slow reads", () => {
 });
 
 describe("a statement that is declared quick and hangs", () => {
-  it("is cancelled after a second and retried on the slow connections", async () => {
+  it("retries a quick statement that hangs on the slow connections", async () => {
     let pending: Promise<{ status: number }> | undefined;
     await whileHanging("attestors", async () => {
       pending = get("/attestors?limit=7", OTHER);

@@ -76,7 +76,7 @@ describe("ambiguous framing", () => {
     ["a NUL in the target", get("/ready\0")],
     ["a blank in the target", get("/ready /x")],
     ["a backslash for a slash", get("\\ready")],
-  ])("is rejected and closes the connection: %s", async (_name, bytes) => {
+  ])("rejects ambiguous framing and closes the connection: %s", async (_name, bytes) => {
     const response = await sendBytes(api.url, bytes, 2_000);
     expect(statuses(response), response).toEqual([400]);
     expect(response.toLowerCase()).toContain("x-error-code: input_invalid");
@@ -94,18 +94,18 @@ describe("several requests on one connection", () => {
       [415, 200],
     ],
     ["after an unknown expectation", post([LENGTH, "Expect: a-miracle"], "{}"), [400, 200]],
-  ])("get responses in order: %s", async (_name, bytes, expected) => {
+  ])("responds in order to requests on one connection: %s", async (_name, bytes, expected) => {
     const response = await sendBytes(api.url, bytes + LAST, 2_000);
     expect(statuses(response), response).toEqual(expected);
     expect(response.match(/x-content-type-options: nosniff/gi)).toHaveLength(expected.length);
   });
 
-  it.each(["h2c", "websocket"])("stay in HTTP/1.1 despite an upgrade to %s", async (protocol) => {
+  it.each(["h2c", "websocket"])("stays in HTTP/1.1 despite an upgrade to %s", async (protocol) => {
     const response = await sendBytes(api.url, get("/ready", "Connection: Upgrade", `Upgrade: ${protocol}`));
     expect(statuses(response)).toEqual([200]);
   });
 
-  it("get 100 Continue only for a request that may have a body", async () => {
+  it("sends 100 Continue to a request that announces a body", async () => {
     const response = await sendBytes(api.url, post([LENGTH, "Expect: 100-continue"], `{}${LAST}`), 2_000);
     expect(statuses(response)).toEqual([100, 400, 200]);
   });
@@ -125,13 +125,13 @@ describe("alternative spellings of a path", () => {
     ["/READY", 404],
     ["http://elsewhere.example/ready", 200],
     ["/%72eady", 200],
-  ])("%s is routed literally", async (target, status) => {
+  ])("routes %s literally", async (target, status) => {
     const response = await sendBytes(api.url, get(target, "Connection: close"), 2_000);
     expect(statuses(response)).toEqual([status]);
     expect(response).not.toContain("elsewhere.example");
   });
 
-  it("do not enable CONNECT or TRACE", async () => {
+  it("rejects CONNECT and TRACE", async () => {
     const tunnel = "CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n";
     expect(await sendBytes(api.url, tunnel, 2_000)).toBe("");
     const mirror = get("/ready", "Cookie: mine", "Connection: close").replace("GET", "TRACE");
