@@ -108,7 +108,7 @@ describe.each([
       { after: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: MIDDLE },
     ],
     ["that was never quiet", { after: { block: 0, hash: HASH, logIndex: 0 }, quietSince: LOG_BLOCKS }],
-  ])("visits the logs that it returns or looks through: %s", async (_name, query) => {
+  ])("visits only the logs that a page returns or searches: %s", async (_name, query) => {
     const whole = { ...QUERY, ...query };
     const cost = await measureStatementCost(opened.database, selectEventLogs(whole), CHAIN_TABLES);
     expect(cost.scanned).toEqual([]);
@@ -116,7 +116,7 @@ describe.each([
     expect(cost.pages).toBeLessThan(pagesOf(whole.logsMax));
   });
 
-  it("with rows visits the logs of its blocks", async () => {
+  it("visits the logs of a page's blocks for its rows", async () => {
     const limits = { logsMax: 1_000, logBytesMax: 1_000_000, rowBytesMax: 1_000_000 };
     const blocks = Array.from({ length: 25 }, (_, at) => ({ number: MIDDLE + 7 * at, hash: HASH }));
     const cost = await measureStatementCost(opened.database, selectBlockLogs(blocks, limits), CHAIN_TABLES);
@@ -124,14 +124,14 @@ describe.each([
     expect(cost.pages).toBeLessThan(pagesOf(100));
   });
 
-  it("finds the ancestor of an abandoned branch by its hash, reorg by reorg", async () => {
+  it("visits few pages to find the ancestor of an abandoned branch", async () => {
     const nine = `0x${(9).toString(16).padStart(64, "0")}` as const;
     const cost = await measureStatementCost(opened.database, selectAncestor(nine), CHAIN_TABLES);
     expect(cost.scanned).toEqual([]);
     expect(cost.pages).toBeLessThan(200);
   });
 
-  it("finds no ancestor of a branch that never was", async () => {
+  it("visits few pages for a branch that never was", async () => {
     const cost = await measureStatementCost(opened.database, selectAncestor(OTHER_TOPIC), CHAIN_TABLES);
     expect(cost.scanned).toEqual([]);
     expect(cost.pages).toBeLessThan(20);
@@ -142,7 +142,7 @@ describe("what links events to things", () => {
   const EVENTS = 1_000;
   const VERSIONS = 20_000;
 
-  it("is one row for each event, however often the row was changed", async () => {
+  it("reads one linked row for each event, however often it was changed", async () => {
     const { database } = opened;
     await database.query(
       `insert into merchants (merchant_id, owner, payout_address, metadata_uri, metadata_hash, active, block_number, tx_hash, log_index, valid_from, valid_to)
@@ -169,7 +169,7 @@ describe("the statements of a history", () => {
   afterAll(() => stage?.close());
 
   it(
-    "have a few texts, whatever the events of a page are: the server keeps each of them",
+    "uses few statement texts for a history, since the server keeps each of them",
     async () => {
       const reader = openPipelinedReader(stage.database);
       const { read } = openIndexReader({ quick: reader, slow: reader });

@@ -111,7 +111,7 @@ const idsAfter = (place: { readonly block: number; readonly logIndex: number }) 
     .map(({ id }) => id);
 
 describe("a crafted cursor", () => {
-  it("gives exactly the events after its place, or after the block that an undo names", async () => {
+  it("returns exactly the events after a crafted cursor or after the block of an undo", async () => {
     // Of a block that is gone, placed below the ancestor that its branch had.
     const removed = { hash: hashes[8] ?? "0x", block: 3, logIndex: 0, finalized: 0, lastLogBlock: null };
     await fc.assert(
@@ -132,7 +132,7 @@ describe("a crafted cursor", () => {
     );
   }, 300_000);
 
-  it("with any bytes changed is a page, or a 400, in every form of the route", async () => {
+  it("responds with a page or 400 to a cursor with any bytes changed", async () => {
     const { progress } = (await readPage("head")).page;
     const valid = Buffer.from(progress.cursor, "base64url");
     const length = valid.length - CHECKSUM_BYTES;

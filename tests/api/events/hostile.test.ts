@@ -55,20 +55,20 @@ async function countStreams(api: string): Promise<number> {
 }
 
 describe("sizes", () => {
-  it("of a last id: a long one is rejected as any other that is damaged, and not repeated", async () => {
+  it("rejects a long last id like any damaged one, without repeating it", async () => {
     const client = await open(`${url}/events`, { lastEventId: "A".repeat(10_000) });
     await client.ended;
     expect(client.messages).toMatchObject([{ event: "rejected", id: "" }]);
     expect(client.messages[0]?.data.length).toBeLessThan(300);
   });
 
-  it("of all headers: more than sixteen kilobytes are 431", async () => {
+  it("responds 431 to more than sixteen kilobytes of headers", async () => {
     const head = `GET /events HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nlast-event-id: ${"A".repeat(20_000)}\r\n\r\n`;
     expect(await sendBytes(url, head)).toMatch(/^HTTP\/1.1 431 /);
   });
 
   it.each(["from", "type", "account", "intent", "finality", "limit"])(
-    "of the parameter %s: a long one is 400, with a short response",
+    "responds 400 to a long parameter, with a short response: %s",
     async (name) => {
       const response = await fetch(`${url}/events?${name}=${"9".repeat(12_000)}`);
       expect(response.status).toBe(400);
@@ -76,7 +76,7 @@ describe("sizes", () => {
     },
   );
 
-  it("of Accept: whatever else it lists, the type of streams is found", async () => {
+  it("finds the type of streams in Accept, whatever else it lists", async () => {
     const accept = `${"text/html;q=0.1,".repeat(500)}Text/Event-Stream ; q=1`;
     expect((await open(`${url}/events`, { headers: { accept } })).status).toBe(200);
   });
@@ -84,14 +84,14 @@ describe("sizes", () => {
 
 describe("repetitions", () => {
   it.each(["from=head", "finality=instant", "type=IntentSubmitted", "account=0x", "intent=1", "limit=1"])(
-    "of a parameter are 400: %s",
+    "responds 400 to a repeated parameter: %s",
     async (parameter) => {
       const client = await open(`${url}/events?${parameter}&${parameter}`);
       expect([client.status, client.headers["x-error-code"]]).toEqual([400, "INPUT_INVALID"]);
     },
   );
 
-  it("of the last id are a damaged one", async () => {
+  it("rejects a repeated last id as damaged", async () => {
     const first = await open(`${url}/events`);
     await vi.waitFor(() => expect(first.lastEventId).not.toBe(""), PATIENCE);
     const twice = `last-event-id: ${first.lastEventId}\r\n`.repeat(2);
@@ -103,7 +103,7 @@ describe("repetitions", () => {
     expect(response).toContain("event: rejected");
   });
 
-  it("of a type change nothing", async () => {
+  it("ignores the repetition of a type", async () => {
     const once = await (await fetch(`${url}/events?type=IntentCancelled&limit=5`)).json();
     const types = Array.from({ length: 800 }, () => "IntentCancelled").join(",");
     expect(await (await fetch(`${url}/events?type=${types}&limit=5`)).json()).toEqual(once);
@@ -112,7 +112,7 @@ describe("repetitions", () => {
 
 describe("a flood of connections", () => {
   it(
-    "takes the places of one client at most, and gives every one of them back",
+    "limits a flood of streams to one client's slots, and frees every one of them",
     async () => {
       const api = await startApi({ streamsPerClientMax: 5, streamsMax: 100 });
       for (let round = 0; round < 2; round += 1) {
@@ -129,7 +129,7 @@ describe("a flood of connections", () => {
     FLOOD_MS_MAX,
   );
 
-  it("is limited like all requests of a client", async () => {
+  it("counts streams against the request limit of a client", async () => {
     const api = await startApi({}, { requestsPerMinuteMax: 10 });
     const clients = await Promise.all(Array.from({ length: 12 }, () => open(`${api}/events`)));
     const rejected = clients.filter(({ status }) => status === 429);
@@ -138,7 +138,7 @@ describe("a flood of connections", () => {
   });
 
   it(
-    "that are dropped at once delays no other client",
+    "delays no other client by a flood of dropped connections",
     async () => {
       const api = await startApi({}, { trustedProxies: 1 });
       const from = (client: string) => ({ headers: { "x-forwarded-for": client } });

@@ -52,7 +52,7 @@ async function readAll(query: string, limit = 1_000): Promise<readonly EventReco
 const idsOf = (events: readonly EventRecord[]) => events.map(({ id }) => id);
 
 describe("the pages of all events", () => {
-  it("name the block and the fork of the index that they are of, as JSON and as lines", async () => {
+  it("names the block and hash of the index in each page, as JSON and as lines", async () => {
     const head = await stage.get("/head");
     const expected = [head.headers.get("x-indexed-block"), head.headers.get("x-indexed-block-hash")];
     expect(expected[1]).toMatch(/^0x[0-9a-f]{64}$/);
@@ -62,7 +62,7 @@ describe("the pages of all events", () => {
     }
   });
 
-  it("have every stored log once, in order", async () => {
+  it("returns every stored log once, in order", async () => {
     const rows = await stage.rows(
       "select '0x' || encode(b.hash, 'hex') || '-' || l.log_index as id from logs l join blocks b on b.number = l.block_number order by l.block_number, l.log_index",
     );
@@ -71,13 +71,13 @@ describe("the pages of all events", () => {
     expect(idsOf(await readAll("", 7))).toEqual(idsOf(all));
   });
 
-  it("have every type of event", () => {
+  it("returns every type of event", () => {
     const types = [...new Set(all.map(({ type }) => type))].sort();
     // The signing domain of the intent book changes only when the contract is replaced.
     expect(types).toEqual(EVENT_TYPES.filter((name) => name !== "EIP712DomainChanged"));
   });
 
-  it("explain each event as its transaction does", async () => {
+  it("explains each event as its transaction does", async () => {
     for (const event of all.filter((_, at) => at % 40 === 0)) {
       const { events } = await stage.body<{ events: readonly Record<string, unknown>[] }>(
         `/tx/${event.tx_hash}/explain`,
@@ -87,14 +87,14 @@ describe("the pages of all events", () => {
     }
   });
 
-  it("go on after any event", async () => {
+  it("continues after the cursor of any event", async () => {
     for (const at of [0, 1, Math.floor(all.length / 2), all.length - 1]) {
       const { events } = await stage.body<Page>(`/events?limit=3&from=${all[at]?.cursor}`);
       expect(idsOf(events)).toEqual(idsOf(all.slice(at + 1, at + 4)));
     }
   });
 
-  it("begin with a block, and end at what is final", async () => {
+  it("begins with a given block, and ends at the final one", async () => {
     const block = Number(all[Math.floor(all.length / 2)]?.block_number);
     expect(idsOf(await readAll(""))).toEqual(idsOf(all));
     const { events } = await stage.body<Page>(`/events?limit=1000&from=${block}`);
@@ -108,7 +108,7 @@ describe("the pages of all events", () => {
 });
 
 describe("a filter", () => {
-  it("can match what the table in docs/events.md says", () => {
+  it("matches by filter what the table in docs/events.md says", () => {
     const subjects = Object.keys(EVENT_SUBJECTS) as EventSubject[];
     const canMatch = (type: string, subject: EventSubject) =>
       topicsOf({ types: [type], subjects: { [subject]: "1" } })?.length !== 0;
@@ -123,18 +123,18 @@ describe("a filter", () => {
     expect(readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8")).toContain(table);
   });
 
-  it.each(EVENT_TYPES)("by type has all of them: %s", async (type) => {
+  it.each(EVENT_TYPES)("returns all events of type %s", async (type) => {
     const expected = all.filter((event) => event.type === type);
     expect(idsOf(await readAll(`&type=${type}`))).toEqual(idsOf(expected));
   });
 
-  it("by several types has all of them", async () => {
+  it("returns all events of several types", async () => {
     const expected = all.filter(({ type }) => type === "AgentRegistered" || type === "IntentFilled");
     expect(idsOf(await readAll("&type=AgentRegistered,IntentFilled"))).toEqual(idsOf(expected));
   });
 
   it.each(["agent", "intent", "account", "merchant", "service", "solver"] as const)(
-    "by %s has every event about it, also where only rows say so",
+    "returns every event about a given %s, also if only rows show it",
     async (subject) => {
       const concerns = tellConcerns(all);
       const about = (value: string) => all.filter((_, at) => concerns[at]?.[subject].has(value));
@@ -154,13 +154,13 @@ describe("a filter", () => {
     },
   );
 
-  it("by account takes any letter case", async () => {
+  it("accepts an account in any letter case", async () => {
     const account = String(all.findLast(({ type }) => type === "SessionKeyExecuted")?.address);
     const upper = `0x${account.slice(2).toUpperCase()}`;
     expect(idsOf(await readAll(`&account=${upper}`))).toEqual(idsOf(await readAll(`&account=${account}`)));
   });
 
-  it("by several things has what matches all of them", async () => {
+  it("returns events that match all of several filters", async () => {
     const bid = all.find(({ type }) => type === "SolverBidSubmitted");
     const { intentId, solver } = bid?.args ?? {};
     const concerns = tellConcerns(all);
@@ -187,14 +187,14 @@ describe("a filter", () => {
     "from=tomorrow",
     "from=99999999",
     "from=1&from=2",
-  ])("is rejected if it means nothing: %s", async (query) => {
+  ])("rejects a filter without meaning: %s", async (query) => {
     const { status, headers } = await stage.get(`/events?${query}`);
     expect([status, headers.get("x-error-code")]).toEqual([400, "INPUT_INVALID"]);
   });
 });
 
 describe("lines of JSON", () => {
-  it("have the same records, and end with the progress", async () => {
+  it("sends lines of JSON with the same records, then the progress", async () => {
     const page = await stage.body<Page>("/events?limit=3");
     const response = await fetch(`${stage.url}/events?limit=3`, {
       headers: { accept: "application/x-ndjson" },

@@ -191,7 +191,7 @@ describe("readEvents", () => {
 });
 
 describe("what is safe", () => {
-  it("is delivered before it is final, and undone if the chain forks below", async () => {
+  it("delivers safe events before they are final, and undoes them after a fork", async () => {
     await index.extend([1, 1, 1, 1, 1, 1], 4);
     expect([index.finalized, index.safe]).toEqual([2, 4]);
     const client = new PagedClient({ ...instant, finality: "safe" });
@@ -204,7 +204,7 @@ describe("what is safe", () => {
     client.expectComplete();
   });
 
-  it("is what is final where no node calls anything safe", async () => {
+  it("delivers only final events if no node calls a block safe", async () => {
     await index.extend([1, 1, 1, 1], 2);
     await index.database.query("update checkpoint set safe_block = null");
     const client = new PagedClient({ ...instant, finality: "safe" });
@@ -214,7 +214,7 @@ describe("what is safe", () => {
 });
 
 describe("a cursor of an empty block that is final and deleted", () => {
-  it("goes on without an undo", async () => {
+  it("continues without an undo after an empty final block that is deleted", async () => {
     await index.extend([1, 1, 0], 8);
     const client = new PagedClient(instant);
     await client.readToEnd();
@@ -254,7 +254,7 @@ describe("a cursor of an empty block that is final and deleted", () => {
 });
 
 describe("a cursor of a block that is not indexed here", () => {
-  it("waits for it, as on a replica that is behind", async () => {
+  it("keeps a cursor whose block is not indexed here yet, without an undo", async () => {
     await index.extend([1, 1], 8);
     const client = new PagedClient(instant);
     await client.readToEnd();
@@ -273,7 +273,7 @@ describe("from", () => {
     readEvents({ from: start, filter: EVERYTHING, finality, limit: 100, client: null });
   const blocksOf = ({ events }: EventsPage) => events.map(({ record }) => record.block_number);
 
-  it("begins with a block, at genesis or behind the head", async () => {
+  it("begins with a given block, at genesis or after the head", async () => {
     await index.extend([1, 0, 2, 1], 1);
     expect(blocksOf(await from({ end: "genesis" }))).toEqual(["1", "3", "3", "4"]);
     expect(blocksOf(await from({ block: 0 }))).toEqual(["1", "3", "3", "4"]);
@@ -314,7 +314,7 @@ describe("from", () => {
     await expect(from({ cursor: progress.cursor }, finality)).rejects.toThrow("Block 2 was final");
   });
 
-  it("goes on from the oldest cursor: nothing is ever too old", async () => {
+  it("continues from the oldest cursor", async () => {
     await index.extend([1, 1], 0);
     const { events } = await from({ end: "genesis" });
     await index.extend(
@@ -327,7 +327,7 @@ describe("from", () => {
 });
 
 describe("a page", () => {
-  it("ends at its bytes, and the next one has the rest", async () => {
+  it("ends a page at its byte limit, and the next one has the rest", async () => {
     const large = "x".repeat(300_000);
     await index.extendWithLargeEvents(3, large);
     const client = new PagedClient(instant);
@@ -336,7 +336,7 @@ describe("a page", () => {
     expect(client.model.events).toHaveLength(3);
   });
 
-  it("looks through a bounded number of logs, and says how far it came", async () => {
+  it("searches a bounded number of logs per page, and says how far it came", async () => {
     await index.extend(
       Array.from({ length: 30 }, () => 50),
       0,

@@ -56,7 +56,7 @@ const countStatements = async (work: () => Promise<unknown>) => {
 };
 
 describe("a row that a block changes several times", () => {
-  it("is as it was before and after each event", async () => {
+  it("shows a row as it was before and after each event of its block", async () => {
     await index.extend([registered(1, "first")]);
     await index.extend([bonded(1, 5), registered(2, "second"), bonded(2, 7), bonded(1, 6)]);
     const [events = []] = await readPages(index.openReader());
@@ -83,7 +83,7 @@ describe("a block that is too large", () => {
   it.each<[string, Partial<EventRowsLimits>]>([
     ["by its logs", { logsMax: 3 }],
     ["by the bytes of its logs", { logBytesMax: 800 }],
-  ])("has null instead of rows, and its neighbours have theirs: %s", async (_, limits) => {
+  ])("shows null instead of the rows of a block that is too large: %s", async (_, limits) => {
     await index.extend([registered(9)]);
     await index.extend(tooMany);
     await index.extend([bonded(9, 3)]);
@@ -91,7 +91,7 @@ describe("a block that is too large", () => {
     expect(bondsOf(events)).toEqual([["0"], null, null, null, null, ["3"]]);
   });
 
-  it("is one also where the rows that it changes have long texts, with any other blocks on the page", async () => {
+  it("counts long texts of changed rows towards the size of a block", async () => {
     await index.extend([registered(1, "x".repeat(600)), registered(2, "y".repeat(600)), registered(3)]);
     await index.extend([bonded(1, 1)]);
     await index.extend([bonded(1, 2), bonded(2, 2)]);
@@ -106,7 +106,7 @@ describe("a block that is too large", () => {
 });
 
 describe("a page", () => {
-  it("ends before the block that would be too much to fold, and the next one has it", async () => {
+  it("ends a page before the block that would be too much to fold", async () => {
     for (let block = 0; block < 5; block += 1) {
       await index.extend([registered(3 * block + 1), registered(3 * block + 2), registered(3 * block + 3)]);
     }
@@ -115,7 +115,7 @@ describe("a page", () => {
     expect(bondsOf(pages.flat())).toEqual(Array.from({ length: 15 }, () => ["0"]));
   });
 
-  it("ends at its bytes with rows", async () => {
+  it("ends a page with rows at its byte limit", async () => {
     const text = "x".repeat(100_000);
     await index.extend([registered(1, text), bonded(1, 1), bonded(1, 2), bonded(1, 3), bonded(1, 4)]);
     const pages = await readPages(index.openReader());
@@ -123,7 +123,7 @@ describe("a page", () => {
     expect(pages.map((events) => events.length)).toEqual([2, 2, 1]);
   });
 
-  it("costs two or three statements more, however many blocks, and none without rows", async () => {
+  it("runs two or three more statements for rows, however many blocks", async () => {
     for (let id = 1; id <= 20; id += 1) await index.extend([registered(id), bonded(id, 1)]);
     for (let id = 1; id <= 20; id += 1) await index.extend([bonded(id, 2)]);
     const readEvents = index.openReader();
@@ -139,7 +139,7 @@ describe("a page", () => {
 describe("the pages of a block", () => {
   const block = Array.from({ length: 12 }, (_, at) => bonded(1, at));
 
-  it("fold it once", async () => {
+  it("folds a block once for all its pages", async () => {
     await index.extend([registered(1)]);
     await index.extend(block);
     const readEvents = index.openReader();
@@ -151,7 +151,7 @@ describe("the pages of a block", () => {
   it.each<[string, Partial<EventRowsLimits>]>([
     ["time", { keptMsMax: 0 }],
     ["memory", { keptBytesMax: 1 }],
-  ])("fold it again where it is kept for no %s", async (_, limits) => {
+  ])("folds a block again if it is kept for no %s", async (_, limits) => {
     await index.extend([registered(1)]);
     await index.extend(block);
     const readEvents = index.openReader(limits);
@@ -164,7 +164,7 @@ describe("the pages of a block", () => {
 });
 
 describe("a fork while the rows are read", () => {
-  it.each([1, 2])("makes the page be read again: before statement %i after the logs", async (at) => {
+  it.each([1, 2])("reads a page again after a fork before statement %i after the logs", async (at) => {
     await index.extend([registered(1)]);
     await index.extend([bonded(1, 5)]);
     const readEvents = index.openReader();
@@ -187,7 +187,7 @@ describe("a fork while the rows are read", () => {
     expect(bondsOf(events)).toEqual([["0"], ["8"], ["9"]]);
   });
 
-  it("makes a page of rows that are all new be read again, for which no row is read", async () => {
+  it("reads a page again after a fork if all its rows are new", async () => {
     await index.extend([registered(1)]);
     const readEvents = index.openReader();
     let statements = 0;
@@ -241,7 +241,7 @@ class OpenStream implements TextStream {
 const isEventStatement = (text: string) => text.includes("as up_to,");
 
 describe("any number of live streams", () => {
-  it("share the fold of a block, and those without rows do not wait for it", async () => {
+  it("shares the fold of a block among streams, and those without rows do not wait", async () => {
     const repeatLimit = createLogThrottle();
     const registry = new Registry();
     const streams = new EventStreams({

@@ -108,7 +108,7 @@ function expectModelChanges(events: readonly EventWithRows[], modelled: readonly
 }
 
 describe.each(casesOf(21, 22, 23))("a simulated chain with a fork (seed %i)", (seed) => {
-  it("gives pages and a live stream the rows of the model, event by event, and of the new branch", async () => {
+  it("sends pages and a live stream the rows of the model, also of the new branch", async () => {
     const random = new Random(seed);
     const stage = await setStage(seed, STEPS);
     const index = await startIndexing(stage);
@@ -187,7 +187,7 @@ describe("a long history over HTTP", () => {
     }
   }
 
-  it("has the stored versions of every table that keeps them", async () => {
+  it("returns the stored versions of every table that keeps them", async () => {
     await client.expectStoredVersions(stage.database);
     expect(client.tables).toEqual([...VERSIONED_NAMES].sort());
   });
@@ -200,13 +200,13 @@ describe("a long history over HTTP", () => {
     expect(named.sort()).toEqual(recent.sort());
   });
 
-  it("has the same events as without rows", async () => {
+  it("returns the same events with rows as without", async () => {
     const plain = await readAll("&limit=1000");
     expect(plain.some((event) => "rows" in event)).toBe(false);
     expect(client.events.map(({ rows: _, ...event }) => event)).toEqual(plain);
   });
 
-  it("says the same of an event whatever the page, the filter and the finality", async () => {
+  it("shows the same rows of an event whatever the page, filter and finality", async () => {
     const byId = new Map(client.events.map((event) => [event.id, event.rows]));
     const queries = [
       "&limit=3&type=SolverBidSelected,FulfillmentRecorded",
@@ -220,12 +220,12 @@ describe("a long history over HTTP", () => {
     }
   });
 
-  it("has at most a hundred events in a page", async () => {
+  it("returns at most a hundred events with rows in a page", async () => {
     const { events, has_more } = await stage.body<Page>("/events?include=rows&limit=1000");
     expect([events.length, has_more]).toEqual([100, true]);
   });
 
-  it("has the same records as lines and as a stream", async () => {
+  it("sends the same rows as lines and as a stream", async () => {
     const { events } = await stage.body<Page>("/events?include=rows&limit=5");
     const headers = { accept: "application/x-ndjson" };
     const response = await fetch(`${stage.url}/events?include=rows&limit=5`, { headers });
@@ -245,7 +245,7 @@ describe("a long history over HTTP", () => {
     expect(sent).toEqual(client.events);
   });
 
-  it("is the same through the client and on the command line", async () => {
+  it("shows the same rows through the client and on the command line", async () => {
     const wanted = client.events.slice(0, 5);
     const sextant = createSextant({ api: stage.url });
     const { events } = await sextant.readEvents({ include: "rows", limit: 5 });
@@ -279,7 +279,7 @@ describe("a long history over HTTP", () => {
   });
 
   it.each(["include=", "include=everything", "include=rows,rows", "include=provenance"])(
-    "is asked for by its name only: %s",
+    "rejects any include but rows: %s",
     async (query) => {
       const { status, headers } = await stage.get(`/events?${query}`);
       expect([status, headers.get("x-error-code")]).toEqual([400, "INPUT_INVALID"]);

@@ -127,7 +127,7 @@ class FollowingClient {
 const idsOf = (events: readonly ChainEvent[]) => events.map(({ id }) => id);
 
 describe("a stream", () => {
-  it("has the history, then what happens, and how far it is", async () => {
+  it("streams the history, then what happens, and the progress", async () => {
     await index.extend([1, 0, 2], 8);
     const client = await open("?from=genesis");
     expect(client.headers).toMatchObject({
@@ -151,7 +151,7 @@ describe("a stream", () => {
     });
   });
 
-  it("begins at the head unless asked otherwise, and has an id to resume from at once", async () => {
+  it("begins a stream at the head by default, with an id to resume from at once", async () => {
     await index.extend([1, 1], 8);
     const client = await open();
     await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
@@ -161,26 +161,29 @@ describe("a stream", () => {
     await waitFor(() => expect(namesOf(resumed)).toEqual(["message", "message", "progress"]));
   });
 
-  it.each([1, 2, 3, 4, 5, 6])("undoes %i blocks before it has anything of the new branch", async (depth) => {
-    await index.extend([1, 0, 1, 1, 0, 1], 6);
-    const client = await open("?from=genesis");
-    await waitFor(() => expect(namesOf(client).at(-1)).toBe("progress"));
-    const before = client.messages.length;
-    await index.rollback(depth);
-    const ancestor = index.head;
-    await index.extend(Array.from({ length: depth }, () => 1));
-    await waitFor(() => {
-      const last = client.messages.slice(before).at(-1);
-      expect(last && [last.event, parse(last).block_number]).toEqual(["progress", "6"]);
-    });
-    const [undo, ...others] = client.messages.slice(before);
-    expect(undo?.event).toBe("undo");
-    expect(parse(undo as StreamMessage).block_number).toBe(String(ancestor));
-    const events = others.filter(({ event }) => event === "message").map((each) => parse(each).id);
-    expect(events).toEqual(idsOf(index.events()).slice(-depth));
-  });
+  it.each([1, 2, 3, 4, 5, 6])(
+    "undoes %i blocks in a stream before it sends the new branch",
+    async (depth) => {
+      await index.extend([1, 0, 1, 1, 0, 1], 6);
+      const client = await open("?from=genesis");
+      await waitFor(() => expect(namesOf(client).at(-1)).toBe("progress"));
+      const before = client.messages.length;
+      await index.rollback(depth);
+      const ancestor = index.head;
+      await index.extend(Array.from({ length: depth }, () => 1));
+      await waitFor(() => {
+        const last = client.messages.slice(before).at(-1);
+        expect(last && [last.event, parse(last).block_number]).toEqual(["progress", "6"]);
+      });
+      const [undo, ...others] = client.messages.slice(before);
+      expect(undo?.event).toBe("undo");
+      expect(parse(undo as StreamMessage).block_number).toBe(String(ancestor));
+      const events = others.filter(({ event }) => event === "message").map((each) => parse(each).id);
+      expect(events).toEqual(idsOf(index.events()).slice(-depth));
+    },
+  );
 
-  it("never undoes what is final, and has it only then", async () => {
+  it("streams final events only once they are final, and never undoes them", async () => {
     const client = await open("?from=genesis&finality=finalized");
     await index.extend([1, 1, 1], 3);
     await index.rollback(3);
@@ -193,7 +196,7 @@ describe("a stream", () => {
     expect(events.map((each) => parse(each).id)).toEqual(idsOf(index.events()));
   });
 
-  it("has only a head in response to HEAD, and takes no place", async () => {
+  it("responds to HEAD with headers only, and uses no slot of a stream", async () => {
     await withApi({ streamsMax: 1 }, async (url) => {
       const headers = { accept: "text/event-stream" };
       for (let times = 0; times < 3; times += 1) {
@@ -204,7 +207,7 @@ describe("a stream", () => {
     });
   });
 
-  it("undoes the branch that came between, and repeats those of a branch that came back with their ids", async () => {
+  it("undoes the branch in between, and repeats events of a returning branch with their ids", async () => {
     await index.extend([1, 1, 2], 8);
     const client = new FollowingClient("?from=genesis");
     await client.connect();
@@ -218,7 +221,7 @@ describe("a stream", () => {
     expect(client.model.undoCount).toBe(2);
   });
 
-  it("advances its cursor where the filter lets nothing pass", async () => {
+  it("advances the cursor of a stream whose filter lets nothing pass", async () => {
     const client = await open(`?from=genesis&type=AgentRevoked&account=${OWNERS[0]}`);
     await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
     await index.extend([3], 8);
@@ -231,7 +234,7 @@ describe("a client that reads slowly", () => {
   const limits = { bufferBytesMax: 16_384, stalledMsMax: 60_000 };
   const large = "x".repeat(100_000);
 
-  it("delays no other, is sent no more than its buffer holds, and misses nothing once it reads", async () => {
+  it("delays no other client by a slow one, which misses nothing once it reads", async () => {
     await withApi(limits, async (url) => {
       const slow = await open("?from=head", {}, url);
       const quick = await open("?from=head", {}, url);
@@ -254,7 +257,7 @@ describe("a client that reads slowly", () => {
     });
   });
 
-  it("is closed if it reads nothing for too long, and resumes from its last id", async () => {
+  it("closes a stream that is not read for too long, to be resumed by its last id", async () => {
     await withApi({ ...limits, stalledMsMax: 200 }, async (url) => {
       const slow = await open("?from=genesis", {}, url);
       slow.pause();
@@ -274,7 +277,7 @@ describe("a client that reads slowly", () => {
 });
 
 describe("limits", () => {
-  it("apply to the streams of a client and to all", async () => {
+  it("limits the streams of a client and of all", async () => {
     await withApi({ streamsMax: 3, streamsPerClientMax: 2 }, async (url) => {
       const first = await open("", {}, url);
       await open("", {}, url);
@@ -294,7 +297,7 @@ describe("limits", () => {
     });
   });
 
-  it("keep a quiet connection alive", async () => {
+  it("keeps a quiet stream alive by comments", async () => {
     await withApi({ keepAliveMs: 30 }, async (url) => {
       const client = await open("", {}, url);
       await waitFor(() => expect(client.comments.length).toBeGreaterThan(2));
@@ -315,7 +318,7 @@ describe("a cursor that cannot be resumed", () => {
     ["damaged, as the last id", "", "nonsense", "INPUT_INVALID"],
     ["damaged, as from", `?from=${"A".repeat(foreign.length)}`, "", "INPUT_INVALID"],
   ])(
-    "is rejected by a message that makes the client forget it: %s",
+    "rejects a cursor by a message that makes the client forget it: %s",
     async (_what, query, lastEventId, code) => {
       const client = await open(query, { lastEventId });
       await client.ended;
@@ -327,7 +330,7 @@ describe("a cursor that cannot be resumed", () => {
   );
 
   it.each(["-1", "0x1", "latest", "1e3", "", "nonsense", "9".repeat(30)])(
-    "is no cursor at all: %j",
+    "responds 400 to %j as a cursor",
     async (text) => {
       const client = await open(`?from=${encodeURIComponent(text)}`);
       await client.ended;
@@ -337,7 +340,7 @@ describe("a cursor that cannot be resumed", () => {
 });
 
 describe("shutdown", () => {
-  it("asks clients to connect again, and ends their streams", async () => {
+  it("asks clients to connect again, and ends their streams, at shutdown", async () => {
     const other = await startTestApi(index.database);
     const clients = await Promise.all(Array.from({ length: 5 }, () => open("", {}, other.url)));
     for (const client of clients) await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
@@ -401,7 +404,7 @@ async function withCountedReads(
 }
 
 describe("any number of streams", () => {
-  it("cost one read of the database for each change", async () => {
+  it("reads the database once per change for any number of streams", async () => {
     await withCountedReads(async ({ url, countReads }) => {
       const clients = await Promise.all(Array.from({ length: 40 }, () => open("?from=head", {}, url)));
       for (const client of clients) await waitFor(() => expect(namesOf(client)).toEqual(["progress"]));
@@ -417,7 +420,7 @@ describe("any number of streams", () => {
     });
   });
 
-  it("share that read also beside one that came first and waits for a block far ahead", async () => {
+  it("shares one read per change although one stream waits for a block far ahead", async () => {
     await index.extend([1], 8);
     await withCountedReads(async ({ url, countReads }) => {
       const ahead = formatCursor({
@@ -473,7 +476,7 @@ const step = fc.oneof(
 );
 
 describe("any number of reorgs, lost connections and restarts", () => {
-  it("leave every client with the events of the chain", async () => {
+  it("leaves every client with the chain's events after reorgs, lost connections and restarts", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         await index.reset();
