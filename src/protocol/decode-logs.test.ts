@@ -23,7 +23,7 @@ const keyArgs = { sessionKey: repeatAddressByte("4e"), expiresAt: 9, active: tru
 const keyUpdated = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", keyArgs);
 
 describe("a log", () => {
-  it("of a contract of the deployment is its event", () => {
+  it("decodes a log of a contract of the deployment", () => {
     expect(decode(revoked)).toMatchObject({
       contract: "AgentRegistry",
       name: "AgentRevoked",
@@ -36,20 +36,20 @@ describe("a log", () => {
     });
   });
 
-  it("of an unknown contract is ignored even if it imitates a registry", () => {
+  it("ignores a log of an unknown contract even if it imitates a registry", () => {
     expect(decode({ ...revoked, address: STRANGER })).toBeNull();
   });
 
-  it("of a contract that does not declare the event is ignored", () => {
+  it("ignores a log of a contract that does not declare the event", () => {
     expect(decode({ ...revoked, address: MEMORY_DEPLOYMENT.contracts.IntentBook })).toBeNull();
   });
 
-  it("with an unknown topic, or without topics, is ignored", () => {
+  it("ignores a log with an unknown topic, or without topics", () => {
     expect(decode({ ...revoked, topics: [repeatHashByte("12")] })).toBeNull();
     expect(decode({ ...revoked, topics: [] })).toBeNull();
   });
 
-  it("of an account counts for any account", () => {
+  it("decodes a log of an account from any emitter", () => {
     expect(decode(keyUpdated)).toMatchObject({
       contract: "PolicyAccount",
       address: MEMORY_ACCOUNT,
@@ -72,11 +72,11 @@ describe("a log that breaks the event's form", () => {
     ["an address with dirty bytes", { topics: [topic0, `0x01${topic1.slice(4)}` as Hex] }],
   ];
 
-  it.each(broken)("is ignored where it imitates an account: %s", (_, change) => {
+  it.each(broken)("ignores a malformed log that imitates an account: %s", (_, change) => {
     expect(decode({ ...keyUpdated, ...change })).toBeNull();
   });
 
-  it("of an account is not stored, and other logs are", async () => {
+  it("does not store a malformed log of an account, and stores the next one", async () => {
     const story = new LogSequence().append("PolicyAccount", "SessionKeyUpdated", keyArgs, { data: "0x01" });
     story.append("PolicyAccount", "SessionKeyUpdated", keyArgs);
     expect((await story.rows()).one(sessionKeys)).toMatchObject({ block_number: 2n });
@@ -85,11 +85,11 @@ describe("a log that breaks the event's form", () => {
   it.each<[string, Partial<ChainLog>]>([
     ["no topics", { topics: revoked.topics.slice(0, 1) }],
     ["too many topics", { topics: [...revoked.topics, repeatHashByte("01")] }],
-  ])("stops the index where a registry emitted it: %s", (_, change) => {
+  ])("a malformed log of a registry stops the index: %s", (_, change) => {
     expect(() => decode({ ...revoked, ...change })).toThrow("log 2 of block 7 is not a valid AgentRevoked");
   });
 
-  it("stops the fold too, so that nothing is skipped", async () => {
+  it("a malformed log of a registry stops the fold, so that nothing is skipped", async () => {
     const args = { agentId: 1n, metadataURI: "x", capabilitiesHash: repeatHashByte("01") };
     const story = new LogSequence().append("AgentRegistry", "AgentUpdated", args, { data: "0x1234" });
     await expect(story.rows()).rejects.toThrow("is not a valid AgentUpdated");
@@ -114,19 +114,19 @@ describe("hostile text", () => {
   };
   const uriOf = (log: ChainLog) => (decode(log)?.args as { metadataURI: string } | undefined)?.metadataURI;
 
-  it("of a megabyte is read completely", () => {
+  it("reads a text of a megabyte completely", () => {
     const large = "🧭".repeat(2 ** 18);
     expect(uriOf(register(large))).toBe(large);
   });
 
-  it("with NUL or broken UTF-8 becomes text that can be stored", () => {
+  it("turns text with NUL or broken UTF-8 into text that can be stored", () => {
     const { data } = register("ab");
     const bytes = Buffer.from("00ff", "hex").toString("hex");
     const hostile = data.replace(Buffer.from("ab").toString("hex"), bytes) as Hex;
     expect(uriOf(register("", hostile))).toBe("\ufffd\ufffd");
   });
 
-  it("that ends inside a character, or has half a surrogate pair, becomes well-formed", () => {
+  it("makes text well-formed that ends inside a character or has half a surrogate pair", () => {
     for (const bytes of ["f09fa7", "eda080", "c0af", "fffe41"]) {
       const { data } = register("x".repeat(bytes.length / 2));
       const plain = Buffer.from("x".repeat(bytes.length / 2)).toString("hex");
@@ -138,7 +138,7 @@ describe("hostile text", () => {
 });
 
 describe("the log filter", () => {
-  it("has every event of the deployment by contract, and account events from any emitter", () => {
+  it("the log filter has every event of the deployment, and account events from any emitter", () => {
     expect([...decoder.addresses].sort()).toEqual(Object.values(MEMORY_DEPLOYMENT.contracts).sort());
     expect(new Set(decoder.anyEmitterTopics0).size).toBe(2);
     expect(decoder.anyEmitterTopics0).toContain(keyUpdated.topics[0]);

@@ -17,18 +17,18 @@ const parse = (change: Record<string, unknown>) => parseDeployment({ ...good, ..
 const withContracts = (change: Record<string, unknown>) => ({ contracts: { ...good.contracts, ...change } });
 
 describe("a deployment", () => {
-  it("is parsed with lower-case addresses and frozen", () => {
+  it("parses a deployment with lower-case addresses, and freezes it", () => {
     const upper = `0x${good.contracts.IntentBook.slice(2).toUpperCase()}`;
     const deployment = parse(withContracts({ IntentBook: upper }));
     expect(deployment).toEqual(good);
     expect(Object.isFrozen(deployment) && Object.isFrozen(deployment.contracts)).toBe(true);
   });
 
-  it("may have more keys: a local one names its tokens", () => {
+  it("accepts more keys in a deployment: a local one names its tokens", () => {
     expect(parse({ local: { UsdCoin: "0x12" } })).toEqual(good);
   });
 
-  it("may name an explorer of the chain, and tokens by their address", () => {
+  it("a deployment may name an explorer of the chain, and tokens by their address", () => {
     const address = `0x${"AB".repeat(20)}`;
     const named = parse({
       explorerUrl: "https://scan.example",
@@ -56,15 +56,15 @@ describe("a deployment", () => {
       { tokens: { [`0x${"12".repeat(20)}`]: { symbol: "A", decimals: 256 } } },
       "decimals must be at most 255",
     ],
-  ])("is rejected with %s", (_, change, reason) => {
+  ])("rejects a deployment with %s", (_, change, reason) => {
     expect(() => parse(change)).toThrow(reason);
   });
 
-  it("has the contracts that the protocol's own workspace deploys", () => {
+  it("names the contracts that the protocol's own workspace deploys", () => {
     expect(CONTRACT_NAMES).toEqual(PROTOCOL_CONTRACTS);
   });
 
-  it("of every shipped file is valid", () => {
+  it("every shipped deployment file is valid", () => {
     const files = readdirSync("deployments").filter((name) => name.endsWith(".json"));
     expect(files).not.toEqual([]);
     for (const name of files) {
@@ -78,7 +78,7 @@ describe("a deployment", () => {
     ["a list", []],
     ["text", "{}"],
     ["nothing", undefined],
-  ])("is not %s", (_, json) => {
+  ])("rejects %s as a deployment", (_, json) => {
     expect(() => parseDeployment(json, "file.json")).toThrow(
       "file.json is invalid: the file must be a JSON object",
     );
@@ -115,7 +115,7 @@ describe("a deployment", () => {
       withContracts({ IntentBook: "0x1234" }),
       "contracts.IntentBook must be an address",
     ],
-  ])("is rejected %s", (_, change, reason) => {
+  ])("rejects a deployment %s", (_, change, reason) => {
     expect(() => parse(change)).toThrow(reason);
     expect(() => parse(change)).toThrow("file.json");
     expect(() => parse(change)).toThrow(Fault);

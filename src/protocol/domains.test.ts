@@ -34,28 +34,28 @@ describe("domains", () => {
       events: Object.fromEntries(names.map((name) => [name, rule])) as never,
     });
 
-  it("may share a contract as long as each event has one rule", () => {
+  it("accepts domains that share a contract if each event has one rule", () => {
     const good = [made(["Born"], [lives]), made(["Died"])];
     expect(requireFullCoverage(good)).toBe(good);
   });
 
-  it("reject an event without a rule", () => {
+  it("rejects an event without a rule", () => {
     expect(() => requireFullCoverage([made(["Born"])])).toThrow(
       "Life: the ABI has Born,Died, the domains have rules for Born",
     );
   });
 
-  it("reject an event with two rules", () => {
+  it("rejects an event with two rules", () => {
     expect(() => requireFullCoverage([made(["Born", "Died"]), made(["Died"])])).toThrow(
       "rules for Born,Died,Died",
     );
   });
 
-  it("reject a rule without an event", () => {
+  it("rejects a rule without an event", () => {
     expect(() => requireFullCoverage([made(["Born", "Died", "Nope"])])).toThrow("rules for Born,Died,Nope");
   });
 
-  it("reject a table in two domains", () => {
+  it("rejects a table in two domains", () => {
     expect(() => requireFullCoverage([made(["Born"], [lives]), made(["Died"], [lives])])).toThrow(
       "the table lives belongs to two domains",
     );
@@ -63,14 +63,14 @@ describe("domains", () => {
 });
 
 describe("tables", () => {
-  it("have keys that are always known, and indexes over columns they have", () => {
+  it("tables have keys that are never null, and indexes over existing columns", () => {
     for (const { name, columns, key, indexes } of tables) {
       for (const column of key) expect(columns[column]?.nullable, `${name}.${column}`).toBe(false);
       for (const column of indexes.flat()) expect(columns[column], `${name}.${column}`).toBeDefined();
     }
   });
 
-  it("index only bounded text: PostgreSQL limits the size of an index entry", () => {
+  it("tables index only bounded text: PostgreSQL limits the size of an index entry", () => {
     const generated = [
       "status",
       "policy_type",
@@ -92,7 +92,7 @@ describe("tables", () => {
     }
   });
 
-  it("have unbounded sums: anyone may log the largest amount repeatedly", () => {
+  it("tables have unbounded sums: anyone may log the largest amount repeatedly", () => {
     for (const { name, columns, key } of tables.filter(({ hasProvenance }) => !hasProvenance)) {
       const amounts = Object.entries(columns).filter(([column]) => !key.includes(column));
       const limited = amounts.filter(([, column]) => column.sql.startsWith("numeric("));
@@ -137,7 +137,7 @@ function explain(contract: EventSource, name: string, args: Readonly<Record<stri
 }
 
 describe("explanations", () => {
-  it.each(EVENTS)("describe $name of $contract for any arguments", ({ contract, name, item }) => {
+  it.each(EVENTS)("describes $name of $contract for any arguments", ({ contract, name, item }) => {
     const args = fc.record(
       Object.fromEntries(item.inputs.map((input) => [input.name ?? "", anyOf(input)] as const)),
     );
@@ -244,15 +244,18 @@ describe("explanations", () => {
     ],
   ];
 
-  it.each(flags)("of %s.%s show its flag the right way round", (contract, name, args, flag, yes, no) => {
-    const [on, off] = [true, false].map((value) => explain(contract, name, { ...args, [flag]: value }));
-    expect(on).toContain(yes);
-    expect(on).not.toMatch(/no longer|removed|inactive|unfrozen|withdrew| off$/);
-    expect(off).toContain(no);
-    expect(off).not.toContain(yes);
-  });
+  it.each(flags)(
+    "the explanation of %s.%s shows its flag the right way round",
+    (contract, name, args, flag, yes, no) => {
+      const [on, off] = [true, false].map((value) => explain(contract, name, { ...args, [flag]: value }));
+      expect(on).toContain(yes);
+      expect(on).not.toMatch(/no longer|removed|inactive|unfrozen|withdrew| off$/);
+      expect(off).toContain(no);
+      expect(off).not.toContain(yes);
+    },
+  );
 
-  it("are tested for every flag", () => {
+  it("the explanation of every flag is tested", () => {
     const known = flags.map(([contract, name, , flag]) => `${contract}.${name} ${flag}`);
     const all = EVENTS.flatMap(({ contract, name, item }) =>
       item.inputs.filter(({ type }) => type === "bool").map((input) => `${contract}.${name} ${input.name}`),
@@ -260,7 +263,7 @@ describe("explanations", () => {
     expect(all.sort()).toEqual(known.sort());
   });
 
-  it("distinguish a rejected dispute from a resolved one", () => {
+  it("explanations distinguish a rejected dispute from a resolved one", () => {
     const texts = [1, 2].map((status) =>
       explain("CommerceRegistry", "DisputeResolved", {
         disputeId: 4n,
@@ -274,7 +277,7 @@ describe("explanations", () => {
     ]);
   });
 
-  it("name known subjects and kinds of signals, and number the others", () => {
+  it("explanations name known subjects and kinds of signals, and number the others", () => {
     const signal = (subjectType: number, kind: number) =>
       explain("CommerceRegistry", "TrustSignalRecorded", {
         signalId: 1n,

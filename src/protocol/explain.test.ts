@@ -24,7 +24,7 @@ const submitted = encodeProtocolLog(
 const sessionKey = { sessionKey: OWNER, expiresAt: 1_800_000_000, active: true };
 
 describe("an explanation", () => {
-  it("has every event in order, integers as text and flags as booleans", () => {
+  it("an explanation has every event in order, integers as text and flags as booleans", () => {
     const opened = encodeProtocolLog("PolicyAccount", "SessionKeyUpdated", sessionKey, {
       block: 12,
       index: 1,

@@ -135,13 +135,13 @@ const nested = (inner: Hex, wrappers: readonly ((call: Hex) => Hex)[]) =>
   wrappers.reduce((call, wrap) => wrap(call), inner);
 
 describe("a forwarded call", () => {
-  it.each([...Object.keys(MANY), ...Object.keys(ONE)])("is found in %s", (name) => {
+  it.each([...Object.keys(MANY), ...Object.keys(ONE)])("finds a forwarded call in %s", (name) => {
     const call = callOf({ uri: "ipfs://a", pubkey: "0x04", capabilities: repeatHashByte("ca") });
     const input = MANY[name]?.([call]) ?? ONE[name]?.(call) ?? "0x";
     expect(findForwardedCalls(input, selector)).toEqual([call]);
   });
 
-  it("is found in any nesting, in order, between other calls", () => {
+  it("finds forwarded calls in any nesting, in order, between other calls", () => {
     const wrapped = fc.record({
       profile: profiles,
       wrappers: fc.array(one, { maxLength: 3 }),
@@ -169,7 +169,7 @@ describe("a forwarded call", () => {
     );
   });
 
-  it("is never accepted for an event that says something else", () => {
+  it("never accepts a forwarded call for an event that says something else", () => {
     fc.assert(
       fc.property(fc.array(profiles, { maxLength: 6 }), profiles, many, (forged, real, wrap) => {
         const input = wrap(forged.map(callOf));
@@ -186,7 +186,7 @@ describe("a forwarded call", () => {
     );
   });
 
-  it("is not found in arbitrary bytes, and nothing in them stops the search", () => {
+  it("accepts no call in arbitrary bytes, and nothing in them stops the search", () => {
     const noise = fc.array(
       fc.oneof(bytes(70), fc.constant(selector), fc.constant(toHex(200n, { size: 32 }))),
     );
@@ -205,7 +205,7 @@ describe("a forwarded call", () => {
   });
 });
 
-describe("an event has no call", () => {
+describe("matching calls to events", () => {
   const profile = (capabilities: string) => ({
     uri: "ipfs://a",
     pubkey: "0x04" as Hex,
@@ -217,14 +217,14 @@ describe("an event has no call", () => {
     return matchCallsToEvents(events(count), findForwardedCalls(input, selector), reader.callMatches).size;
   };
 
-  it("where two different calls fit it", () => expect(match(1, "ca", "cb")).toBe(0));
-  it("where more events than calls are alike", () => expect(match(2, "ca")).toBe(0));
-  it("but it has one where a call is there twice, or as often as its event", () => {
+  it("matches no call if two different calls fit the event", () => expect(match(1, "ca", "cb")).toBe(0));
+  it("matches no call if more events than calls are alike", () => expect(match(2, "ca")).toBe(0));
+  it("matches a call that is there twice, or as often as its event", () => {
     expect(match(1, "ca", "ca")).toBe(1);
     expect(match(2, "ca", "cb")).toBe(2);
   });
 
-  it("where the input is longer, or has more calls, than is searched", () => {
+  it("finds no call if the input is longer, or has more calls, than is searched", () => {
     const call = callOf(profile("ca"));
     const padded = concatHex([ONE.execute?.(call) ?? "0x", `0x${"00".repeat(1024 * 1024)}`]);
     expect(findForwardedCalls(padded, selector)).toEqual([]);
@@ -232,7 +232,7 @@ describe("an event has no call", () => {
     expect(findForwardedCalls(input, selector)).toEqual([]);
   });
 
-  it("where calls that overlap would make it read the same bytes again and again", () => {
+  it("matches no calls that overlap so much that they would read too many bytes", () => {
     const words = 3_930;
     // Each call claims the rest of the input, so that all of them together are a thousand times as long.
     const heads = Array.from({ length: 1_000 }, (_, at) => {
@@ -253,7 +253,7 @@ describe("an event has no call", () => {
     expect(bytesRead).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
-  it("where so many short calls are there that comparing them with every event would take long", () => {
+  it("matches no calls if there are too many to compare with every event", () => {
     let compared = 0;
     const fits = () => {
       compared += 1;
@@ -263,7 +263,7 @@ describe("an event has no call", () => {
     expect(compared).toBeLessThanOrEqual(16_384);
   });
 
-  it("but it has one where a large bundle of registrations shows another call besides", () => {
+  it("matches a large bundle of registrations that shows another call besides", () => {
     const registered = Array.from({ length: 65 }, (_, at) => ({ ...profile("ca"), uri: `ipfs://${at}` }));
     const input = MANY.aggregate?.([...registered, profile("cb")].map(callOf)) ?? "0x";
     const emitted = registered.map(eventOf);

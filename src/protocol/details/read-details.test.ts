@@ -81,13 +81,13 @@ async function detail(story: LogSequence, chain: MemoryChain) {
 describe("details of a direct call", () => {
   const chain = { transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } };
 
-  it("are its calldata, without a call to the contract", async () => {
+  it("reads details of a direct call from its calldata, without a call to the contract", async () => {
     const { details, requested } = await detail(registered(new LogSequence(), 1n), chain);
     expect(details).toEqual([`0x00${registerCall("a").slice(2)}`]);
     expect(requested).toEqual({ transactions: [TX], calls: [], laterCalls: [], traces: [] });
   });
 
-  it("are what the fold reads", async () => {
+  it("the fold reads the details of a direct call", async () => {
     const rows = await registered(new LogSequence(), 1n).rows(chain);
     expect(rows.one(agents)).toMatchObject({ pubkey: "0x0401", capabilities_hash: repeatHashByte("ca") });
   });
@@ -102,7 +102,7 @@ describe("calldata that is not in canonical form", () => {
     ["with more behind it", `${word(96)}${word(96)}${repeatHashByte("ca").slice(2)}${word(0)}beef`, "0x"],
   ];
 
-  it.each(inputs)("is read as the contract reads it: %s", async (_, args, pubkey) => {
+  it.each(inputs)("reads non-canonical calldata as the contract does: %s", async (_, args, pubkey) => {
     const chain = { transactions: { [TX]: { to: REGISTRY, input: `${selector}${args}` as Hex } } };
     const rows = await registered(new LogSequence(), 1n).rows(chain);
     expect(rows.one(agents)).toMatchObject({ pubkey, capabilities_hash: repeatHashByte("ca") });
@@ -119,39 +119,39 @@ describe("details are read from the state at the block", () => {
     return requested.calls.length;
   };
 
-  it("when another contract forwarded a call that the record contradicts", async () => {
+  it("reads details from the state when the record contradicts a forwarded call", async () => {
     expect(
       await fromState({ transactions: { [TX]: { to: MULTICALL, input: forwardedTogether("a") } } }),
     ).toBe(1);
   });
 
-  it("when a contract was called with the very same input", async () => {
+  it("reads details from the state when another contract was called with the same input", async () => {
     expect(await fromState({ transactions: { [TX]: { to: MULTICALL, input: registerCall("a") } } })).toBe(1);
   });
 
-  it("when one transaction has several such events, even of a direct call", async () => {
+  it("reads details from the state when one transaction has several such events", async () => {
     const story = registered(registered(new LogSequence(), 1n), 2n);
     expect(
       await fromState({ transactions: { [TX]: { to: REGISTRY, input: registerCall("a") } } }, story),
     ).toBe(2);
   });
 
-  it("when the selector is unknown, as of a newer contract", async () => {
+  it("reads details from the state when the selector is unknown", async () => {
     expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0xdeadbeef" } } })).toBe(1);
     expect(await fromState({ transactions: { [TX]: { to: REGISTRY, input: "0x" } } })).toBe(1);
   });
 
-  it("when the transaction made a contract, or the node does not have it", async () => {
+  it("reads details from the state when the transaction made a contract or is missing", async () => {
     expect(await fromState({ transactions: { [TX]: { to: null, input: registerCall("a") } } })).toBe(1);
     expect(await fromState({})).toBe(1);
   });
 
-  it("and the fold reads those", async () => {
+  it("the fold reads details from the state", async () => {
     const rows = await registered(new LogSequence(), 1n).rows({ state: stateOf(1n) });
     expect(rows.one(agents)).toMatchObject({ pubkey: "0x0402", capabilities_hash: repeatHashByte("5e") });
   });
 
-  it("which includes an update later in the block: the row is the same after both", async () => {
+  it("a state after an update later in the block leads to the same row", async () => {
     const story = registered(new LogSequence(), 1n).append(
       "AgentRegistry",
       "AgentUpdated",
@@ -165,7 +165,7 @@ describe("details are read from the state at the block", () => {
     });
   });
 
-  it("by the hash of the block, at the contract that emitted the event", async () => {
+  it("reads the state by the hash of the block, at the contract that emitted the event", async () => {
     const requested: StateCall[] = [];
     const reads: DetailReads = {
       ...createMemoryReads({}),
@@ -190,18 +190,18 @@ describe("details of a forwarded call", () => {
   const call = `0x00${registerCall("a").slice(2)}`;
   const updated = { capabilitiesHash: repeatHashByte("5f") };
 
-  it("are that call where the state at the block confirms it", async () => {
+  it("accepts a forwarded call that the state at the block confirms", async () => {
     const { details, requested } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a") });
     expect(details).toEqual([call]);
     expect([requested.laterCalls, requested.traces]).toEqual([[], []]);
   });
 
-  it("are not that call where the state at the block contradicts it", async () => {
+  it("rejects a forwarded call that the state at the block contradicts", async () => {
     const { details } = await detail(story(), { ...forwarded("a"), state: recordOf(1n, "a", updated) });
     expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01"]);
   });
 
-  it("are that call where an update in the same block changed the state", async () => {
+  it("accepts a forwarded call if an update in the same block changed the state", async () => {
     const changed = story().append(
       "AgentRegistry",
       "AgentUpdated",
@@ -212,7 +212,7 @@ describe("details of a forwarded call", () => {
     expect(details).toEqual([call, null]);
   });
 
-  it("are that call where nodes pruned the state and the immutable fields confirm it", async () => {
+  it("accepts a forwarded call that immutable fields confirm if nodes pruned the state", async () => {
     const { details, requested } = await detail(story(), {
       ...forwarded("a"),
       state: {},
@@ -222,7 +222,7 @@ describe("details of a forwarded call", () => {
     expect(requested.traces).toEqual([TX]);
   });
 
-  it("are not that call while a node fails that may have the state", async () => {
+  it("accepts no forwarded call while a node fails that may have the state", async () => {
     const chain = { ...forwarded("a"), laterState: recordOf(1n, "a") };
     const whileDown = async (known: MemoryChain) => {
       const down = new Fault("NODE_UNAVAILABLE", "The archive node is down.");
@@ -242,7 +242,7 @@ describe("details of a forwarded call", () => {
     ]);
   });
 
-  it("are the later record where nothing changed it since, whatever the input shows", async () => {
+  it("takes the later record if nothing changed it since, whatever the input shows", async () => {
     const laterState = recordOf(1n, "a", updated);
     const pruned = { ...forwarded("a"), state: {}, laterState };
     const { details, requested } = await detail(story(), { ...pruned, changed: false });
@@ -251,7 +251,7 @@ describe("details of a forwarded call", () => {
     expect((await detail(story(), { ...pruned, changed: true })).details).toEqual([call]);
   });
 
-  it("are each their own call where a transaction has several", async () => {
+  it("gives each event its own forwarded call if a transaction has several", async () => {
     const several = registered(registered(story(), 2n), 3n);
     const { details } = await detail(several, {
       ...forwarded("a", "a", "a"),
@@ -278,7 +278,7 @@ describe("details of a forwarded call", () => {
       "a trace of a call to another contract",
       { traces: { [TX]: [{ to: MULTICALL, input: registerCall("a") }] }, laterState: recordOf(1n, "a") },
     ],
-  ])("stop the index where nodes pruned the state and there is %s", async (_, chain) => {
+  ])("stops the index if nodes pruned the state and there is %s", async (_, chain) => {
     const failed = detail(story(), { ...chain, state: {} });
     await expect(failed).rejects.toMatchObject({ code: "NODE_STATE_MISSING" });
     await expect(failed).rejects.toThrow(
@@ -286,7 +286,7 @@ describe("details of a forwarded call", () => {
     );
   });
 
-  it("are the traced call, whatever the input shows", async () => {
+  it("takes the traced call, whatever the input shows", async () => {
     const traces = { [TX]: [{ to: REGISTRY, input: registerCall("a") }] };
     const { details } = await detail(story(), { ...forwarded("b"), state: {}, traces });
     expect(details).toEqual([call]);
@@ -317,7 +317,7 @@ describe("details that never change", () => {
       }),
   });
 
-  it("are read at a later block, and are the same from all of them", async () => {
+  it("reads immutable details at a later block, and the same from all of them", async () => {
     const early = await detail(attested(new LogSequence(), 1n), {
       state: {},
       laterState: attestation(1n, false),
@@ -330,7 +330,7 @@ describe("details that never change", () => {
     expect(late.requested).toMatchObject({ calls: [], traces: [] });
   });
 
-  it("are read at the block where the later record is not the event's", async () => {
+  it("reads immutable details at the block if the later record is not the event's", async () => {
     const chain = { state: attestation(1n, false), laterState: {} };
     const { details } = await detail(attested(new LogSequence(), 1n), chain);
     expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01"]);
@@ -338,14 +338,14 @@ describe("details that never change", () => {
 });
 
 describe("details", () => {
-  it("cause no reads where events leave out nothing", async () => {
+  it("reads nothing for events that leave out nothing", async () => {
     const story = new LogSequence().append("AgentRegistry", "AgentRevoked", { agentId: 1n });
     const { details, requested } = await detail(story, {});
     expect(details).toEqual([null]);
     expect(requested).toEqual({ transactions: [], calls: [], laterCalls: [], traces: [] });
   });
 
-  it("of different kinds in one transaction are each found", async () => {
+  it("finds details of different kinds in one transaction", async () => {
     const submit = encodeFunctionData({
       abi: attestationRegistryAbi,
       functionName: "submitAttestation",
@@ -365,7 +365,7 @@ describe("details", () => {
     expect(details.map((each) => each?.slice(0, 4))).toEqual(["0x01", "0x00"]);
   });
 
-  it("that earlier versions stored are still read: the record as the contract returned it", () => {
+  it("still reads the contract's record that earlier versions stored as details", () => {
     const reader = attestationsDomain.events.AttestationSubmitted?.details;
     if (!reader) throw new Error("attestations have details");
     const result = {
@@ -384,7 +384,7 @@ describe("details", () => {
     expect(createStoredDetailsReader(`0x01${output.slice(2)}`)(reader)).toBe(repeatHashByte("da"));
   });
 
-  it("that are not stored, or not of the event, are noticed when they are read", () => {
+  it("throws when details are not stored, or not of the event", () => {
     const reader = agentsDomain.events.AgentRegistered?.details;
     if (!reader) throw new Error("registrations have details");
     expect(() => createStoredDetailsReader(null)(reader)).toThrow("were not stored");

@@ -102,7 +102,7 @@ function sale(terms: Terms): Record<string, unknown> {
 const totalsOf = (rows: MemoryRows) => rows.one(commerceTotals);
 
 describe("services with the same id, which the live deployment allows", () => {
-  it("are separate rows by number", async () => {
+  it("stores services with the same id as separate rows by number", async () => {
     const rows = await new Shop().merchant().service(1n, "translate").service(2n, "translate").rows();
     expect(rows.of(services).map((row) => [row.service_numeric_id, row.service_id])).toEqual([
       [1n, "translate"],
@@ -113,7 +113,7 @@ describe("services with the same id, which the live deployment allows", () => {
 });
 
 describe("the active state", () => {
-  it("changes the counts with every switch, and a repetition does not", async () => {
+  it("every switch of the active state changes the counts, and a repetition does not", async () => {
     const story = new Shop().merchant().service(1n, "a");
     const merchant = { merchantId: 1n, payoutAddress: AGENT, ...document("m2") };
     const service = { serviceNumericId: 1n, ...document("s2"), capabilityHash: repeatHashByte("0e") };
@@ -141,7 +141,7 @@ describe("the active state", () => {
 describe("a facilitator that registers again", () => {
   const registered = (about: string) => ({ facilitatorId: 1n, facilitator: FACILITATOR, ...document(about) });
 
-  it("keeps its id, has the new metadata, is active again and counted once", async () => {
+  it("a facilitator that registers again keeps its id, is active and counted once", async () => {
     const story = new Shop().registry("FacilitatorRegistered", registered("first"));
     story.registry("FacilitatorUpdated", { ...registered("off"), active: false });
     expect(totalsOf(await story.rows())).toMatchObject({ facilitators: 1n, active_facilitators: 0n });
@@ -154,7 +154,7 @@ describe("a facilitator that registers again", () => {
     expect(totalsOf(rows)).toMatchObject({ facilitators: 1n, active_facilitators: 1n });
   });
 
-  it("while it is active counts nothing", async () => {
+  it("a facilitator that registers again while active does not change the counts", async () => {
     const rows = await new Shop()
       .registry("FacilitatorRegistered", registered("first"))
       .registry("FacilitatorRegistered", registered("again"))
@@ -164,7 +164,7 @@ describe("a facilitator that registers again", () => {
 });
 
 describe("a quote", () => {
-  it("is settled by its receipt", async () => {
+  it("a receipt settles its quote", async () => {
     const rows = await new Shop().quote().receipt(1n).rows();
     expect(rows.one(quotes)).toMatchObject({ settled: true, block_number: 1n });
     expect(totalsOf(rows)).toMatchObject({
@@ -178,7 +178,7 @@ describe("a quote", () => {
     });
   });
 
-  it("that is committed again is payable again, and the counters follow", async () => {
+  it("a quote that is committed again is payable again, and the counters follow", async () => {
     const story = new Shop().quote().receipt(1n).quote();
     const again = await story.rows();
     expect(again.one(quotes)).toMatchObject({ settled: false, block_number: 3n });
@@ -198,18 +198,18 @@ describe("a quote", () => {
     });
   });
 
-  it("that is committed again before it is paid counts nothing", async () => {
+  it("a quote that is committed again before it is paid does not change the counters", async () => {
     const rows = await new Shop().quote().quote().rows();
     expect(totalsOf(rows)).toMatchObject({ quotes: 1n, settled_quotes: 0n, quoted_volume: 100n });
   });
 
-  it("must exist when it is paid", async () => {
+  it("a receipt of a quote that was never committed stops the index", async () => {
     await expect(new Shop().receipt(1n).rows()).rejects.toThrow("could not be folded");
   });
 });
 
 describe("a receipt", () => {
-  it("adds to every volume it belongs to", async () => {
+  it("a receipt adds to every volume it belongs to", async () => {
     const second = { quoteHash: repeatHashByte("92"), amount: 7n, paymentRail: 2 };
     const rows = await new Shop().quote().quote(second).receipt(1n).receipt(2n, second).rows();
     const volume = { receipts: 2n, settled_volume: 107n, protocol_fees: 2n };
@@ -223,7 +223,7 @@ describe("a receipt", () => {
     ]);
   });
 
-  it("without a facilitator adds to none", async () => {
+  it("a receipt without a facilitator adds to no facilitator's volume", async () => {
     const direct = { facilitator: MEMORY_ZERO_ADDRESS, paymentRail: 0 };
     const rows = await new Shop().quote(direct).receipt(1n, direct).rows();
     expect(rows.of(facilitatorVolumes)).toEqual([]);
@@ -239,17 +239,17 @@ describe("a fulfilment", () => {
     return [rows.one(receipts).fulfillment_hash, rows.one(merchantRecords).fulfilled_receipts];
   };
 
-  it("of zero does not count", async () => {
+  it("a fulfilment of zero does not count", async () => {
     expect(await outcomeOf()).toEqual([null, 0n]);
     expect(await outcomeOf(MEMORY_ZERO_HASH)).toEqual([null, 0n]);
   });
 
-  it("counts once, however often it is repeated", async () => {
+  it("a fulfilment counts once, however often it is repeated", async () => {
     expect(await outcomeOf(repeatHashByte("aa"))).toEqual([repeatHashByte("aa"), 1n]);
     expect(await outcomeOf(repeatHashByte("aa"), repeatHashByte("bb"))).toEqual([repeatHashByte("bb"), 1n]);
   });
 
-  it("is revoked by a zero hash, and may come again", async () => {
+  it("a zero hash revokes a fulfilment, which may come again", async () => {
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH)).toEqual([null, 0n]);
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, MEMORY_ZERO_HASH)).toEqual([null, 0n]);
     expect(await outcomeOf(repeatHashByte("aa"), MEMORY_ZERO_HASH, repeatHashByte("cc"))).toEqual([
@@ -270,7 +270,7 @@ describe("a dispute", () => {
     ]);
   const both = (...numbers: bigint[]) => [numbers, numbers];
 
-  it("belongs to the merchant of its receipt", async () => {
+  it("a dispute belongs to the merchant of its receipt", async () => {
     const rows = await paid().disputed(1n).disputed(2n).rows();
     expect(rows.of(disputes)).toMatchObject([
       { dispute_id: 1n, merchant_id: 1n, status: "OPEN", resolution_hash: null, opener: AGENT },
@@ -279,7 +279,7 @@ describe("a dispute", () => {
     expect(counts(rows)).toEqual(both(2n, 2n, 0n, 0n));
   });
 
-  it("moves from open to how it ended", async () => {
+  it("a dispute moves from open to how it ended", async () => {
     const rows = await paid().disputed(1n).disputed(2n).resolved(1n, 1).resolved(2n, 2).rows();
     expect(rows.of(disputes).map((row) => [row.status, row.resolution_hash])).toEqual([
       ["RESOLVED", repeatHashByte("77")],
@@ -288,7 +288,7 @@ describe("a dispute", () => {
     expect(counts(rows)).toEqual(both(2n, 0n, 1n, 1n));
   });
 
-  it("that is resolved again, which the live deployment allows, moves its counters once", async () => {
+  it("a dispute that is resolved again moves its counters once", async () => {
     const story = paid().disputed(1n).resolved(1n, 1).resolved(1n, 1, repeatHashByte("88"));
     const twice = await story.rows();
     expect(twice.one(disputes)).toMatchObject({ status: "RESOLVED", resolution_hash: repeatHashByte("88") });
@@ -301,13 +301,13 @@ describe("a dispute", () => {
   it.each([
     ["about a receipt that was never recorded", () => new Shop().disputed(1n)],
     ["that was never opened, when it is resolved", () => new Shop().resolved(1n, 1)],
-  ])("%s stops the index", async (_, story) => {
+  ])("a dispute %s stops the index", async (_, story) => {
     await expect(story().rows()).rejects.toThrow("could not be folded");
   });
 });
 
 describe("trust signals", () => {
-  it("are counted by kind, and by subject and kind", async () => {
+  it("counts trust signals by kind, and by subject and kind", async () => {
     const story = new Shop();
     const signals = [
       [0, 1n, 1],
@@ -334,7 +334,7 @@ describe("trust signals", () => {
 });
 
 describe("a settlement", () => {
-  it("that is executed twice in one transaction is two", async () => {
+  it("stores a settlement executed twice in one transaction as two", async () => {
     const args = {
       quoteHash: QUOTE,
       settlementPlanHash: repeatHashByte("92"),

@@ -57,7 +57,7 @@ class Book extends LogSequence {
 }
 
 describe("an intent", () => {
-  it("has the terms that its owner signed, and the published hash", async () => {
+  it("an intent has the terms that its owner signed, and the published hash", async () => {
     const rows = await new Book().submitted().rows(bookOf([1n]));
     expect(rows.one(intents)).toEqual({
       intent_id: 1n,
@@ -86,21 +86,21 @@ describe("an intent", () => {
     });
   });
 
-  it("has lower-case addresses, though details are decoded with checksums", async () => {
+  it("an intent has lower-case addresses, though details are decoded with checksums", async () => {
     const token = "0xabcdef0123456789abcdef0123456789abcdef01";
     const changed = { inputToken: token, outputToken: token } as unknown as Partial<typeof intent>;
     const row = (await new Book().submitted().rows(bookOf([1n], changed))).one(intents);
     expect([row.input_token, row.output_token]).toEqual([token, token]);
   });
 
-  it("of an unknown type shows its number", async () => {
+  it("an intent of an unknown type shows its number", async () => {
     const changed = { intentType: 7 } as unknown as Partial<typeof intent>;
     expect((await new Book().submitted().rows(bookOf([1n], changed))).one(intents).intent_type).toBe(
       "TYPE_7",
     );
   });
 
-  it("that is cancelled is CANCELLED and has the provenance of its submission", async () => {
+  it("a cancelled intent is CANCELLED and has the provenance of its submission", async () => {
     const rows = await new Book()
       .submitted()
       .append("IntentBook", "IntentCancelled", { intentId: 1n })
@@ -110,7 +110,7 @@ describe("an intent", () => {
 });
 
 describe("a bid that is selected again", () => {
-  it("leaves exactly one selected", async () => {
+  it("selecting another bid leaves exactly one selected", async () => {
     const story = new Book().submitted().bid(1n).bid(2n, RIVAL).selected(1n).selected(2n, RIVAL);
     const rows = await story.rows(bookOf([1n]));
     expect(rows.one(intents)).toMatchObject({ selected_bid_id: 2n, status: "OPEN" });
@@ -152,7 +152,7 @@ describe("a bid that is selected again", () => {
 });
 
 describe("a fill", () => {
-  it("is measured in blocks since the submission and in surplus over the minimum", async () => {
+  it("measures a fill in blocks since the submission and in surplus over the minimum", async () => {
     const rows = await new Book()
       .submitted()
       .bid(1n)
@@ -179,7 +179,7 @@ describe("a fill", () => {
     });
   });
 
-  it("before the solver registers counts for the solver", async () => {
+  it("counts a fill for a solver that registers later", async () => {
     const story = new Book().submitted(1n).submitted(2n).filled(950n, SOLVER, 1n);
     story.append("SolverRegistry", "SolverRegistered", {
       solverId: 9n,
@@ -194,7 +194,7 @@ describe("a fill", () => {
     expect(activity).toMatchObject([{ fills: 2n, surplus_out_total: 51n, latency_blocks_total: 5n }]);
   });
 
-  it("counts for the solver that filled, not for the others", async () => {
+  it("counts a fill for the solver that filled, not for the others", async () => {
     const rows = await new Book()
       .submitted(1n)
       .submitted(2n)
@@ -207,7 +207,7 @@ describe("a fill", () => {
     ]);
   });
 
-  it("below the minimum, which a live contract might allow, is a negative surplus", async () => {
+  it("stores a fill below the minimum as a negative surplus", async () => {
     const rows = await new Book()
       .submitted()
       .filled(1n)
@@ -215,7 +215,7 @@ describe("a fill", () => {
     expect(rows.one(fills).surplus_out).toBe(-899n);
   });
 
-  it("has its proof beside it", async () => {
+  it("stores the proof of a fill", async () => {
     const proof = { resultHash: repeatHashByte("0a"), traceHash: repeatHashByte("0b"), attestationId: 4n };
     const rows = await new Book()
       .submitted()
@@ -230,7 +230,7 @@ describe("a fill", () => {
     });
   });
 
-  it("of an intent that was never submitted stops the index and names the log", async () => {
+  it("a fill of an intent that was never submitted stops the index and names the log", async () => {
     await expect(new Book().filled(950n).rows()).rejects.toThrow(
       "IntentBook.IntentFilled, log 0 of block 1, could not be folded",
     );

@@ -44,7 +44,7 @@ class Module extends LogSequence {
 }
 
 describe("a policy", () => {
-  it("has only the columns of its type", async () => {
+  it("a policy has only the columns of its type", async () => {
     const rows = await new Module().set("SpendLimitSet", { token: TOKEN, maxPerDay: 9n }).rows();
     expect(rows.one(policies)).toMatchObject({
       account: ACCOUNT,
@@ -64,7 +64,7 @@ describe("a policy", () => {
     });
   });
 
-  it("set again is replaced, with the block that set it", async () => {
+  it("replaces a policy that is set again, with the block that set it", async () => {
     const rows = await new Module()
       .set("TargetAllowlistUpdated", { target: TOKEN, allowed: true })
       .set("TargetAllowlistUpdated", { target: OTHER_TOKEN, allowed: true })
@@ -76,7 +76,7 @@ describe("a policy", () => {
     ]);
   });
 
-  it("for a function is one per target and selector", async () => {
+  it("stores one function policy per target and selector", async () => {
     const rows = await new Module()
       .set("FunctionAllowlistUpdated", { target: TOKEN, selector: "0xa9059cbb", allowed: true })
       .set("FunctionAllowlistUpdated", { target: TOKEN, selector: "0x095ea7b3", allowed: true })
@@ -89,7 +89,7 @@ describe("a policy", () => {
     ]);
   });
 
-  it("of another account is another policy", async () => {
+  it("stores policies of two accounts apart", async () => {
     const rows = await new Module()
       .set("AccountFrozen", { frozen: true })
       .set("AccountFrozen", { account: RIVAL, frozen: false })
@@ -100,7 +100,7 @@ describe("a policy", () => {
     ]);
   });
 
-  it("of every type lives beside the others", async () => {
+  it("stores a policy of every type alongside the others", async () => {
     const payment = { merchant: MERCHANT, token: TOKEN, facilitator: FACILITATOR };
     const rows = await new Module()
       .set("SpendLimitSet", { token: TOKEN, maxPerDay: 9n })
@@ -124,7 +124,7 @@ describe("a policy", () => {
 });
 
 describe("a guardian that is replaced", () => {
-  it("is gone: an account has one", async () => {
+  it("a new guardian replaces the one before", async () => {
     const rows = await new Module()
       .set("GuardianSet", { guardian: FACILITATOR })
       .set("GuardianSet", { guardian: RIVAL })
@@ -134,7 +134,7 @@ describe("a guardian that is replaced", () => {
 });
 
 describe("payment policies that differ in the facilitator", () => {
-  it("are two policies", async () => {
+  it("stores payment policies that differ in the facilitator apart", async () => {
     const terms = { merchant: MERCHANT, token: TOKEN, maxPerPayment: 1n, allowed: true };
     const rows = await new Module()
       .set("PaymentPolicySet", { ...terms, facilitator: FACILITATOR, maxPerDay: 2n })
@@ -148,7 +148,7 @@ describe("payment policies that differ in the facilitator", () => {
     ]);
   });
 
-  it("have spending windows of their own", async () => {
+  it("gives payments through different facilitators windows of their own", async () => {
     const rows = await new Module()
       .pay(5n, repeatHashByte("01"), NOON)
       .pay(5n, repeatHashByte("02"), NOON + 60, RIVAL)
@@ -172,21 +172,21 @@ describe("a spending window", () => {
     return { spent, start: Number(window_start) };
   };
 
-  it("starts with the first spend, not with the day", async () => {
+  it("a spending window starts with the first spend, not with the day", async () => {
     expect(await windowAfter(new Module().spend(4n, 4n, NOON))).toEqual({ spent: 4n, start: NOON });
   });
 
-  it("goes on to its last second", async () => {
+  it("a spending window goes on to its last second", async () => {
     const story = new Module().spend(4n, 4n, NOON).spend(3n, 7n, NOON + DAY - 1);
     expect(await windowAfter(story)).toEqual({ spent: 7n, start: NOON });
   });
 
-  it("is followed by a new one after exactly 86400 seconds", async () => {
+  it("a new spending window follows after exactly 86400 seconds", async () => {
     const story = new Module().spend(4n, 4n, NOON).spend(3n, 3n, NOON + DAY);
     expect(await windowAfter(story)).toEqual({ spent: 3n, start: NOON + DAY });
   });
 
-  it("is measured from its start, not from the last spend", async () => {
+  it("measures a spending window from its start, not from the last spend", async () => {
     const story = new Module()
       .spend(4n, 4n, NOON)
       .spend(3n, 7n, NOON + DAY - 1)
@@ -194,17 +194,17 @@ describe("a spending window", () => {
     expect(await windowAfter(story)).toEqual({ spent: 2n, start: NOON + DAY + 5 });
   });
 
-  it("is opened by a spend of nothing, as in the contract", async () => {
+  it("a spend of nothing opens a spending window, as in the contract", async () => {
     const story = new Module().spend(0n, 0n, NOON).spend(6n, 6n, NOON + 100);
     expect(await windowAfter(story)).toEqual({ spent: 6n, start: NOON });
   });
 
-  it("is not touched by a changed limit", async () => {
+  it("a changed limit does not change the spending window", async () => {
     const story = new Module().spend(4n, 4n, NOON).set("SpendLimitSet", { token: TOKEN, maxPerDay: 100n });
     expect(await windowAfter(story)).toEqual({ spent: 4n, start: NOON });
   });
 
-  it("is one per token", async () => {
+  it("keeps one spending window per token", async () => {
     const rows = await new Module()
       .spend(4n, 4n, NOON)
       .spend(1n, 1n, NOON + 9, OTHER_TOKEN)
@@ -215,7 +215,7 @@ describe("a spending window", () => {
     ]);
   });
 
-  it("of payments rolls over in the same second", async () => {
+  it("a window of payments rolls over after exactly 86400 seconds", async () => {
     const story = new Module()
       .pay(5n, repeatHashByte("01"), NOON)
       .pay(10n, repeatHashByte("02"), NOON + DAY - 1);

@@ -34,7 +34,7 @@ describe("an agent", () => {
     args: ["ipfs://a", "0x04abcdef", repeatHashByte("ca")],
   });
 
-  it("has key and capabilities from the call, then what updates say", async () => {
+  it("an agent has key and capabilities from the call, then what updates say", async () => {
     const story = new LogSequence()
       .append("AgentRegistry", "AgentRegistered", { agentId: 1n, owner: OWNER, metadataURI: "ipfs://a" })
       .append("AgentRegistry", "AgentRegistered", { agentId: 2n, owner: OWNER, metadataURI: "ipfs://a" });
@@ -67,14 +67,14 @@ describe("an agent", () => {
     ]);
   });
 
-  it("that is updated but was never registered stops the index", async () => {
+  it("revoking an agent that was never registered stops the index", async () => {
     const story = new LogSequence().append("AgentRegistry", "AgentRevoked", { agentId: 1n });
     await expect(story.rows()).rejects.toThrow("AgentRegistry.AgentRevoked, log 0 of block 1");
   });
 });
 
 describe("a solver", () => {
-  it("has the bond and state of the last event", async () => {
+  it("a solver has the bond and state of the last event", async () => {
     const rows = await new LogSequence()
       .append("SolverRegistry", "SolverRegistered", {
         solverId: 1n,
@@ -117,7 +117,7 @@ describe("attestations", () => {
       subject: repeatHashByte("22"),
     });
 
-  it("have the data hash of the call and the time of the block", async () => {
+  it("an attestation has the data hash of the call and the time of the block", async () => {
     const story = submitted(new LogSequence(), 1n);
     const rows = await story.rows(called(story, "AttestationRegistry", submit));
     expect(rows.one(attestations)).toMatchObject({
@@ -130,7 +130,7 @@ describe("attestations", () => {
     });
   });
 
-  it("before the attestor registers count for the attestor", async () => {
+  it("counts attestations for an attestor that registers later", async () => {
     const story = submitted(submitted(new LogSequence(), 1n), 2n);
     story.append("AttestationRegistry", "AttestationRevoked", { id: 1n });
     story.append("AttestorRegistry", "AttestorRegistered", {
@@ -161,7 +161,7 @@ describe("attestations", () => {
     expect(rows.of(attestations).map((row) => row.revoked)).toEqual([true, false, false]);
   });
 
-  it("that are revoked but were never submitted stop the index", async () => {
+  it("revoking an attestation that was never submitted stops the index", async () => {
     const story = new LogSequence().append("AttestationRegistry", "AttestationRevoked", { id: 1n });
     await expect(story.rows()).rejects.toThrow("could not be folded");
   });

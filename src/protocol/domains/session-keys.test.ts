@@ -27,7 +27,7 @@ class Account extends LogSequence {
 }
 
 describe("session keys", () => {
-  it("belong to the emitter of the event", async () => {
+  it("a session key belongs to the emitter of the event", async () => {
     const rows = await new Account().key(100, true).key(200, true, OTHER_ACCOUNT).rows();
     expect(rows.of(sessionKeys).map((row) => [row.account, row.expires_at, row.active])).toEqual([
       [MEMORY_ACCOUNT, 100n, true],
@@ -35,12 +35,12 @@ describe("session keys", () => {
     ]);
   });
 
-  it("may even come from a contract of the deployment", async () => {
+  it("a session key may even come from a contract of the deployment", async () => {
     const rows = await new Account().key(100, true, MEMORY_DEPLOYMENT.contracts.AgentRegistry).rows();
     expect(rows.one(sessionKeys).account).toBe(MEMORY_DEPLOYMENT.contracts.AgentRegistry);
   });
 
-  it("have one row per account and key, whatever is repeated", async () => {
+  it("stores one row per account and session key, whatever is repeated", async () => {
     const rows = await new Account()
       .key(100, true)
       .key(100, true)
@@ -53,7 +53,7 @@ describe("session keys", () => {
     });
   });
 
-  it("execute once per nonce, and an account that repeats one does not stop the index", async () => {
+  it("stores one execution per nonce, and a repeated nonce does not stop the index", async () => {
     const rows = await new Account()
       .execution(7n, 1n)
       .execution(2n ** 256n - 1n, 2n ** 256n - 1n)
