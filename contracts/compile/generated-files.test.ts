@@ -7,11 +7,11 @@ import { findStaleGeneratedFiles } from "./generated-is-stale.ts";
 import { readOwnSources } from "./source-files.ts";
 
 describe("generated files", () => {
-  it("are not stale", () => {
+  it("generated files are not stale", () => {
     expect(findStaleGeneratedFiles()).toBeNull();
   });
 
-  it("are compared by name and byte", () => {
+  it("compares generated files by name and byte", () => {
     const [first, second, ...rest] = readGenerated();
     if (first === undefined || second === undefined) throw new Error("contracts/generated is empty");
     expect(findGeneratedDifferences([first, second, ...rest])).toEqual([]);
@@ -22,7 +22,7 @@ describe("generated files", () => {
     );
   });
 
-  it("contain no path of the machine that wrote them", () => {
+  it("generated files contain no path of the machine that wrote them", () => {
     for (const { name, text } of readGenerated()) {
       expect([name, text.includes(process.cwd())]).toEqual([name, false]);
     }
@@ -30,7 +30,7 @@ describe("generated files", () => {
 });
 
 describe("source hash", () => {
-  it("changes with any change of any source", () => {
+  it("the source hash changes with any change of any source", () => {
     const sources = readOwnSources();
     for (const changed of sources) {
       const edited = sources.map((one) => (one === changed ? { ...one, text: `${one.text} ` } : one));

@@ -9,14 +9,14 @@ const files = readdirSync(folder);
 const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
 
 describe("deployment files", () => {
-  it("include the live network", () => {
+  it("the deployment files include the live network", () => {
     expect(files).toContain("base-sepolia.json");
     const live = read("base-sepolia.json");
     expect(live.chainId).toBe(84_532);
     expect(live.startBlock).toBe(42_033_933);
   });
 
-  it.each(files)("%s is complete and well-formed", (file) => {
+  it.each(files)("the deployment file %s is complete and well-formed", (file) => {
     expect(file).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.json$/);
     const { network, chainId, startBlock, contracts, local = {}, ...others } = read(file);
     const { explorerUrl = "https://none.example", tokens = {}, ...unknown } = others;

@@ -26,7 +26,7 @@ function typeHash(...names: (keyof typeof intentTypes)[]): Hex {
 }
 
 describe("intent", () => {
-  it("has the published type hashes", () => {
+  it("an intent has the published type hashes", () => {
     const domainType = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
     expect({
       Constraints: typeHash("Constraints"),
@@ -36,13 +36,13 @@ describe("intent", () => {
     }).toEqual(intentTypeHashes);
   });
 
-  it("has the published struct hash and digest", () => {
+  it("an intent has the published struct hash and digest", () => {
     const { intent, chainId, intentBook, structHash, digest } = intentVector;
     expect(intentStructHash(intent)).toBe(structHash);
     expect(intentDigest(intent, intentDomain(chainId, intentBook))).toBe(digest);
   });
 
-  it("is what a wallet signs", async () => {
+  it("the digest of an intent is what a wallet signs", async () => {
     const { intent, chainId, intentBook } = intentVector;
     const domain = intentDomain(chainId, intentBook);
     const typed = await signer.signTypedData({
@@ -54,7 +54,7 @@ describe("intent", () => {
     expect(typed).toBe(await signer.sign({ hash: intentDigest(intent, domain) }));
   });
 
-  it("is what EIP-712 says, whatever the intent says", () => {
+  it("hashes any intent as EIP-712 says", () => {
     const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const hex = (bytes: number) =>
       fc
@@ -88,7 +88,7 @@ describe("intent", () => {
     );
   });
 
-  it("changes with every number in it", () => {
+  it("the hash of an intent changes with every number in it", () => {
     const plain: Intent = intentVector.intent;
     const bounds = plain.constraints;
     fc.assert(
@@ -108,12 +108,12 @@ describe("intent", () => {
 });
 
 describe("quote", () => {
-  it("has the published hash", () => {
+  it("a quote has the published hash", () => {
     const { quote, chainId, commerceRegistry, quoteHash: published } = quoteVector;
     expect(quoteHash(quote, chainId, commerceRegistry)).toBe(published);
   });
 
-  it("is bound to its chain and registry", () => {
+  it("the hash of a quote is bound to its chain and registry", () => {
     const { quote, chainId, commerceRegistry, quoteHash: published } = quoteVector;
     expect(quoteHash(quote, chainId + 1n, commerceRegistry)).not.toBe(published);
     expect(quoteHash(quote, chainId, quote.agent)).not.toBe(published);
@@ -121,12 +121,12 @@ describe("quote", () => {
 });
 
 describe("settlement", () => {
-  it("has the published hash", () => {
+  it("a settlement has the published hash", () => {
     const { instruction, chainId, settlementAdapter, executionHash } = settlementVector;
     expect(settlementExecutionHash(instruction, chainId, settlementAdapter)).toBe(executionHash);
   });
 
-  it("depends on the order of its lines", () => {
+  it("the hash of a settlement depends on the order of its lines", () => {
     const { instruction, chainId, settlementAdapter } = settlementVector;
     const [line] = instruction.lines;
     const other = { ...line, kind: 3 };
@@ -138,12 +138,12 @@ describe("settlement", () => {
 });
 
 describe("session", () => {
-  it("has the published digest", () => {
+  it("a session has the published digest", () => {
     const { call, chainId, account, digest } = sessionVector;
     expect(sessionDigest(call, chainId, account)).toBe(digest);
   });
 
-  it("is what a wallet signs as a personal message", async () => {
+  it("the digest of a session is what a wallet signs as a personal message", async () => {
     const { call, chainId, account, digest } = sessionVector;
     const message = { raw: sessionHash(call, chainId, account) };
     expect(await signer.signMessage({ message })).toBe(await signer.sign({ hash: digest }));

@@ -58,7 +58,7 @@ describe.each(Object.entries(protocolInterface) as [keyof typeof PROTOCOL_ABIS, 
   (name, facts) => {
     const abi = PROTOCOL_ABIS[name];
 
-    it("emits exactly the published events, with their topics and indexed flags", () => {
+    it("the contract emits exactly the published events, with their topics and indexed flags", () => {
       const published = Object.entries(facts.events).map(([declaration, topic0]) => {
         const event = parseAbiItem(`event ${declaration}`) as AbiEvent;
         return { name: event.name, topic0, inputs: inputsOf(event) };
@@ -72,7 +72,7 @@ describe.each(Object.entries(protocolInterface) as [keyof typeof PROTOCOL_ABIS, 
       expect(actual.toSorted(byName)).toEqual(published.toSorted(byName));
     });
 
-    it("has exactly the published functions, with their selectors and effects", () => {
+    it("the contract has exactly the published functions, with their selectors and effects", () => {
       const actual = Object.fromEntries(
         functionsOf(abi)
           .filter((item) => !(inherited[name] ?? []).includes(toFunctionSignature(item)))
@@ -84,7 +84,7 @@ describe.each(Object.entries(protocolInterface) as [keyof typeof PROTOCOL_ABIS, 
       expect(actual).toEqual(facts.functions);
     });
 
-    it("has every published error, with its selector", () => {
+    it("the contract has every published error, with its selector", () => {
       const actual = errorSelectors(abi);
       for (const [signature, selector] of Object.entries(facts.errors)) {
         expect([signature, actual.get(signature)]).toEqual([signature, selector]);
