@@ -56,7 +56,7 @@ describe("spending through the account", () => {
     },
   );
 
-  it("is recorded whole or rejected, for every caller", async () => {
+  it("records a spend through the account whole or rejects it, for every caller", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ step: stepArb, jump: jumpArb }), { minLength: 1, maxLength: 20 }),
@@ -134,7 +134,7 @@ describe("a session key", () => {
     nonce: fc.bigInt(0n, 2n ** 256n - 1n),
   });
 
-  it("can do nothing after it expired, whatever it signs", async () => {
+  it("a session key can do nothing after it expired, whatever it signs", async () => {
     await fc.assert(
       fc.asyncProperty(
         anyCallArb,
@@ -158,7 +158,7 @@ describe("a session key", () => {
     );
   });
 
-  it("uses its nonces in any order, each once", async () => {
+  it("a session key uses its nonces in any order, each once", async () => {
     const noncesArb = fc.array(fc.oneof(fc.bigInt(0n, 6n), fc.bigInt(0n, 2n ** 256n - 1n)), {
       minLength: 1,
       maxLength: 12,
@@ -182,7 +182,7 @@ describe("a session key", () => {
     );
   });
 
-  it("is needed: no other bytes make the account act", async () => {
+  it("no bytes but a session key's signature make the account act", async () => {
     const call = { target: sink, value: 1n, data: "0x", deadline: FAR, nonce: 0n } as const;
     const good = await signSession(sessionKey, call, account.address);
     const bytes = (length: number) =>

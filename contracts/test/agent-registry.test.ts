@@ -64,7 +64,7 @@ describe("registerAgent", () => {
 });
 
 describe("updateAgent and revokeAgent", () => {
-  it("change metadata and capabilities, never the owner or the key", async () => {
+  it("updateAgent changes metadata and capabilities, never the owner or the key", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://old", "0x04aabb", capabilities]);
     const receipt = await registry.send(owner.address, "updateAgent", [1n, "ipfs://new", otherCapabilities]);
@@ -101,7 +101,7 @@ describe("updateAgent and revokeAgent", () => {
     await expectRevert(registry.call(payer.address, "updateAgent", update), abi, "Unauthorized");
   });
 
-  it("reject every account but the owner, also the owner of another agent", async () => {
+  it("rejects changes by every account but the owner, also the owner of another agent", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     await registry.send(agent.address, "registerAgent", ["ipfs://b", "0x02", capabilities]);
@@ -112,20 +112,23 @@ describe("updateAgent and revokeAgent", () => {
     }
   });
 
-  it.each([0n, 2n, 2n ** 256n - 1n])("know no agent %s", async (agentId) => {
-    const registry = await deploy();
-    await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
-    const update = [agentId, "ipfs://b", capabilities] as const;
-    await expectRevert(registry.read("getAgent", [agentId]), abi, "AgentNotFound");
-    await expectRevert(registry.call(owner.address, "updateAgent", update), abi, "AgentNotFound");
-    await expectRevert(registry.call(owner.address, "revokeAgent", [agentId]), abi, "AgentNotFound");
-    // A node simulates calls without a sender as the zero address, which must own nothing.
-    await expectRevert(registry.call(zeroAddress, "revokeAgent", [agentId]), abi, "AgentNotFound");
-  });
+  it.each([0n, 2n, 2n ** 256n - 1n])(
+    "updateAgent and revokeAgent reject the unknown agent %s",
+    async (agentId) => {
+      const registry = await deploy();
+      await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
+      const update = [agentId, "ipfs://b", capabilities] as const;
+      await expectRevert(registry.read("getAgent", [agentId]), abi, "AgentNotFound");
+      await expectRevert(registry.call(owner.address, "updateAgent", update), abi, "AgentNotFound");
+      await expectRevert(registry.call(owner.address, "revokeAgent", [agentId]), abi, "AgentNotFound");
+      // A node simulates calls without a sender as the zero address, which must own nothing.
+      await expectRevert(registry.call(zeroAddress, "revokeAgent", [agentId]), abi, "AgentNotFound");
+    },
+  );
 });
 
 describe("strangers", () => {
-  it("can register agents of their own and change no other", async () => {
+  it("other accounts can register agents of their own and change no other", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
     await registry.send(owner.address, "registerAgent", ["ipfs://b", "0x02", capabilities]);

@@ -36,7 +36,7 @@ describe("submitAttestation", () => {
     });
   });
 
-  it("takes the same again, and zero words, as attestations of their own", async () => {
+  it("accepts equal attestations and zero words, as attestations of their own", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(attestor.address, "submitAttestation", [schema, otherSubject, dataHash]);
@@ -55,7 +55,7 @@ describe("submitAttestation", () => {
 });
 
 describe("revokeAttestation", () => {
-  it("marks it revoked, keeps everything else, and works once", async () => {
+  it("marks an attestation revoked, keeps everything else, and works once", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     const before = await registry.read("getAttestation", [1n]);
@@ -66,7 +66,7 @@ describe("revokeAttestation", () => {
     await expectRevert(registry.call(payer.address, "revokeAttestation", [1n]), abi, "Unauthorized");
   });
 
-  it("rejects every account but the attester, also the attester of another one", async () => {
+  it("rejects a revocation by every account but the attester, also that of another one", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(owner.address, "submitAttestation", [schema, subject, dataHash]);
@@ -75,7 +75,7 @@ describe("revokeAttestation", () => {
     }
   });
 
-  it.each([0n, 2n, 2n ** 256n - 1n])("knows no attestation %s", async (id) => {
+  it.each([0n, 2n, 2n ** 256n - 1n])("revokeAttestation rejects the unknown attestation %s", async (id) => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await expectRevert(registry.read("getAttestation", [id]), abi, "AttestationNotFound");
@@ -87,7 +87,7 @@ describe("revokeAttestation", () => {
 });
 
 describe("strangers", () => {
-  it("can attest in their own name and change no other attestation", async () => {
+  it("other accounts can attest in their own name and change no other attestation", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);

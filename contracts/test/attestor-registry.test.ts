@@ -42,7 +42,7 @@ describe("registerAttestor", () => {
     expect(await registry.read("getAttestorByOperator", [zeroAddress])).toBe(0n);
   });
 
-  it("works once per operator, also after the operator went inactive", async () => {
+  it("registers an attestor once per operator, also after the operator went inactive", async () => {
     const registry = await deploy();
     const again = () => registry.send(attestor.address, "registerAttestor", ["ipfs://b", schemas]);
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
@@ -75,7 +75,7 @@ describe("updateAttestor", () => {
     }
   });
 
-  it("rejects every account but the operator, also the operator of another attestor", async () => {
+  it("rejects updates by every account but the operator, also that of another attestor", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     await registry.send(owner.address, "registerAttestor", ["ipfs://b", schemas]);
@@ -85,7 +85,7 @@ describe("updateAttestor", () => {
     }
   });
 
-  it.each([0n, 2n, 2n ** 256n - 1n])("knows no attestor %s", async (attestorId) => {
+  it.each([0n, 2n, 2n ** 256n - 1n])("updateAttestor rejects the unknown attestor %s", async (attestorId) => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     const update = [attestorId, "ipfs://c", schemas, true] as const;
@@ -97,7 +97,7 @@ describe("updateAttestor", () => {
 });
 
 describe("strangers", () => {
-  it("can register themselves and change no other attestor", async () => {
+  it("other accounts can register themselves and change no other attestor", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     const open = await findPermissionlessFunctions({

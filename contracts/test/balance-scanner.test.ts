@@ -141,7 +141,7 @@ describe("a scan", () => {
 });
 
 describe("the gas of a token", () => {
-  it("is capped: one that needs more fails, and costs no more than the cap", async () => {
+  it("caps the gas of a token: one that needs more fails, and costs no more than the cap", async () => {
     const token = await evm.deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
     await token.send(evm.chain.accounts.owner.address, "mint", [wallet, 1n]);
     const list = [token.address, tokenOf.held];
@@ -155,7 +155,7 @@ describe("the gas of a token", () => {
     expect(found.failed).toHaveLength(20);
   });
 
-  it("is given whole or not at all, down to the last token", async () => {
+  it("gives a token its gas whole or not at all, down to the last token", async () => {
     // Returns the gas it starts with, less 2 for reading it.
     const meter = numbered(0x6a5);
     await evm.chain.setCode(meter, "0x5a5f5260205ff3");
@@ -173,7 +173,7 @@ describe("the gas of a token", () => {
     );
   });
 
-  it("reads no token and still returns when larger than the gas available", async () => {
+  it("reads no token and still returns when a token's gas exceeds the gas available", async () => {
     for (const gasPerToken of [40_000_000n, 2n ** 255n, 2n ** 256n - 1n]) {
       expect(await scan([tokenOf.held], { gasPerToken })).toMatchObject({
         holdings: [],

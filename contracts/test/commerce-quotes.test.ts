@@ -28,7 +28,7 @@ async function settle(quote: QuoteCommitment, by: Address): Promise<bigint> {
 }
 
 describe("the hash of a quote", () => {
-  it("is the published formula, by both functions, for any terms", async () => {
+  it("hashes a quote by the published formula in both functions, for any terms", async () => {
     const uint256 = fc.bigInt({ min: 0n, max: maxUint256 });
     const bytes32 = uint256.map((value) => numberToHex(value, { size: 32 }));
     const address = fc
@@ -87,7 +87,7 @@ describe("commitQuote", () => {
     }),
   );
 
-  it("works once: not again, not after settlement, not after expiry", () =>
+  it("commits a quote once: not again, not after settlement, not after expiry", () =>
     evm.undone(async () => {
       const quote = terms();
       const hash = await commit(quote);
@@ -101,7 +101,7 @@ describe("commitQuote", () => {
       await commit(terms({ paymentNonce: 1n }));
     }));
 
-  it("is the merchant's alone, for a service of that merchant", async () => {
+  it("lets only the merchant commit a quote, for a service of that merchant", async () => {
     for (const from of [rival, facilitator, agent, stranger]) {
       await expectRevert(registry.call(from, "commitQuote", [terms()]), abi, "Unauthorized");
     }
@@ -114,23 +114,25 @@ describe("commitQuote", () => {
     await expectRevert(attempt({ serviceNumericId: 2n }), abi, "ServiceNotFound");
   });
 
-  it.each(Object.entries(PAYMENT_RAILS))("requires a facilitator as the rail does: %s", (_, paymentRail) =>
-    evm.undone(async () => {
-      const attempt = (by: Address) =>
-        registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
-      await attempt(facilitator);
-      if (paymentRail >= PAYMENT_RAILS.facilitator)
-        await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
-      else await attempt(zeroAddress);
-      await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
-      await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
-      await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
-      await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
-      await attempt(facilitator);
-    }),
+  it.each(Object.entries(PAYMENT_RAILS))(
+    "a quote requires a facilitator as its rail does: %s",
+    (_, paymentRail) =>
+      evm.undone(async () => {
+        const attempt = (by: Address) =>
+          registry.call(merchant, "commitQuote", [terms({ paymentRail, facilitator: by })]);
+        await attempt(facilitator);
+        if (paymentRail >= PAYMENT_RAILS.facilitator)
+          await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
+        else await attempt(zeroAddress);
+        await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
+        await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
+        await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
+        await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
+        await attempt(facilitator);
+      }),
   );
 
-  it("knows four rails", async () => {
+  it("commitQuote rejects a rail beyond the four", async () => {
     for (const paymentRail of [4, 255]) {
       const quote = terms({ paymentRail, facilitator });
       await expectBareRevert(registry.call(merchant, "commitQuote", [quote]));
@@ -145,7 +147,7 @@ describe("recordReceipt", () => {
     ["swap", { paymentRail: PAYMENT_RAILS.swap, facilitator }, [merchant, agent]],
     ["facilitator", byFacilitator, [facilitator]],
     ["x402", byX402, [facilitator]],
-  ] as const)("is up to the right party: %s", (_, different, permitted) =>
+  ] as const)("lets only the right party record a receipt: %s", (_, different, permitted) =>
     evm.undone(async () => {
       const hash = await commit(terms(different));
       for (const from of [merchant, agent, facilitator, rival, stranger, zeroAddress]) {
@@ -156,7 +158,7 @@ describe("recordReceipt", () => {
     }),
   );
 
-  it("counts from 1, keeps the quote's terms and settles it, once", () =>
+  it("a receipt counts from 1, keeps the quote's terms and settles it, once", () =>
     evm.undone(async () => {
       const quote = terms(byX402);
       const hash = await commit(quote);
@@ -179,7 +181,7 @@ describe("recordReceipt", () => {
       expect(await settle(terms(), agent)).toBe(2n);
     }));
 
-  it("is possible until the quote expires, that second included", () =>
+  it("records a receipt until the quote expires, that second included", () =>
     evm.undone(async () => {
       const quote = terms();
       const hash = await commit(quote);
@@ -189,7 +191,7 @@ describe("recordReceipt", () => {
       await expectRevert(registry.call(agent, "recordReceipt", [hash, result]), abi, "QuoteExpired");
     }));
 
-  it("needs a quote that was committed", async () => {
+  it("rejects a receipt of a quote that was not committed", async () => {
     for (const hash of [zeroHash, await registry.read("computeQuoteHash", [terms()])]) {
       await expectRevert(registry.call(agent, "recordReceipt", [hash, result]), abi, "QuoteNotFound");
       await expectRevert(registry.read("getQuote", [hash]), abi, "QuoteNotFound");
@@ -198,7 +200,7 @@ describe("recordReceipt", () => {
 });
 
 describe("recordFulfillment", () => {
-  it("is up to the merchant, may be repeated and withdrawn", () =>
+  it("merchant and facilitator may record, repeat and withdraw a fulfilment", () =>
     evm.undone(async () => {
       const receiptId = await settle(terms({ facilitator }), agent);
       for (const [from, hash] of [
@@ -216,7 +218,7 @@ describe("recordFulfillment", () => {
 });
 
 describe("disputes", () => {
-  it("are opened with ids from 1, as many as the parties like", () =>
+  it("opens disputes with ids from 1, as many as the parties like", () =>
     evm.undone(async () => {
       const receiptId = await settle(terms(byFacilitator), facilitator);
       for (const [index, opener] of [agent, merchant, facilitator, agent].entries()) {
@@ -239,7 +241,7 @@ describe("disputes", () => {
   it.each([
     ["resolved", 1],
     ["rejected", 2],
-  ])("are %s once", (_, status) =>
+  ])("a dispute is %s once", (_, status) =>
     evm.undone(async () => {
       const receiptId = await settle(terms(), agent);
       await registry.send(agent, "openDispute", [receiptId, reason]);
@@ -259,7 +261,7 @@ describe("disputes", () => {
     }),
   );
 
-  it("are resolved to something", () =>
+  it("rejects a resolution of a dispute to open or to an unknown status", () =>
     evm.undone(async () => {
       await registry.send(agent, "openDispute", [await settle(terms(), agent), reason]);
       const resolve = (status: number) => registry.call(merchant, "resolveDispute", [1n, status, verdict]);
@@ -290,7 +292,7 @@ describe("after settlement", () => {
     ],
   ];
 
-  it.each(permitted)("the parties alone may act: %s", (_, attempt, names) =>
+  it.each(permitted)("lets the parties alone act after settlement: %s", (_, attempt, names) =>
     evm.undone(async () => {
       const receiptId = await settle(terms(byFacilitator), facilitator);
       await registry.send(agent, "openDispute", [receiptId, reason]);
@@ -301,7 +303,7 @@ describe("after settlement", () => {
     }),
   );
 
-  it("a facilitator of another quote has no rights", () =>
+  it("a facilitator of another quote has no rights after settlement", () =>
     evm.undone(async () => {
       await settle(terms(), agent);
       await registry.send(agent, "openDispute", [1n, reason]);
@@ -323,7 +325,7 @@ describe("after settlement", () => {
 });
 
 describe("strangers", () => {
-  it("can register things of their own and signal, and change nothing that is there", () =>
+  it("other accounts can register and signal, and change nothing that is there", () =>
     evm.undone(async () => {
       const settled = await commit(terms(byFacilitator));
       const pending = await commit(terms({ paymentNonce: 1n }));

@@ -18,7 +18,7 @@ const word = (byte: string) => `0x${byte.repeat(32)}` as const;
 const [hash, otherHash, capability] = [word("a1"), word("a2"), word("ca")];
 
 describe("merchants", () => {
-  it("are registered by anybody, with ids from 1, and belong to who registered them", () =>
+  it("any account registers merchants, with ids from 1, and owns them", () =>
     evm.undone(async () => {
       expect(await registry.call(merchant, "registerMerchant", [payout, "ipfs://m", hash])).toBe(1n);
       const receipt = await registry.send(merchant, "registerMerchant", [payout, "ipfs://m", hash]);
@@ -47,7 +47,7 @@ describe("merchants", () => {
       });
     }));
 
-  it("are changed by their owner only, never given away", () =>
+  it("only the owner changes a merchant, and the owner never changes", () =>
     evm.undone(async () => {
       await registry.send(merchant, "registerMerchant", [payout, "ipfs://m", hash]);
       await registry.send(agent, "registerMerchant", [payout, "ipfs://n", hash]);
@@ -64,7 +64,7 @@ describe("merchants", () => {
       }
     }));
 
-  it.each([0n, 2n, maxUint256])("number %s is unknown", (merchantId) =>
+  it.each([0n, 2n, maxUint256])("rejects the unknown merchant %s", (merchantId) =>
     evm.undone(async () => {
       await registry.send(merchant, "registerMerchant", [payout, "ipfs://m", hash]);
       await expectRevert(registry.read("getMerchant", [merchantId]), abi, "MerchantNotFound");
@@ -85,7 +85,7 @@ describe("services", () => {
     await registry.send(agent, "registerMerchant", [payout, "ipfs://n", hash]);
   };
 
-  it("count from 1 across merchants and store what was given", () =>
+  it("services count from 1 across merchants and store what was given", () =>
     evm.undone(async () => {
       await twoMerchants();
       const args = [1n, "search", "ipfs://s", hash, capability] as const;
@@ -105,7 +105,7 @@ describe("services", () => {
       expect(decodeEvents(second, abi)).toMatchObject([{ args: { serviceNumericId: 2n, merchantId: 2n } }]);
     }));
 
-  it("have an id that is unique within the merchant, to the byte, for good", () =>
+  it("rejects a service id that the merchant has used, compared to the byte", () =>
     evm.undone(async () => {
       await twoMerchants();
       const register = (from: typeof merchant, merchantId: bigint, serviceId: string) =>
@@ -123,7 +123,7 @@ describe("services", () => {
       expect(await registry.read("getService", [5n])).toMatchObject({ merchantId: 2n, serviceId: "search" });
     }));
 
-  it("are added and changed by the merchant's owner only", () =>
+  it("only the merchant's owner adds and changes services", () =>
     evm.undone(async () => {
       await twoMerchants();
       await registry.send(merchant, "registerService", [1n, "search", "ipfs://s", hash, capability]);
@@ -149,7 +149,7 @@ describe("services", () => {
       });
     }));
 
-  it.each([0n, 2n, maxUint256])("number %s is unknown", (serviceId) =>
+  it.each([0n, 2n, maxUint256])("rejects the unknown service %s", (serviceId) =>
     evm.undone(async () => {
       await twoMerchants();
       await registry.send(merchant, "registerService", [1n, "search", "ipfs://s", hash, capability]);
@@ -164,7 +164,7 @@ describe("facilitators", () => {
   const registered = (from: typeof merchant, metadataURI: string) =>
     registry.send(from, "registerFacilitator", [facilitator, metadataURI, hash]);
 
-  it("are registered by anybody for any address but zero, once", () =>
+  it("any account registers a facilitator, for any address but zero", () =>
     evm.undone(async () => {
       const args = [facilitator, "ipfs://f", hash] as const;
       expect(await registry.call(stranger, "registerFacilitator", args)).toBe(1n);
@@ -178,7 +178,7 @@ describe("facilitators", () => {
       await expectRevert(zero, abi, "InvalidFacilitator", [zeroAddress]);
     }));
 
-  it("are not overwritten by others, not even by who registered them or after going inactive", () =>
+  it("no other account overwrites a facilitator, not even an inactive one", () =>
     evm.undone(async () => {
       await registered(stranger, "ipfs://f");
       const taken = [facilitator, 1n];
@@ -193,7 +193,7 @@ describe("facilitators", () => {
       });
     }));
 
-  it("may register themselves again: same id, new words, active", () =>
+  it("a facilitator may register itself again, with the same id, and is active", () =>
     evm.undone(async () => {
       await registered(stranger, "ipfs://f");
       await registry.send(stranger, "registerFacilitator", [agent, "", zeroHash]);
@@ -209,7 +209,7 @@ describe("facilitators", () => {
       expect(await registry.call(stranger, "registerFacilitator", [payout, "", zeroHash])).toBe(3n);
     }));
 
-  it("are changed by themselves only", () =>
+  it("only the facilitator changes its record, and unknown ids are rejected", () =>
     evm.undone(async () => {
       await registered(stranger, "ipfs://f");
       const update = [1n, "ipfs://new", otherHash, false] as const;
@@ -232,7 +232,7 @@ describe("facilitators", () => {
 });
 
 describe("trust signals", () => {
-  it("are recorded by anybody about anything, with ids from 1", () =>
+  it("any account records trust signals about anything, with ids from 1", () =>
     evm.undone(async () => {
       let signalId = 0n;
       for (const subjectType of [0, 1, 2, 3]) {
@@ -250,7 +250,7 @@ describe("trust signals", () => {
       }
     }));
 
-  it("are nothing when unknown, and have four subjects and four kinds", async () => {
+  it("unknown trust signals read as empty, and unknown subjects and kinds are rejected", async () => {
     const nothing = {
       subjectType: 0,
       subjectId: 0n,

@@ -94,13 +94,13 @@ describe("among five hundred good tokens in a multicall", () => {
     return (await evm.chain.request("eth_call", [call, "latest"])) as Hex;
   }
 
-  it("one gas burner takes all the others with it", async () => {
+  it("one gas burner fails a multicall of five hundred good tokens", async () => {
     expect(size(await aggregate([]))).toBeLessThan(100_000);
     const burner = await deploy(gasBurnerTokenAbi, gasBurnerTokenBytecode);
     await expect(aggregate([burner])).rejects.toThrow(/out of gas/i);
   });
 
-  it("one bomb makes the result a megabyte, a few fail all the others", async () => {
+  it("one bomb makes the result of a multicall a megabyte, and four fail it", async () => {
     const bomb = await deploy(bombTokenAbi, bombTokenBytecode);
     expect(size(await aggregate([bomb]))).toBeGreaterThan(1_048_576);
     await expect(aggregate([bomb, bomb, bomb, bomb])).rejects.toThrow(/out of gas/i);

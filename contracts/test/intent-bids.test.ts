@@ -92,7 +92,7 @@ describe("submitBid", () => {
     expect(await book.read("getSelectedBid", [intentId])).toBe(0n);
   });
 
-  it("keeps the intent's bounds, to the unit", async () => {
+  it("a bid keeps the intent's bounds, to the unit", async () => {
     const { intentId, deadline } = await openIntent();
     const bid = (amountIn: bigint, amountOut: bigint) =>
       book.call(solver.address, "submitBid", [intentId, amountIn, amountOut, 0n, deadline, plan]);
@@ -103,7 +103,7 @@ describe("submitBid", () => {
     await expectRevert(bid(2n ** 256n - 1n, 0n), abi, "ConstraintViolation");
   });
 
-  it("is valid until some time in the future, at most the deadline", async () => {
+  it("accepts a bid valid until a time in the future, at most the deadline", async () => {
     const { intentId, deadline } = await openIntent();
     const now = deadline - 10n;
     await evm.chain.setNextBlockTimestamp(now);
@@ -116,7 +116,7 @@ describe("submitBid", () => {
     }
   });
 
-  it("is possible until the second before the deadline", async () => {
+  it("accepts bids until the second before the deadline", async () => {
     const { intentId, deadline } = await openIntent();
     const bid = () => book.call(solver.address, "submitBid", [intentId, 990n, 910n, 0n, deadline, plan]);
     await evm.chain.setNextBlockTimestamp(deadline - 1n);
@@ -127,7 +127,7 @@ describe("submitBid", () => {
     }
   });
 
-  it("needs an intent that exists and is open", async () => {
+  it("rejects a bid on an intent that does not exist or is not open", async () => {
     const { intentId, deadline } = await selectedIntent();
     const bid = (id: bigint) =>
       book.call(agent.address, "submitBid", [id, 990n, 910n, 0n, deadline - 1n, plan]);
@@ -177,7 +177,7 @@ describe("selectBid", () => {
     await expectRevert(book.call(owner.address, "selectBid", [intentId, 1n]), abi, "BidExpired");
   });
 
-  it("needs a bid on this intent", async () => {
+  it("rejects the selection of a bid that is not on this intent", async () => {
     const { intentId } = await selectedIntent();
     const other = await openIntent();
     for (const bidId of [0n, 2n]) {
@@ -186,7 +186,7 @@ describe("selectBid", () => {
     await expectRevert(book.call(owner.address, "selectBid", [other.intentId, 1n]), abi, "BidNotFound");
   });
 
-  it("is the owner's alone, on an open intent", async () => {
+  it("lets only the owner select a bid, on an open intent", async () => {
     const { intentId } = await selectedIntent();
     for (const { address } of [solver, agent, payer]) {
       await expectRevert(book.call(address, "selectBid", [intentId, 1n]), abi, "Unauthorized");
@@ -218,7 +218,7 @@ describe("fillIntent", () => {
     await expectRevert(book.send(owner.address, "cancelIntent", [intentId]), abi, "IntentNotOpen");
   });
 
-  it("is possible after the bid's validity, until the second before the deadline", async () => {
+  it("fills after the bid's validity, until the second before the deadline", async () => {
     const { intentId, deadline } = await selectedIntent();
     const fill = () => book.call(solver.address, "fillIntent", [intentId, fillOf()]);
     await evm.chain.setNextBlockTimestamp(deadline - 1n);
@@ -231,7 +231,7 @@ describe("fillIntent", () => {
     expect(await book.read("getIntentStatus", [intentId])).toBe(0);
   });
 
-  it("is the selected solver's alone, in its own name", async () => {
+  it("lets only the selected solver fill an intent, in its own name", async () => {
     const { intentId, deadline } = await selectedIntent();
     await book.send(agent.address, "submitBid", [intentId, 990n, 910n, 0n, deadline - 1n, plan]);
     for (const { address } of [owner, agent, payer]) {
@@ -245,7 +245,7 @@ describe("fillIntent", () => {
     );
   });
 
-  it("needs a selected bid on an open intent", async () => {
+  it("rejects a fill without a selected bid on an open intent", async () => {
     const { intentId, deadline } = await openIntent();
     const fill = (id: bigint) => book.call(solver.address, "fillIntent", [id, fillOf()]);
     await expectRevert(fill(intentId), abi, "SelectedBidRequired");
@@ -264,13 +264,13 @@ describe("fillIntent", () => {
     { amountOut: 909n },
     { amountOut: 911n },
     { amountIn: 910n, amountOut: 990n },
-  ])("takes no amounts but the bid's: %o", async (amounts) => {
+  ])("a fill takes no amounts but the bid's: %o", async (amounts) => {
     const { intentId } = await selectedIntent();
     const fill = book.call(solver.address, "fillIntent", [intentId, fillOf(amounts)]);
     await expectRevert(fill, abi, "ConstraintViolation");
   });
 
-  it("holds the bid to the execution that the intent requires", async () => {
+  it("fillIntent holds the bid to the execution that the intent requires", async () => {
     const fill = async (dataHash: Hex, executionHash: Hex) => {
       const { intentId } = await selectedIntent({ dataHash }, executionHash);
       return book.call(solver.address, "fillIntent", [intentId, fillOf()]);
@@ -297,7 +297,7 @@ describe("a required attestation", () => {
     { needs: { requiredAttestationSubject: subject }, fits: [1, 1, 0, 0] },
     { needs: { requiredAttestationSchema: schema }, fits: [1, 0, 1, 0] },
     { needs: {}, fits: [1, 1, 1, 1] },
-  ])("must be about what the intent names: %o", async ({ needs, fits }) => {
+  ])("a required attestation must be about what the intent names: %o", async ({ needs, fits }) => {
     const { intentId } = await selectedIntent(needs);
     const offered = [
       await attest(schema, subject),
@@ -312,7 +312,7 @@ describe("a required attestation", () => {
     }
   });
 
-  it("must exist and not be revoked when the intent is filled", async () => {
+  it("a required attestation must exist and not be revoked when the intent is filled", async () => {
     const { intentId } = await selectedIntent({ requiredAttestationSubject: subject });
     const attestationId = await attest(schema, subject);
     const fill = (id: bigint) =>

@@ -38,10 +38,13 @@ describe("the book", () => {
     ]);
   });
 
-  it.each([zeroAddress, payer.address])("is not deployed with %s as its registry", async (registry) => {
-    const deployment = evm.deploy(abi, intentBookBytecode, [registry]);
-    await expectRevert(deployment, abi, "InvalidAttestationRegistry", [registry]);
-  });
+  it.each([zeroAddress, payer.address])(
+    "rejects the deployment of an intent book with %s as its registry",
+    async (registry) => {
+      const deployment = evm.deploy(abi, intentBookBytecode, [registry]);
+      await expectRevert(deployment, abi, "InvalidAttestationRegistry", [registry]);
+    },
+  );
 
   it("returns empty values for an unknown intent", async () => {
     const book = await deploy();
@@ -85,7 +88,7 @@ describe("submitIntent", () => {
     expect(await book.read("getSelectedBid", [1n])).toBe(0n);
   });
 
-  it("takes slippage up to the whole", async () => {
+  it("submitIntent takes slippage up to the whole", async () => {
     const book = await deploy();
     await book.call(owner.address, "submitIntent", await signed(book, owner, { slippageBps: 10_000 }));
     for (const slippageBps of [10_001, 65_535]) {
@@ -94,7 +97,7 @@ describe("submitIntent", () => {
     }
   });
 
-  it("takes a deadline in the future only", async () => {
+  it("submitIntent takes a deadline in the future only", async () => {
     const book = await deploy();
     const now = (await evm.now()) + 10n;
     for (const deadline of [0n, now - 1n, now]) {
@@ -109,7 +112,7 @@ describe("submitIntent", () => {
     expect(await evm.now()).toBe(now);
   });
 
-  it("uses a nonce up, for its owner only, and a cancelled intent does not give it back", async () => {
+  it("an intent uses a nonce up for its owner only, even if it is cancelled", async () => {
     const book = await deploy();
     const first = await signed(book, owner, { nonce: maxUint256 });
     await book.send(payer.address, "submitIntent", first);
@@ -121,7 +124,7 @@ describe("submitIntent", () => {
     await book.send(owner.address, "submitIntent", await signed(book, owner, { nonce: 0n }));
   });
 
-  it("knows one intent type", async () => {
+  it("submitIntent knows one intent type", async () => {
     const book = await deploy();
     const unknown = await signed(book, owner, { intentType: 1 });
     await expectBareRevert(book.call(owner.address, "submitIntent", unknown));
@@ -143,7 +146,7 @@ describe("submitIntent", () => {
 });
 
 describe("cancelIntent", () => {
-  it("closes an open intent for good", async () => {
+  it("cancelIntent closes an open intent for good", async () => {
     const book = await deploy();
     await book.send(payer.address, "submitIntent", await signed(book, owner));
     const receipt = await book.send(owner.address, "cancelIntent", [1n]);
@@ -155,7 +158,7 @@ describe("cancelIntent", () => {
     await expectRevert(book.call(owner.address, "selectBid", [1n, 1n]), abi, "IntentNotOpen");
   });
 
-  it("still works after the deadline", async () => {
+  it("cancelIntent still works after the deadline", async () => {
     const book = await deploy();
     await book.send(payer.address, "submitIntent", await signed(book, owner));
     await evm.chain.increaseTime(5_000n);
@@ -163,7 +166,7 @@ describe("cancelIntent", () => {
     expect(await book.read("getIntentStatus", [1n])).toBe(2);
   });
 
-  it("is the owner's alone, and an unknown intent has none", async () => {
+  it("lets only the owner cancel an intent, and no account an unknown one", async () => {
     const book = await deploy();
     await book.send(payer.address, "submitIntent", await signed(book, owner));
     for (const from of [payer.address, solver.address, zeroAddress]) {
@@ -177,7 +180,7 @@ describe("cancelIntent", () => {
 });
 
 describe("strangers", () => {
-  it("can bid and change nothing that is there", async () => {
+  it("other accounts can bid and change nothing that is there", async () => {
     const book = await deploy();
     const validUntil = (await evm.now()) + 900n;
     for (const nonce of [1n, 2n, 3n]) {

@@ -89,7 +89,7 @@ const submit = (args: TestSignedIntent) => book.call(payer.address, "submitInten
 const expectRejected = (args: TestSignedIntent) => expectRevert(submit(args), abi, "InvalidSignature");
 
 describe("a signature", () => {
-  it("covers every field", async () => {
+  it("the signature of an intent covers every field", async () => {
     await fc.assert(
       fc.asyncProperty(signer, options, async (account, fields) => {
         const intent = makeIntent(account.address, FAR, fields);
@@ -106,7 +106,7 @@ describe("a signature", () => {
     );
   });
 
-  it("is the owner's, for this chain and this book", async () => {
+  it("accepts only the owner's signature, for this chain and this book", async () => {
     await fc.assert(
       fc.asyncProperty(
         signer,
@@ -130,7 +130,7 @@ describe("a signature", () => {
     );
   });
 
-  it("has one form: no mirrored s, no other recovery id, no changed bit", async () => {
+  it("rejects a signature with a mirrored s, another recovery id or a changed bit", async () => {
     await fc.assert(
       fc.asyncProperty(
         signer,
@@ -157,7 +157,7 @@ describe("a signature", () => {
 });
 
 describe("a nonce", () => {
-  it("works once per owner, in any order", async () => {
+  it("a nonce works once per owner, in any order", async () => {
     const use = fc.record({
       account: signer,
       nonce: fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.constant(2n ** 256n - 1n)),
