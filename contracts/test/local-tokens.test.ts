@@ -43,7 +43,7 @@ describe("wrapped ether", () => {
     await expectRevert(more, wrappedEtherAbi, "ERC20InsufficientBalance", [payer, 2n, 3n]);
   });
 
-  it("cannot be drained by calling back, and keeps the tokens of who rejects the coin", async () => {
+  it("wrapped ether cannot be drained by calling back, and keeps tokens if the coin is rejected", async () => {
     const weth = await deploy();
     const puppet = await evm.deploy(puppetAbi, actorBytecode("Puppet"), []);
     const deposit = encodeFunctionData({ abi: wrappedEtherAbi, functionName: "deposit" });
@@ -64,15 +64,18 @@ describe("wrapped ether", () => {
 });
 
 describe("a plain token", () => {
-  it.each([0, 6, 18, 255])("has the name, symbol and %s decimals it was given", async (decimals) => {
-    const token = await plainToken(decimals);
-    expect(await token.read("name", [])).toBe("Plain");
-    expect(await token.read("symbol", [])).toBe("PLN");
-    expect(await token.read("decimals", [])).toBe(decimals);
-    expect(await token.read("owner", [])).toBe(owner);
-  });
+  it.each([0, 6, 18, 255])(
+    "a plain token has the name, symbol and %s decimals it was given",
+    async (decimals) => {
+      const token = await plainToken(decimals);
+      expect(await token.read("name", [])).toBe("Plain");
+      expect(await token.read("symbol", [])).toBe("PLN");
+      expect(await token.read("decimals", [])).toBe(decimals);
+      expect(await token.read("owner", [])).toBe(owner);
+    },
+  );
 
-  it("is created by its owner only", async () => {
+  it("only its owner mints a plain token", async () => {
     const token = await plainToken();
     expect(decodeEvents(await token.send(owner, "mint", [payer, 5n]), plainTokenAbi)).toEqual([
       { eventName: "Transfer", args: { from: zeroAddress, to: payer, value: 5n } },

@@ -30,7 +30,7 @@ describe("a signed payment", () => {
   const hash = (text: string) => keccak256(toHex(text));
   const key = [merchant, token, facilitator] as const;
 
-  it("follow the policy of merchant, token and facilitator, and are announced", async () => {
+  it("a signed payment follows the policy of merchant, token and facilitator, and is emitted", async () => {
     const module = await deploy();
     const set = await module.send(account, "setPaymentPolicy", [...key, 50n, 80n, true]);
     expect(decodeEvents(set, abi)).toEqual([
@@ -85,7 +85,7 @@ describe("a signed payment", () => {
     await module.read("checkSignedPayment", [...key, 50n], account);
   });
 
-  it("are rejected for every other key, for a forbidden one, and while frozen", async () => {
+  it("rejects a signed payment for another key, for a forbidden one, and while frozen", async () => {
     const module = await deploy();
     await module.send(account, "setPaymentPolicy", [...key, 0n, 0n, true]);
     for (const other of [
@@ -124,7 +124,7 @@ describe("a signed payment", () => {
     );
   });
 
-  it("count without a limit too, staying at the largest number", async () => {
+  it("counts signed payments without a limit too, staying at the largest number", async () => {
     const module = await deploy();
     await module.send(account, "setPaymentPolicy", [...key, 0n, 0n, true]);
     await module.send(account, "recordSignedPayment", [...key, MODEL_UINT256_MAX, hash("1")]);
@@ -173,7 +173,7 @@ describe("any sequence of payments", () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("freeze" as const), frozen: fc.boolean() }) },
   );
 
-  it("keep to their key's limits, and every hash counts once per account", async () => {
+  it("payments keep to their key's limits, and every hash counts once per account", async () => {
     const stepsArb = fc.array(fc.record({ step: stepArb, key: keyArb, owner: ownerArb, jump: jumpArb }), {
       minLength: 1,
       maxLength: 25,

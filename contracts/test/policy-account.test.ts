@@ -33,7 +33,7 @@ async function speakFor(address: Hex): Promise<void> {
 }
 
 describe("a new account", () => {
-  it("knows its signer, module and entry point, and no session key", async () => {
+  it("a new account knows its signer, module and entry point, and no session key", async () => {
     const { account, module, signer } = await world();
     expect(await account.read("signer", [])).toBe(signer);
     expect(await account.read("policyModule", [])).toBe(getAddress(module.address));
@@ -42,7 +42,7 @@ describe("a new account", () => {
     expect(await account.read("usedSessionNonces", [payer.address, 0n])).toBe(false);
   });
 
-  it("needs a signer and a module that is a contract", async () => {
+  it("rejects an account without a signer, or with a module that is not a contract", async () => {
     const { module } = await world();
     const deploy = (signer: Hex, policyModule: Hex) =>
       evm.deploy(policyAccountAbi, policyAccountBytecode, [signer, policyModule]);
@@ -69,7 +69,7 @@ describe("a new account", () => {
     await expectBareRevert(evm.callRaw(owner.address, account.address, callData));
   });
 
-  it("takes native coin", async () => {
+  it("an account takes native coin", async () => {
     const { account } = await world();
     await evm.sendRaw(owner.address, account.address, "0x", 5n);
     expect(await nativeBalance(evm, account.address)).toBe(FUNDS + 5n);
@@ -87,7 +87,7 @@ describe("a new account", () => {
 });
 
 describe("commands", () => {
-  it("come from the signer, the entry point or the account itself, and reach the module", async () => {
+  it("passes commands of the signer, the entry point and the account itself to the module", async () => {
     const { account, module, signer, target } = await world();
     await speakFor(ENTRY_POINT);
     await speakFor(account.address);
@@ -132,7 +132,7 @@ describe("commands", () => {
     }
   });
 
-  it("of anybody else change nothing, whatever they send", async () => {
+  it("commands of any other account change nothing, whatever it sends", async () => {
     const { account, module, token, signer } = await world();
     await account.send(signer, "setGuardian", [guardian.address]);
     await account.send(signer, "setSessionKey", [merchant.address, 2 ** 48 - 1, true]);
@@ -163,7 +163,7 @@ describe("commands", () => {
     await expectRevert(rejected, policyAccountAbi, "AccountUnauthorized", [payer.address]);
   });
 
-  it("reject a session key at the zero address", async () => {
+  it("rejects a session key at the zero address", async () => {
     const { account, signer } = await world();
     const call = account.call(signer, "setSessionKey", [zeroAddress, 5, true]);
     await expectRevert(call, policyAccountAbi, "InvalidSessionKey");
@@ -244,7 +244,7 @@ describe("execute", () => {
     await expectRevert(call, worldAbi, "DailySpendLimitExceeded", [zeroAddress, 11n, 10n]);
   });
 
-  it("obeys every rule of the module", async () => {
+  it("execute obeys every rule of the module", async () => {
     const { account, module, target, signer } = await world();
     await account.send(signer, "setGuardian", [guardian.address]);
     await account.send(signer, "setUseFunctionAllowlist", [true]);
@@ -296,7 +296,7 @@ describe("execute", () => {
     await expectRevert(poor, worldAbi, "ExecutionFailed", ["0x"]);
   });
 
-  it("is the owner's way to set payment policies, when the module is an allowed target", async () => {
+  it("execute sets payment policies only when the module is an allowed target", async () => {
     const { account, module, signer } = await world();
     const set = encodeFunctionData({
       abi: policyModuleAbi,
@@ -320,7 +320,7 @@ describe("execute", () => {
 });
 
 describe("user operations", () => {
-  it("are good when the signer signed their hash, and pay the entry point what is missing", async () => {
+  it("accepts user operations that the signer signed, and pays the entry point what is missing", async () => {
     const { account, signer } = await world();
     await speakFor(ENTRY_POINT);
     const userOpHash = keccak256("0x0102");

@@ -27,7 +27,7 @@ async function mineAt(seconds: bigint): Promise<void> {
 }
 
 describe("settings", () => {
-  it("start empty", async () => {
+  it("the settings of an account start empty", async () => {
     const module = await deploy();
     expect(await module.read("getSpendLimit", [account, token])).toEqual({
       maxPerDay: 0n,
@@ -48,7 +48,7 @@ describe("settings", () => {
     });
   });
 
-  it("are emitted with every argument and stored per account", async () => {
+  it("emits settings with every argument, and stores them per account", async () => {
     const module = await deploy();
     const event = async (
       receipt: Parameters<typeof decodeEvents>[0] | Promise<Parameters<typeof decodeEvents>[0]>,
@@ -85,7 +85,7 @@ describe("settings", () => {
     expect(await module.read("isAccountFrozen", [stranger])).toBe(false);
   });
 
-  it("can be taken back", async () => {
+  it("settings can be taken back", async () => {
     const module = await deploy();
     for (const on of [true, false]) {
       await module.send(account, "setTargetAllowed", [target, on]);
@@ -121,7 +121,7 @@ describe("a guardian", () => {
     expect(await module.read("isAccountFrozen", [account])).toBe(false);
   });
 
-  it("has no power over others, and only over the brake", async () => {
+  it("a guardian freezes only its account, and changes no other setting", async () => {
     const module = await deploy();
     await module.send(account, "setGuardian", [guardian]);
     await expectRevert(module.call(guardian, "setAccountFrozen", [stranger, true]), abi, "Unauthorized");
@@ -237,7 +237,7 @@ describe("getTokenSpend", () => {
 });
 
 describe("recordSpend", () => {
-  it("adds up inside the window and says the total", async () => {
+  it("recordSpend adds up inside the window and says the total", async () => {
     const module = await deploy();
     await module.send(account, "setSpendLimit", [token, 100n]);
     const start = (await evm.now()) + 10n;

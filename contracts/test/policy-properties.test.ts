@@ -49,7 +49,7 @@ describe("spend limits", () => {
   // Every accepted spend leaves the total of its window at or below the limit in force at that moment, so inside one
   // window spending never exceeds the largest limit that was in force in it. Windows do not slide: 24 hours that
   // overlap two windows can hold up to two limits, never more. Spends while the limit is 0 are not counted at all.
-  it("hold in every window under any sequence of changes, spends and jumps in time", async () => {
+  it("spend limits hold in every window under any changes, spends and jumps in time", async () => {
     await fc.assert(
       fc.asyncProperty(stepsArb, (steps) =>
         evm.undone(async () => {
@@ -100,7 +100,7 @@ describe("spend limits", () => {
     );
   });
 
-  it("allow two limits within a day only across the end of a window", async () => {
+  it("allows two limits within a day only across the end of a window", async () => {
     await evm.undone(async () => {
       const start = (await evm.now()) + 10n;
       const spend = async (at: bigint, amount: bigint) => {
@@ -189,7 +189,7 @@ describe("checkTransaction", () => {
 });
 
 describe("strangers", () => {
-  it("set rules for themselves and change nothing of anybody else's", async () => {
+  it("other accounts set rules for themselves and change no other account", async () => {
     await module.send(account, "setGuardian", [guardian.address]);
     await module.send(account, "setSpendLimit", [tokenA, 100n]);
     await module.send(account, "recordSpend", [tokenA, 7n]);

@@ -80,7 +80,7 @@ describe("executeWithSessionKey", () => {
     ]);
   });
 
-  it("works up to and including the key's last second", async () => {
+  it("executes up to and including the key's last second", async () => {
     const expiresAt = (await evm.now()) + 1_000n;
     const world = await worldWithKey(expiresAt);
     const args = await relayed(world, callOf(world));
@@ -91,7 +91,7 @@ describe("executeWithSessionKey", () => {
     await expectRevert(late, worldAbi, "SessionKeyExpired");
   });
 
-  it("works up to and including the signature's deadline", async () => {
+  it("executes up to and including the signature's deadline", async () => {
     const world = await worldWithKey();
     const deadline = (await evm.now()) + 2_000n;
     const args = await relayed(world, callOf(world, { deadline }));
@@ -167,7 +167,7 @@ describe("a session signature", () => {
     ["data with one byte more", (call) => ({ ...call, data: `${call.data}00` })],
     ["deadline", (call) => ({ ...call, deadline: call.deadline + 1n })],
     ["nonce", (call) => ({ ...call, nonce: 2n })],
-  ])("is bound to its %s", async (_, change) => {
+  ])("a session signature is bound to its %s", async (_, change) => {
     const world = await worldWithKey();
     const call = callOf(world);
     const signature = await signSession(sessionKey, call, world.account.address);
@@ -179,7 +179,7 @@ describe("a session signature", () => {
     await expectRevert(mutated, worldAbi, "InvalidSessionKey");
   });
 
-  it("is bound to the chain and the account", async () => {
+  it("a session signature is bound to the chain and the account", async () => {
     const world = await worldWithKey();
     const other = await worldWithKey();
     const call = callOf(world);
@@ -194,7 +194,7 @@ describe("a session signature", () => {
     await expectRevert(run(other.account.address, 31_337n), worldAbi, "InvalidSessionKey");
   });
 
-  it("comes in one form only: 65 bytes, low s, v 27 or 28", async () => {
+  it("a session signature has one form only: 65 bytes, low s, v 27 or 28", async () => {
     const world = await worldWithKey();
     const call = callOf(world);
     const good = await signSession(sessionKey, call, world.account.address);
@@ -223,7 +223,7 @@ describe("a session signature", () => {
 });
 
 describe("a session key", () => {
-  it("never reaches the account, its module or the entry point, whatever is allowed", async () => {
+  it("a session key never calls the account, its module or the entry point", async () => {
     const world = await worldWithKey();
     const { account, module, signer } = world;
     const release = encodeFunctionData({
@@ -241,7 +241,7 @@ describe("a session key", () => {
     }
   });
 
-  it("is held to every rule of the account", async () => {
+  it("holds a session key to every rule of the account", async () => {
     const world = await worldWithKey();
     const { account, module, target, token, signer } = world;
     const run = async (changes: Partial<SessionCall> = {}) =>
@@ -278,7 +278,7 @@ describe("a target that calls back", () => {
   const reentry = (args: Awaited<ReturnType<typeof relayed>>) =>
     encodeFunctionData({ abi: policyAccountAbi, functionName: "executeWithSessionKey", args });
 
-  it("cannot use the signature it is being called with again", async () => {
+  it("a target that calls back cannot use the signature of its call again", async () => {
     const world = await worldWithKey();
     const { account, puppet } = world;
     const args = await relayed(world, callOf(world, { target: puppet.address, value: 1n, data: "0x" }));
@@ -290,7 +290,7 @@ describe("a target that calls back", () => {
     );
   });
 
-  it("meets the totals of the call it is part of", async () => {
+  it("a target that calls back meets the totals of the call it is part of", async () => {
     const world = await worldWithKey();
     const { account, module, puppet, signer } = world;
     await account.send(signer, "setSpendLimit", [zeroAddress, 10n]);
@@ -314,7 +314,7 @@ describe("a target that calls back", () => {
     expect(await module.read("getSpentToday", [account.address, zeroAddress])).toBe(10n);
   });
 
-  it("has no command over the account", async () => {
+  it("a target that calls back has no command over the account", async () => {
     const world = await worldWithKey();
     const { account, puppet, token } = world;
     const steal = encodeFunctionData({

@@ -144,7 +144,7 @@ describe("a session key that calls any function", () => {
     limits: fc.array(limitArb, { maxLength: 5 }),
   });
 
-  it("is rejected when and why the rules say so", async () => {
+  it("rejects calls of a session key when and why the rules say so", async () => {
     let forbidden = 0;
     await fc.assert(
       fc.asyncProperty(rulesArb, fc.array(callArb, { minLength: 8, maxLength: 8 }), (given, made) =>
@@ -188,7 +188,7 @@ describe("a session key that calls any function", () => {
     if (isFullDepth()) expect(forbidden).toBeGreaterThan(0);
   });
 
-  it("moves at most the limit of every token that has one, approvals included", async () => {
+  it("a session key moves at most the limit of every token, approvals included", async () => {
     const limitsArb = fc.uniqueArray(
       fc.tuple(fc.constantFrom<Address>(zeroAddress, ...tokens), fc.bigInt(1n, 12n)),
       { minLength: 1, maxLength: 4, selector: ([one]) => one },

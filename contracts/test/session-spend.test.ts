@@ -39,7 +39,7 @@ const limit = (target: Address, maxPerDay: bigint) =>
   account.send(signer, "setSpendLimit", [target, maxPerDay]);
 
 describe("a session key on a vault with a limit of 10", () => {
-  it("does not redeem 1,000,000 shares", () =>
+  it("a session key with a limit of 10 does not redeem 1,000,000 shares", () =>
     evm.undone(async () => {
       await limit(vault.address, 10n);
       await expectForbidden(vault.address, calls.redeem(FUNDS));
@@ -58,7 +58,7 @@ describe("a session key on a vault with a limit of 10", () => {
     ["a view", encodeFunctionData({ abi: vault.abi, functionName: "totalAssets" })],
     ["no calldata", "0x"],
     ["calldata shorter than a selector", "0xba0876"],
-  ] as const)("does not call %s", async (_, data) => {
+  ] as const)("a vault with a limit rejects a call of a session key: %s", async (_, data) => {
     await evm.undone(async () => {
       await limit(vault.address, 10n);
       await expectForbidden(vault.address, data);
@@ -87,7 +87,7 @@ describe("a session key on a vault with a limit of 10", () => {
       expect(await token.read("balanceOf", [sink])).toBe(3n);
     }));
 
-  it("is rejected by the module's own rules first", () =>
+  it("rejects a session key by the module's own rules first", () =>
     evm.undone(async () => {
       await limit(vault.address, 10n);
       await account.send(signer, "setTargetAllowed", [vault.address, false]);
@@ -112,7 +112,7 @@ describe("a session key on a vault with a limit of 10", () => {
 });
 
 describe("the owner of a vault with a limit of 10", () => {
-  it("redeems at will", () =>
+  it("the owner of a vault with a limit redeems at will", () =>
     evm.undone(async () => {
       await limit(vault.address, 10n);
       await account.send(signer, "execute", [vault.address, 0n, calls.redeem(FUNDS)]);
@@ -176,14 +176,14 @@ describe("the function allowlist of a target with a limit", () => {
 
 // What no rule about the called contract can see: SECURITY.md names it, and these tests keep that list true.
 describe("what a limit does not see", () => {
-  it("is the asset of a vault that has no limit of its own", () =>
+  it("a limit does not count the asset of a vault without a limit of its own", () =>
     evm.undone(async () => {
       await limit(token.address, 10n);
       await send(vault.address, calls.redeem(FUNDS));
       expect(await token.read("balanceOf", [sink])).toBe(FUNDS);
     }));
 
-  it("is an approval from before the limit, used by another allowed target", () =>
+  it("a limit does not count an approval from before it, used by another allowed target", () =>
     evm.undone(async () => {
       const approve = encodeFunctionData({
         abi: vault.abi,
@@ -201,7 +201,7 @@ describe("what a limit does not see", () => {
       expect(await shares()).toBe(0n);
     }));
 
-  it("is not what another contract takes without an approval", () =>
+  it("another contract takes nothing from a vault with a limit without an approval", () =>
     evm.undone(async () => {
       await limit(vault.address, 10n);
       const batch = (data: Hex) =>

@@ -96,7 +96,7 @@ describe("executeSettlement", () => {
     await expectBareRevert(adapter.call(payer, "executeSettlement", [one]));
   });
 
-  it("works up to and including its deadline", async () => {
+  it("executes a settlement up to and including its deadline", async () => {
     const own = await world();
     const { payer, adapter, token } = own;
     const deadline = (await evm.now()) + 1_000n;
@@ -132,7 +132,7 @@ describe("executeSettlement", () => {
       "LineTotalMismatch",
       (one) => ({ ...one, lines: [...one.lines, line(recipient(8), one.token, 2n ** 256n - 1n)] }),
     ],
-  ] as const)("rejects with %s", async (errorName, spoil) => {
+  ] as const)("rejects a settlement with %s", async (errorName, spoil) => {
     const own = await world();
     const { payer, token, adapter } = own;
     const good = instruction(payer, token.address, [line(recipient(8), token.address, 10n)]);
@@ -155,7 +155,7 @@ describe("executeSettlement", () => {
     await expectRevert(adapter.call(payer, "executeSettlement", [tokens], 1n), abi, "InvalidERC20Value");
   });
 
-  it("cannot be started for another account, nor be sent money without a settlement", async () => {
+  it("rejects a settlement for another account, and money without a settlement", async () => {
     const { payer, adapter, token } = await world();
     const thief = evm.chain.accounts.solver.address;
     const one = instruction(payer, token.address, [line(thief, token.address, 10n)]);
@@ -165,7 +165,7 @@ describe("executeSettlement", () => {
 });
 
 describe("a token settlement", () => {
-  it("fails whole when allowance or balance do not reach", async () => {
+  it("a token settlement fails whole when allowance or balance do not suffice", async () => {
     const own = await world();
     const { payer, adapter, token } = own;
     const lines = [line(recipient(10), token.address, 1n), line(recipient(11), token.address, PAYER_TOKENS)];
@@ -184,7 +184,7 @@ describe("a token settlement", () => {
     expect(await token.read("balanceOf", [recipient(10)])).toBe(0n);
   });
 
-  it("needs a token that is a contract", async () => {
+  it("rejects a settlement in a token that is not a contract", async () => {
     const { payer, adapter } = await world();
     const nothing = recipient(12);
     const one = instruction(payer, nothing, [line(recipient(13), nothing, 1n)]);
@@ -231,7 +231,7 @@ describe("a token settlement", () => {
     ]);
   });
 
-  it("cannot be entered again from a token that calls its recipient", async () => {
+  it("a token that calls its recipient cannot enter a settlement again", async () => {
     const own = await world();
     const { payer, adapter, crooked, puppet } = own;
     await crooked.send(payer, "setHabit", [crookedTokenBehaviours.indexOf("CALLS_RECIPIENT")]);
@@ -266,7 +266,7 @@ describe("a token settlement", () => {
 });
 
 describe("a native settlement", () => {
-  it("fails whole when one recipient rejects", async () => {
+  it("a native settlement fails whole when one recipient rejects", async () => {
     const own = await world();
     const { payer } = own;
     const rejecting = await deployRevertingContract(evm);
@@ -275,7 +275,7 @@ describe("a native settlement", () => {
     expect(await nativeBalance(evm, recipient(17))).toBe(0n);
   });
 
-  it("cannot be entered again by a recipient", async () => {
+  it("a recipient of native coin cannot enter a settlement again", async () => {
     const own = await world();
     const { payer, adapter, puppet } = own;
     const inner = instruction(puppet.address, NATIVE_TOKEN, [line(recipient(18), NATIVE_TOKEN, 1n)]);
@@ -296,7 +296,7 @@ describe("a native settlement", () => {
     expect(await nativeBalance(evm, adapter.address)).toBe(0n);
   });
 
-  it("is open to contracts as payers, twice in one transaction too", async () => {
+  it("contracts can pay a native settlement, twice in one transaction too", async () => {
     const { payer, adapter } = await world();
     const multicall = await evm.deploy(multicall3Abi, multicall3Bytecode, []);
     const one = instruction(multicall.address, NATIVE_TOKEN, [line(recipient(20), NATIVE_TOKEN, 3n)]);

@@ -101,7 +101,7 @@ async function errorOf(outcome: Promise<unknown>): Promise<string | null> {
 }
 
 describe("any settlement", () => {
-  it("that is right moves the lines' amounts and nothing else, or, when a recipient rejects, nothing", async () => {
+  it("a valid settlement moves exactly the lines' amounts, or nothing if it is rejected", async () => {
     await fc.assert(
       fc.asyncProperty(tokenArb, linesArb, fc.boolean(), (paidIn, drawn, reenters) =>
         evm.undone(async () => {
@@ -132,7 +132,7 @@ describe("any settlement", () => {
     );
   });
 
-  it("that is wrong in one place moves nothing, and says what is wrong", async () => {
+  it("a settlement with one error moves nothing, and says what is wrong", async () => {
     const before = await balances();
     await fc.assert(
       fc.asyncProperty(tokenArb, linesArb, spoilArb, (paidIn, drawn, { errorName, apply }) =>
@@ -147,7 +147,7 @@ describe("any settlement", () => {
     );
   });
 
-  it("sent with another value than it needs moves nothing", async () => {
+  it("a settlement sent with another value than it needs moves nothing", async () => {
     const before = await balances();
     await fc.assert(
       fc.asyncProperty(tokenArb, linesArb, fc.bigInt(0n, 2_000n), async (paidIn, drawn, value) => {
@@ -162,7 +162,7 @@ describe("any settlement", () => {
     );
   });
 
-  it("is announced under the hash that clients compute", async () => {
+  it("emits a settlement under the hash that clients compute", async () => {
     await fc.assert(
       fc.asyncProperty(linesArb, fc.bigInt(2n ** 32n, 2n ** 256n - 1n), (drawn, deadline) =>
         evm.undone(async () => {

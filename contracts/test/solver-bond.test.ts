@@ -94,7 +94,7 @@ describe("withdrawBond", () => {
     expect(await registry.read("getSolver", [1n])).toMatchObject({ bond: 0n, active: false });
   });
 
-  it("accepts nothing at all as an amount", async () => {
+  it("withdrawBond accepts zero as an amount", async () => {
     const registry = await deploy();
     await registerInactive(registry, solver.address, 10n);
     const receipt = await registry.send(solver.address, "withdrawBond", [1n, 0n]);
@@ -181,7 +181,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 describe("bonds", () => {
-  it("always add up to the registry's balance, and each is what its operator left in it", async () => {
+  it("bonds add up to the registry's balance, and each is what its operator left in it", async () => {
     const registry = await deploy();
     for (const operator of operators) await registry.send(operator, "registerSolver", ["", zeroHash], 10n);
 

@@ -49,7 +49,7 @@ describe("registerSolver", () => {
     expect(await registry.read("getSolver", [1n])).toEqual(record);
   });
 
-  it("needs no bond and no metadata, and is found by its operator", async () => {
+  it("registers a solver without bond and metadata, and finds it by its operator", async () => {
     const registry = await registered();
     const receipt = await registry.send(owner.address, "registerSolver", ["", zeroHash]);
     expect(decodeEvents(receipt, abi)).toMatchObject([{ args: { solverId: 2n, bond: 0n } }]);
@@ -66,7 +66,7 @@ describe("registerSolver", () => {
     expect(await registry.read("getSolverByOperator", [zeroAddress])).toBe(0n);
   });
 
-  it("works once per operator, also after the operator went inactive", async () => {
+  it("registers a solver once per operator, also after the operator went inactive", async () => {
     const registry = await registered();
     const again = () => registry.send(solver.address, "registerSolver", ["ipfs://b", capabilities], 1n);
     await expectRevert(again(), abi, "SolverAlreadyRegistered");
@@ -109,7 +109,7 @@ describe("addBond", () => {
     expect(await registry.read("getSolver", [1n])).toEqual({ ...record, bond: bond + 6n, active: false });
   });
 
-  it("is the only way in: plain transfers and value on other functions are rejected", async () => {
+  it("rejects plain transfers, and value on other functions than addBond", async () => {
     const registry = await registered();
     await expectBareRevert(evm.sendRaw(solver.address, registry.address, "0x", 1n));
     const update = [1n, "ipfs://a", capabilities, true] as const;
@@ -122,7 +122,7 @@ describe("every account but the operator", () => {
   it.each([
     ["the operator of another solver", owner.address],
     ["an unknown account", payer.address],
-  ])("is rejected: %s", async (_, from) => {
+  ])("rejects changes to a solver by every account but its operator: %s", async (_, from) => {
     const registry = await registered();
     await registry.send(owner.address, "registerSolver", ["ipfs://b", capabilities], bond);
     await registry.send(solver.address, "updateSolver", [1n, "ipfs://a", capabilities, false]);
@@ -132,7 +132,7 @@ describe("every account but the operator", () => {
     await expectRevert(registry.call(from, "withdrawBond", [1n, 1n]), abi, "Unauthorized");
   });
 
-  it.each([0n, 2n, 2n ** 256n - 1n])("knows no solver %s", async (solverId) => {
+  it.each([0n, 2n, 2n ** 256n - 1n])("rejects changes to the unknown solver %s", async (solverId) => {
     const registry = await registered();
     await expectRevert(registry.read("getSolver", [solverId]), abi, "SolverNotFound");
     // A node simulates calls without a sender as the zero address, which must operate nothing.
@@ -144,7 +144,7 @@ describe("every account but the operator", () => {
     }
   });
 
-  it("can register and change no other solver", async () => {
+  it("other accounts can register and change no other solver", async () => {
     const registry = await registered();
     await registry.send(solver.address, "updateSolver", [1n, "ipfs://a", capabilities, false]);
     const open = await findPermissionlessFunctions({

@@ -61,7 +61,7 @@ const transfer = (one: TestAuthorization, signature: Hex, from = relayer) =>
 const balanceOf = (address: Hex) => usd.read("balanceOf", [address]);
 
 describe("the dollar token", () => {
-  it("looks like the real one", async () => {
+  it("the dollar token looks like the real one", async () => {
     expect(await usd.read("name", [])).toBe("USD Coin");
     expect(await usd.read("symbol", [])).toBe("USDC");
     expect(await usd.read("decimals", [])).toBe(6);
@@ -96,7 +96,7 @@ describe("the dollar token", () => {
     expect(selectors.sort()).toEqual(["0x88b7ab63", "0xcf092995", "0xe3ee160e", "0xef55bec6"]);
   });
 
-  it("is created by its owner and the minters it names", async () => {
+  it("only minters that the owner names mint the dollar token", async () => {
     const mint = [payer.address, 5n] as const;
     await expectRevert(usd.call(merchant.address, "mint", mint), abi, "NotMinter", [merchant.address]);
     const named = await usd.send(owner.address, "setMinter", [merchant.address, true]);
@@ -114,7 +114,7 @@ describe("the dollar token", () => {
     await expectRevert(byMinter, abi, "OwnableUnauthorizedAccount", [merchant.address]);
   });
 
-  it("is an ordinary token besides", async () => {
+  it("the dollar token transfers and approves like an ordinary token", async () => {
     await usd.send(payer.address, "transfer", [merchant.address, 4n]);
     await usd.send(payer.address, "approve", [relayer, 6n]);
     await usd.send(relayer, "transferFrom", [payer.address, merchant.address, 6n]);
@@ -130,7 +130,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
       ? ([...authorizationArgs(one), signature] as const)
       : ([...authorizationArgs(one), ...vrs(signature)] as const);
 
-  it("moves the money once, for any relayer", async () => {
+  it("an authorization moves the money once, for any relayer", async () => {
     const one = authorization();
     const args = withSignature(one, await signFor(one));
     expect(await usd.read("authorizationState", [payer.address, one.nonce])).toBe(false);
@@ -147,7 +147,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     await expectRevert(replay, abi, "AuthorizationUsedOrCanceled", used);
   });
 
-  it("to receive works for the payee only", async () => {
+  it("an authorization to receive works for the payee only", async () => {
     const one = authorization();
     const args = withSignature(one, await signFor(one, "ReceiveWithAuthorization"));
     const stolen = usd.call(relayer, "receiveWithAuthorization", args);
@@ -168,7 +168,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     await expectRevert(received, abi, "InvalidSignature", [payer.address]);
   });
 
-  it("can be cancelled before, not after", async () => {
+  it("an authorization can be cancelled before it is used, not after", async () => {
     const one = authorization();
     const signature = await signFor(one);
     const cancellation = await signCancellation(payer, usdDomain(usd.address), payer.address, one.nonce);
@@ -202,7 +202,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
     );
   });
 
-  it("of a high s or another v is rejected", async () => {
+  it("rejects an authorization whose signature has a high s or another v", async () => {
     const one = authorization();
     const good = await signFor(one);
     const zeroV: Hex = `${slice(good, 0, 64)}00`;
@@ -214,7 +214,7 @@ describe.each(["bytes", "v, r, s"] as const)("an authorization with its signatur
 });
 
 describe("an authorization", () => {
-  it("is valid strictly after validAfter and strictly before validBefore", async () => {
+  it("an authorization is valid strictly after validAfter and strictly before validBefore", async () => {
     const now = await evm.now();
     const [validAfter, validBefore] = [now + 100n, now + 200n];
     const one = authorization({ validAfter, validBefore });
@@ -243,13 +243,13 @@ describe("an authorization", () => {
     ["validAfter", (one) => ({ ...one, validAfter: one.validAfter + 1n })],
     ["validBefore", (one) => ({ ...one, validBefore: one.validBefore + 1n })],
     ["nonce", (one) => ({ ...one, nonce: zeroHash })],
-  ])("is bound to its %s", async (_, change) => {
+  ])("an authorization is bound to its %s", async (_, change) => {
     const one = authorization();
     const signature = await signFor(one);
     await expectRevert(transfer(change(one), signature), abi, "InvalidSignature", [payer.address]);
   });
 
-  it("is bound to its payer", async () => {
+  it("an authorization is bound to its payer", async () => {
     const one = authorization();
     const other = { ...one, from: merchant.address };
     await expectRevert(transfer(other, await signFor(one)), abi, "InvalidSignature", [merchant.address]);
@@ -265,14 +265,14 @@ describe("an authorization", () => {
     ["version", { version: "1" }],
     ["chain", { chainId: 84_532 }],
     ["contract", { verifyingContract: pad("0x01", { size: 20 }) }],
-  ] as const)("is bound to the %s of its domain", async (_, changes) => {
+  ] as const)("an authorization is bound to the %s of its domain", async (_, changes) => {
     const one = authorization();
     const domain = usdDomain(usd.address, changes);
     const signature = await signAuthorization(payer, domain, "TransferWithAuthorization", one);
     await expectRevert(transfer(one, signature), abi, "InvalidSignature", [payer.address]);
   });
 
-  it("of odd length is rejected", async () => {
+  it("rejects an authorization whose signature has another length", async () => {
     const one = authorization();
     const good = await signFor(one);
     for (const bad of ["0x", slice(good, 0, 64), `${good}00`] as const) {
@@ -280,7 +280,7 @@ describe("an authorization", () => {
     }
   });
 
-  it("is not used up by a transfer that fails", async () => {
+  it("a transfer that fails does not use up its authorization", async () => {
     const one = authorization({ value: FUNDS + 1n });
     const signature = await signFor(one);
     const poor = usd.send(relayer, "transferWithAuthorization", [...authorizationArgs(one), signature]);
@@ -294,7 +294,7 @@ describe("an authorization", () => {
     ]);
   });
 
-  it("of a contract account is verified by the account (ERC-1271)", async () => {
+  it("a contract account verifies its own authorization (ERC-1271)", async () => {
     const wallet = await evm.deploy(smartWalletAbi, actorBytecode("SmartWallet"), [payer.address]);
     const walletAddress = getAddress(wallet.address);
     await usd.send(owner.address, "mint", [wallet.address, FUNDS]);

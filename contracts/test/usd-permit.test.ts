@@ -40,7 +40,7 @@ describe("a permit", () => {
     [one.owner, one.spender, one.value, one.deadline] as const;
 
   it.each(["bytes", "v, r, s"] as const)(
-    "sets the allowance once, its signature given as %s",
+    "a permit sets the allowance once, its signature given as %s",
     async (form) => {
       const one = permit();
       const signature = await signPermit(payer, usdDomain(usd.address), one);
@@ -61,7 +61,7 @@ describe("a permit", () => {
     },
   );
 
-  it("works up to and including its deadline", async () => {
+  it("a permit works up to and including its deadline", async () => {
     const deadline = (await evm.now()) + 50n;
     const one = permit({ deadline });
     const args = [...argsOf(one), await signPermit(payer, usdDomain(usd.address), one)] as const;
@@ -71,7 +71,7 @@ describe("a permit", () => {
     await expectRevert(usd.call(relayer, "permit", args), abi, "PermitExpired", [deadline]);
   });
 
-  it("needs the owner's next nonce, the owner's key and this token", async () => {
+  it("a permit needs the owner's next nonce, the owner's key and this token", async () => {
     const sign = (key = payer, nonce = 0n, domain = usdDomain(usd.address)) =>
       signPermit(key, domain, permit({ nonce }));
     const wrong = [
@@ -96,7 +96,7 @@ describe("any sequence of authorizations", () => {
     validFor: fc.bigInt(0n, 3n),
   });
 
-  it("uses every nonce once, in any order, in its time, and neither makes nor loses money", async () => {
+  it("authorizations use every nonce once, in any order, and neither make nor lose money", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArb, { minLength: 1, maxLength: 12 }), (steps) =>
         evm.undone(async () => {
