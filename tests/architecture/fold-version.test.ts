@@ -15,7 +15,7 @@ function versionAfter(file: string, search: string, replacement: string): string
 }
 
 describe("the committed fold version", () => {
-  it("is the hash of the folds", () => {
+  it("commits the hash of the folds as the fold version", () => {
     expect(FOLD_VERSION).toBe(computeFoldVersion().version);
     expect(EQUIVALENT_FOLD_VERSIONS).not.toContain(FOLD_VERSION);
   });
@@ -49,7 +49,7 @@ describe("a fold version changes with", () => {
       "...before, ...this.values",
       "...this.values, ...before",
     ],
-  ])("%s", (_, file, search, replacement) => {
+  ])("changes the fold version with %s", (_, file, search, replacement) => {
     expect(versionAfter(file, search, replacement)).not.toBe(FOLD_VERSION);
   });
 });
@@ -67,11 +67,11 @@ describe("a fold version does not change with", () => {
       "export const UNUSED = 1;\ntype EventStep",
     ],
     ["bytecode", "contracts/generated/agent-registry.ts", '"0x6080', '"0x6081'],
-  ])("%s", (_, file, search, replacement) => {
+  ])("keeps the fold version with a change of %s", (_, file, search, replacement) => {
     expect(versionAfter(file, search, replacement)).toBe(FOLD_VERSION);
   });
 
-  it("the path of a file", () => {
+  it("keeps the fold version with a change of a file's path", () => {
     const [from, to] = [`${DOMAINS}/agents.ts`, `${DOMAINS}/renamed.ts`];
     const { version } = computeFoldVersion((file) => {
       if (file === to) return readFile(from);

@@ -110,7 +110,7 @@ describe("this repository", () => {
     expect([...browser].some((file) => file.startsWith("src/explorer/"))).toBe(true);
   });
 
-  it("has every test on a stock server among its files, with a reason", () => {
+  it("names existing tests to run on a stock server, with a reason", () => {
     const chosen = { ...ON_A_STOCK_SERVER, ...AT_A_DISTANCE };
     for (const [file, reason] of Object.entries(chosen)) {
       expect(existsSync(file), file).toBe(true);
@@ -119,7 +119,7 @@ describe("this repository", () => {
     }
   });
 
-  it("has a command for every suite", () => {
+  it("has a command in package.json for every suite", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
       scripts: Record<string, string>;
     };
@@ -143,7 +143,7 @@ describe("a budget", () => {
     files: [],
   });
 
-  it("is exceeded at half as much again of processor time, whatever the clock says", () => {
+  it("exceeds a budget at half as much again of processor time", () => {
     const { budgetSeconds } = SUITES.main;
     expect(findOverruns([run(budgetSeconds * 1.5)])).toEqual([]);
     expect(findOverruns([run(budgetSeconds * 1.5 + 1)])).toEqual([

@@ -124,7 +124,7 @@ async function expectCopy(url: string): Promise<EventModel> {
 }
 
 describe("the copy", () => {
-  it("has each message on its subject, with an id that ends with its cursor", async () => {
+  it("copies each message to its subject, with an id that ends with its cursor", async () => {
     const { url } = await startServer();
     await index.extend([4], 8);
     publish(url);
@@ -158,7 +158,7 @@ describe("the copy", () => {
     });
   });
 
-  it("goes on where it ends, with the undo of a reorg meanwhile", async () => {
+  it("continues the copy where it ends, with the undo of a reorg meanwhile", async () => {
     const { url } = await startServer();
     await index.extend([1, 1, 1], 8);
     const first = publish(url);
@@ -171,7 +171,7 @@ describe("the copy", () => {
     expect((await expectCopy(url)).undoCount).toBe(1);
   });
 
-  it("has every undo, although two to the same block have the same cursor", async () => {
+  it("copies every undo, although two to the same block have the same cursor", async () => {
     const { url } = await startServer();
     await index.extend([1]);
     publish(url);
@@ -188,7 +188,7 @@ describe("the copy", () => {
 });
 
 describe("what is killed", () => {
-  it("is a publisher, in the middle of history", async () => {
+  it("completes the copy after publishers are killed in the middle of history", async () => {
     const { url } = await startServer();
     await index.extend(Array.from({ length: 150 }, () => 4));
     const environment = { SEXTANT_NATS_URL: url, SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" };
@@ -207,7 +207,7 @@ describe("what is killed", () => {
     await expectCopy(url);
   }, 120_000);
 
-  it("is the server, which is back later", async () => {
+  it("completes the copy after the server is killed and comes back", async () => {
     const server = await startServer();
     await index.extend([1, 1]);
     const { reports } = publish(server.url);
@@ -245,7 +245,7 @@ it("copies again what the server has acknowledged and lost", async () => {
   expect(again?.time.getTime()).toBeGreaterThanOrEqual(restartedMs);
 }, 60_000);
 
-it("is written by several processes without gaps and repetitions", async () => {
+it("copies by several processes without gaps and repetitions", async () => {
   const { url } = await startServer();
   const all = [publish(url), publish(url), publish(url)];
   for (let round = 0; round < 10; round += 1) {
@@ -261,7 +261,7 @@ it("is written by several processes without gaps and repetitions", async () => {
   await expectCopy(url);
 }, 60_000);
 
-it("takes a message only where its publisher knows the end, also when JetStream has forgotten the id", async () => {
+it("takes a message only if its publisher knows the end, also when JetStream forgot the id", async () => {
   const { url } = await startServer();
   const windowMs = 100;
   await withManager(url, (manager) =>
@@ -282,19 +282,19 @@ it("takes a message only where its publisher knows the end, also when JetStream 
 });
 
 describe("what cannot be copied to", () => {
-  it("is no server", async () => {
+  it("reports a server that cannot be reached", async () => {
     const server = await startServer();
     await server.kill();
     await expect(publish(server.url).outcome).rejects.toMatchObject({ code: "UNREACHABLE" });
   });
 
-  it("is a server without JetStream", async () => {
+  it("rejects a server without JetStream", async () => {
     const server = await startNatsServer({ folder: null });
     onTestFinished(() => server.kill());
     await expect(publish(server.url).outcome).rejects.toThrow("The NATS server has no JetStream for us");
   });
 
-  it("is a stream that deletes what was read, or has other subjects", async () => {
+  it("rejects a stream that deletes what was read, or has other subjects", async () => {
     const { url } = await startServer();
     await withManager(url, async (manager) => {
       await manager.streams.add({ name: "work", subjects: ["a.>"], retention: RetentionPolicy.Workqueue });
@@ -305,7 +305,7 @@ describe("what cannot be copied to", () => {
     await expect(publish(url, { stream: "other" }).outcome).rejects.toThrow("the one subject sextant.>");
   });
 
-  it("is a stream with messages of others", async () => {
+  it("rejects a stream with messages of others", async () => {
     const { url } = await startServer();
     await withManager(url, (manager) => manager.streams.add({ name: "sextant", subjects: ["sextant.>"] }));
     const connection = await connect({ servers: url });
@@ -318,7 +318,7 @@ describe("what cannot be copied to", () => {
     ["no address", {}, "--to is required"],
     ["a name with a wildcard", { stream: "a*" }, "--stream takes letters"],
     ["a prefix with a wildcard", { prefix: "a.>" }, "--prefix takes names"],
-  ])("is %s", async (what, options, message) => {
+  ])("rejects a publication with %s", async (what, options, message) => {
     const url = what === "no address" ? null : "nats://127.0.0.1:1";
     await expect(publish(url, options).outcome).rejects.toThrow(message);
   });

@@ -66,7 +66,7 @@ async function expand(tree: Locator, name: string): Promise<void> {
 }
 
 describe("a request", () => {
-  it("is sent as the form has it, and shown with status, time, size, headers and body", async () => {
+  it("sends a request as the form has it, and shows its response", async () => {
     const { page, close } = await visit(`${api.url}/docs#listIntents`);
     const operation = page.locator("#listIntents");
     expect(await operation.getByLabel("limit").getAttribute("placeholder")).toBe("2");
@@ -83,7 +83,7 @@ describe("a request", () => {
     await close();
   });
 
-  it("has a body where the operation takes one", async () => {
+  it("sends a body if the operation takes one", async () => {
     const { page, close } = await visit(`${api.url}/docs#publishCatalog`);
     const operation = page.locator("#publishCatalog");
     await operation.getByRole("button", { name: "Send" }).click();
@@ -94,7 +94,7 @@ describe("a request", () => {
     await close();
   });
 
-  it("is shown as curl and as a call of the client while you type", async () => {
+  it("shows the request as curl and as a client call while you type", async () => {
     const { page, close } = await visit(`${api.url}/docs#listIntents`);
     const operation = page.locator("#listIntents");
     await operation.getByLabel("status").selectOption("filled");
@@ -115,7 +115,7 @@ describe("a request", () => {
     await close();
   });
 
-  it("is copied", async () => {
+  it("copies the request as curl", async () => {
     const { page, close } = await visit(`${api.url}/docs#getHealth`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
@@ -211,7 +211,7 @@ describe("finding", () => {
 const OPEN_ALL = "for (const part of document.querySelectorAll('details')) part.open = true";
 
 describe("on a phone", () => {
-  it("is short, fits the width, and has no narrow column", async () => {
+  it("fits a phone's width, stays short, and has no narrow column", async () => {
     for (const { url } of [api, web]) {
       const { page, close } = await visit(`${url}/docs`, { viewport: PHONE });
       expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThan(14_000);

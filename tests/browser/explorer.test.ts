@@ -94,7 +94,7 @@ describe("every page", () => {
     expect(heavy).toEqual([]);
   });
 
-  it("is accessible in light and dark at every width, and no wider than the window", async () => {
+  it("every page is accessible in light and dark, and no wider than the window", async () => {
     const found: string[] = [];
     await visitAll({ bypassCSP: true }, async (page, path) => {
       await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
@@ -120,7 +120,7 @@ describe("every page", () => {
     expect(await page.getByRole("status").isVisible()).toBe(true);
   });
 
-  it("is complete without JavaScript", async () => {
+  it("every page is complete without JavaScript", async () => {
     await visitAll({ javaScriptEnabled: false }, async (page, path) => {
       expect(await readContent(page), path).toEqual(contents.get(path));
       expect(await page.locator("time").filter({ hasNotText: "UTC" }).count(), path).toBe(0);

@@ -140,7 +140,7 @@ describe("an exposure on the page", () => {
 });
 
 describe("what ends a permission", () => {
-  it("can be copied, as calldata and as a command", async () => {
+  it("copies a revocation as calldata and as a command", async () => {
     const { page, unfold } = await buy({ permissions: ["clipboard-read", "clipboard-write"] });
     const box = await unfold("Universal Router");
     const copied = () => page.evaluate("navigator.clipboard.readText()");
@@ -155,7 +155,7 @@ describe("what ends a permission", () => {
       );
   });
 
-  it("is sent from the wallet, on the chain of the permission", async () => {
+  it("sends a revocation from the wallet, on the chain of the permission", async () => {
     const { testWallet, unfold, errors } = await buy();
     const box = await unfold("Universal Router");
     await box.getByRole("button", { name: "Revoke with wallet" }).click();
@@ -170,7 +170,7 @@ describe("what ends a permission", () => {
     expect(errors).toEqual([]);
   });
 
-  it("is not sent by another account, nor after the visitor declines", async () => {
+  it("sends no revocation from another account, nor after the visitor declines", async () => {
     const other = await buy({}, web, { account: `0x${"9".repeat(40)}` });
     const first = await other.unfold("Universal Router");
     await first.getByRole("button", { name: "Revoke with wallet" }).click();
@@ -186,7 +186,7 @@ describe("what ends a permission", () => {
     await second.getByText("You declined in your wallet.").waitFor();
   });
 
-  it("is an authorization for a delegate, and only calldata for a call of an account to itself", async () => {
+  it("offers a command for a delegate, and calldata for a module", async () => {
     const { page, unfold } = await buy();
     const delegate = await unfold("Delegate");
     expect(await delegate.getByRole("button").allTextContents()).toEqual(["Copy as cast send"]);
@@ -215,7 +215,7 @@ it("an exposure fits every width, and has no barrier in light and dark", async (
   }
 });
 
-it("is one of the choices on the front page, without JavaScript", async () => {
+it("offers an exposure on the front page, without JavaScript", async () => {
   const { page } = await openPage(browser, { javaScriptEnabled: false });
   await page.goto(`${web.url}/`);
   expect(await page.locator("form .price").allTextContents()).toEqual(["$0.01", "$0.01"]);

@@ -69,7 +69,7 @@ describe("a visitor who knows a name", () => {
     expect(errors).toEqual([]);
   });
 
-  it("is led from the front page to the page by address", async () => {
+  it("leads from a name on the front page to the page by address", async () => {
     const { page, url, errors } = await visit();
     await page.goto(url);
     await page.fill("#address", "vitalik.eth");
@@ -157,7 +157,7 @@ describe("a visitor with a wallet", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("result-title");
   });
 
-  it("is asked for a chain when none is chosen", async () => {
+  it("asks for a chain when none is chosen", async () => {
     const { page, submit, paid } = await visit();
     for (const name of ["Base", "Ethereum"]) await page.getByLabel(name).uncheck();
     await submit();
@@ -188,7 +188,7 @@ describe("a visitor with a wallet", () => {
     expect(await Promise.all(unseen)).toEqual([false, false, false, false]);
   });
 
-  it("is not prompted to switch when already on the right chain", async () => {
+  it("does not prompt to switch when the wallet is on the right chain", async () => {
     const { page, submit, testWallet } = await visit({}, { chainId: LOCAL_CHAIN });
     await submit();
     await page.locator("#total").waitFor();
@@ -255,7 +255,7 @@ describe("a visitor of a free service", () => {
 });
 
 describe("a pending payment", () => {
-  it("is retried with the same signature after 503", async () => {
+  it("retries a payment with the same signature after 503", async () => {
     const { page, submit, paid, testWallet } = await visit({
       onPayment: (_paid, count) => (count < 3 ? UNAVAILABLE : null),
     });
@@ -289,7 +289,7 @@ describe("a pending payment", () => {
     ).toEqual([]);
   });
 
-  it("is kept when the service stays unavailable, and its snapshot costs nothing more", async () => {
+  it("keeps a payment when the service stays unavailable, to be retried without paying", async () => {
     let late = true;
     const { page, submit, paid, testWallet, status } = await visit({
       onPayment: () => (late ? UNAVAILABLE : null),
@@ -306,7 +306,7 @@ describe("a pending payment", () => {
     expect(new Set(paid.map(({ signature }) => signature)).size).toBe(1);
   });
 
-  it("is retried when the connection breaks", async () => {
+  it("retries a payment when the connection breaks", async () => {
     const { page, submit, paid, testWallet, status } = await visit();
     let broken = 0;
     await page.route("**/portfolio?*", async (route) => {
@@ -371,7 +371,7 @@ describe("a payment that cannot be made", () => {
     expect(await page.evaluate("Object.keys(sessionStorage)")).toEqual([]);
   });
 
-  it("is not called unpaid when it was used for something else", async () => {
+  it("does not call a payment unpaid that was used for something else", async () => {
     const { page, submit, status } = await visit({
       onPayment: () => ({ status: 409, body: { error: "The payment belongs to another request." } }),
     });
@@ -399,7 +399,7 @@ describe("a payment that cannot be made", () => {
     expect(await page.locator("#total").isVisible()).toBe(true);
   });
 
-  it("is not signed when the price differs from the one shown", async () => {
+  it("does not sign when the price differs from the one shown", async () => {
     const { page, submit, testWallet, status } = await visit();
     await page.route("**/portfolio?*", async (route) => {
       const response = await route.fetch();

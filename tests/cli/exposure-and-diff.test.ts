@@ -51,7 +51,7 @@ describe("diff", () => {
     expect(out).toMatch(/\n\nPaid \$0\.01 by /);
   });
 
-  it("is JSON on request", async () => {
+  it("prints a diff as JSON on request", async () => {
     const payer = await stage.openPayer();
     const { out } = await payer.run(["diff", WALLET, ...FROM, "--json"]);
     expect(JSON.parse(out)).toEqual({ ...diffRoute.responseExample, address: WALLET });

@@ -37,7 +37,7 @@ describe("every path of the API", () => {
   it.each([
     ...operationsFor("get").map(({ path }) => ["get", path] as const),
     ...operationsFor("list").map(({ path }) => ["list", path] as const),
-  ])("is reached by %s with the example of %s, and its help names all filters", async (command, path) => {
+  ])("reads by %s with the example of %s, and names all filters in its help", async (command, path) => {
     const parameters = examplesOf(path);
     const filled = path
       .slice(1)
@@ -59,7 +59,7 @@ describe("every path of the API", () => {
     }
   });
 
-  it("is listed in the help", async () => {
+  it("lists the paths of the API in the help", async () => {
     const [get, list] = [await run(["get", "--help"]), await run(["list", "--help"])];
     expect(get.out).toContain("  agents/AGENT_ID ");
     expect(get.out).toContain("  tx/HASH/explain ");
@@ -81,7 +81,7 @@ describe("help", () => {
     .filter(({ name }) => ["get", "list", "preflight"].includes(name))
     .flatMap(({ client }) => client?.examples ?? []);
 
-  it.each(examples)("has an example that runs: %s", async (example) => {
+  it.each(examples)("runs the example of the help: %s", async (example) => {
     const { code, err } = await run(example.replace(/ [|>].*$/, "").split(" "));
     expect([0, 1, 2], err).toContain(code);
   });
@@ -271,7 +271,7 @@ describe("a hostile API", () => {
     return server.url;
   }
 
-  it("cannot steer the terminal by names, values or errors", async () => {
+  it("prints no control characters of an API's names, values or errors", async () => {
     const record = { intent_id: evil, status: evil, [evil]: { deep: [evil, { [evil]: evil }] }, owner: evil };
     const list = await serve({ intents: [record], pagination: { limit: 1, offset: 0, count: 1 } });
     const one = await serve(record);
@@ -291,7 +291,7 @@ describe("a hostile API", () => {
     expect(JSON.parse(runs[3]?.out ?? "")).toEqual(record);
   });
 
-  it("cannot steer it by what a stack trace quotes", async () => {
+  it("prints no control characters that a stack trace quotes", async () => {
     const server = await startLoopbackServer((_, response) => response.end(`\u001b]0;pwned\u0007${evil}`));
     onTestFinished(() => server.stop());
     const environment = { SEXTANT_API_URL: server.url };
@@ -301,7 +301,7 @@ describe("a hostile API", () => {
     expect(err.replaceAll("\n", "")).not.toMatch(UNSAFE);
   });
 
-  it("cannot exhaust the stack by depth", async () => {
+  it("does not exhaust the stack by the depth of a response", async () => {
     const server = await startLoopbackServer((_, response) => {
       response.end(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);
     });
@@ -315,7 +315,7 @@ describe("a hostile API", () => {
     });
   });
 
-  it("cannot exhaust it by the number of records", async () => {
+  it("does not exhaust the stack by the number of records", async () => {
     const intents = Array.from({ length: RECORDS_ABOVE_STACK }, (_, index) => ({ intent_id: index }));
     expect(() => Math.max(...intents.map(() => 0))).toThrow(RangeError);
     const url = await serve({ intents, pagination: { limit: 1, offset: 0, count: 1 } });

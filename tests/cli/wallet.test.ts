@@ -137,7 +137,7 @@ describe("wallet", () => {
     expect(await payer.transactions()).toEqual([]);
   });
 
-  it("is charged once under one name", async () => {
+  it("charges a purchase once under one name", async () => {
     const payer = await stage.openPayer();
     const args = ["wallet", WALLET, "--purchase", "report", "--json"];
     const [first, second] = [await payer.run(args), await payer.run(args)];

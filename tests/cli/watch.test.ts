@@ -172,7 +172,7 @@ describe("watch", () => {
     expect([result.code, result.out, result.err.trimEnd().split("\n").length]).toEqual([code, "", 1]);
   });
 
-  it("has help with all filters of the API", async () => {
+  it("lists all filters of the API in the help of watch and publish", async () => {
     for (const command of ["watch", "publish"]) {
       const { out } = await runSextantInProcess([command, "--help"]);
       for (const name of [

@@ -50,7 +50,7 @@ describe("reads", () => {
     else expect(outcome).toEqual(expect.any(Object));
   });
 
-  it("follow cursors to the end of a list, and stop where the caller stops", async () => {
+  it("follows cursors to the end of a list, and stops where the caller stops", async () => {
     const all = await stage.pages("/intents", "intents", 100);
     const ids: unknown[] = [];
     for await (const { intent_id } of sextant.listIntents({ limit: 7 })) ids.push(intent_id);
@@ -64,7 +64,7 @@ describe("reads", () => {
     }
   });
 
-  it("are of a block with at, and wait for a block with minBlock", async () => {
+  it("reads as of a block by at, and waits for a block by minBlock", async () => {
     const [newest] = await stage.pages("/intents?status=filled", "intents", 1);
     const id = String(newest?.intent_id);
     const block = BigInt(String(newest?.block_number));
@@ -80,7 +80,7 @@ describe("reads", () => {
     });
   });
 
-  it("explain a transaction, check a planned one, and sum up", async () => {
+  it("explains a transaction, checks a planned one, and sums up", async () => {
     const [fill] = await stage.pages("/intents?status=filled", "intents", 1);
     const tx_hash = (fill?.fill as { tx_hash: string } | undefined)?.tx_hash ?? "";
     expect(await sextant.explainTransaction({ hash: tx_hash })).toEqual(
@@ -92,7 +92,7 @@ describe("reads", () => {
     expect(await sextant.preflight(planned)).toEqual(body);
   });
 
-  it("fail with the code, the status and the id of the request", async () => {
+  it("fails a read with the code, the status and the id of the request", async () => {
     const id = "99999999";
     await expect(sextant.getIntent({ id })).rejects.toMatchObject({
       ...{ name: "SextantError", code: "NOT_FOUND", status: 404, charged: "no", retry: "never" },
@@ -113,7 +113,7 @@ describe("reads", () => {
     });
   });
 
-  it("repeat what may succeed later", async () => {
+  it("repeats reads that may succeed later", async () => {
     let calls = 0;
     const flaky: typeof fetch = (input, init) => {
       calls += 1;
@@ -127,7 +127,7 @@ describe("reads", () => {
     expect(calls).toBe(3);
   });
 
-  it("return a document only if it has its hash", async () => {
+  it("returns a document only if it has its hash", async () => {
     const text = '{"services": [], "name": "Ünïcode 🧭"}';
     const { catalog_hash: hash } = await sextant.publishCatalog({ catalog_json: text });
     expect(hash).toBe(keccak256(toBytes(text)));
@@ -152,7 +152,7 @@ describe("signed writes", () => {
       writer: { account: stage.person(person), ...stage.domain },
     });
 
-  it("store an intent's metadata for its owner, and for no other account", async () => {
+  it("stores an intent's metadata for its owner, and for no other account", async () => {
     const id = await stage.submit(INTENT_OWNER, 1n);
     await stage.waitUntilSynced();
     const [owner, stranger] = [writerOf(INTENT_OWNER), writerOf(UNRELATED_ACCOUNT)];
@@ -171,7 +171,7 @@ describe("signed writes", () => {
     });
   });
 
-  it("make later reads ask past the caches of other processes", async () => {
+  it("asks past the caches of other processes after a write", async () => {
     const id = await stage.submit(INTENT_OWNER, 3n);
     await stage.waitUntilSynced();
     const directives: (string | null)[] = [];
@@ -185,7 +185,7 @@ describe("signed writes", () => {
     expect([directives.at(0), directives.at(-1)]).toEqual([null, "no-cache"]);
   });
 
-  it("reserve metadata, and publish schemas with and without a hash of their own", async () => {
+  it("reserves metadata, and publishes schemas with and without a hash of their own", async () => {
     const owner = writerOf(INTENT_OWNER);
     const { hash } = stage.wish(INTENT_OWNER, 2n);
     const reservation = { intent_hash: hash, owner: stage.addressOf(INTENT_OWNER), execution_data: "0xdd" };

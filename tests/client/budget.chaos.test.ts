@@ -17,7 +17,7 @@ describe("a budget of ten payments", () => {
   });
   afterAll(() => stage?.close());
 
-  it("is spent exactly by fifty calls of two processes", async () => {
+  it("spends a budget of ten payments exactly by fifty calls of two processes", async () => {
     const folder = await createTestFolder();
     const { account, privateKey } = await stage.payer(10n);
     const ended = await Promise.all(
@@ -55,7 +55,7 @@ describe("a budget of ten payments", () => {
     // Two processes start, and all calls wait for one lock.
   }, 60_000);
 
-  it("holds for the hour, the day and in total, in calls and in quotes", async () => {
+  it("limits payments per hour, per day and in total, in calls and in quotes", async () => {
     const { account } = await stage.payer();
     const journal = createMemoryJournal();
     const paid = createSextant({ portfolio: stage.url, payer: account, guard: stage.guard, journal });

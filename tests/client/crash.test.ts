@@ -101,7 +101,7 @@ async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Pu
 }
 
 describe("a purchase that stops", () => {
-  it.each(PHASES)("%s is paid once and delivered to the next buyer with its journal", async (phase) => {
+  it.each(PHASES)("pays a purchase that stops %s once, and delivers it to the next buyer", async (phase) => {
     const { account } = await stage.payer();
     const purchase = { address: walletAt(PHASES.indexOf(phase)), name: "report" };
     const { left, sent } = await buyUntil(phase, account, purchase);

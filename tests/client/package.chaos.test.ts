@@ -24,7 +24,7 @@ const TSCONFIG = {
   include: ["*.ts"],
 };
 
-it("is installed from its tarball, compiles with tsc --strict, and runs the quickstart", async () => {
+it("installs the client from its tarball, compiles with tsc --strict, and runs the quickstart", async () => {
   const folder = await createTestFolder();
   const built = join(folder, "built");
   buildClientPackage(built);

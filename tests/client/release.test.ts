@@ -19,7 +19,7 @@ describe("a payment that the service rejects", () => {
     await stage?.close();
   });
 
-  it("is released when it was not charged, and held when the service lies", async () => {
+  it("releases a payment that was not charged, and holds it when the service lies", async () => {
     const { account: poor } = await stage.payer(0n);
     const { account: rich } = await stage.payer();
     const liar = await startFaultyProxy(stage.url);
@@ -46,7 +46,7 @@ describe("a payment that the service rejects", () => {
     await liar.stop();
   });
 
-  it("is not released by a node of another network, or by one that does not respond as a node", async () => {
+  it("releases no payment by a node of another network, or by another kind of server", async () => {
     const { account } = await stage.payer(0n);
     const mainnet = await startLoopbackServer((_, response) => response.end('{"result":"0x1"}'));
     for (const [node, code] of [

@@ -141,7 +141,7 @@ describe("a watch", () => {
     await watcher.stop();
   });
 
-  it("is delivered only what is final, and no undo, where it asks for that", async () => {
+  it("watches only final events, without an undo, on request", async () => {
     await index.extend([1, 1, 1, 1, 1], 3);
     const watcher = new Watcher().start({}, { from: "genesis", finalized: true });
     await waitFor(() => expect(watcher.model.ids).toEqual(idsOf(index.events(2))));
@@ -205,7 +205,7 @@ const step = fc.oneof(
 const STEPS_MAX = isFullDepth() ? 25 : 12;
 
 describe("watches through any number of reorgs, restarts of the API and of the program", () => {
-  it("end with the events of the chain in every program", async () => {
+  it("ends with the chain's events after any reorgs and restarts", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: STEPS_MAX }), async (steps) => {
         await index.reset();

@@ -161,7 +161,7 @@ describe.each(CALLERS)("%s", (_name, call) => {
 });
 
 describe("a password in an address", () => {
-  it("is sent as the header it stands for", async () => {
+  it("sends the password of an address as the header it stands for", async () => {
     respond = (response) => response.writeHead(503).end();
     await Promise.allSettled(CALLERS.map(([, call]) => call(`http://user:${KEY}@${host}/`)));
     const basic = `Basic ${Buffer.from(`user:${KEY}`).toString("base64")}`;

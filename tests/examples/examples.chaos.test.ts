@@ -110,7 +110,7 @@ async function runSolver({ start, world, state }: LocalRun): Promise<void> {
   await solver.ended;
 }
 
-it("act as they say, against a local run", async () => {
+it("runs the examples against a local run as they say", async () => {
   const local = await startLocalRun();
   await runPolicyAgent(local);
   await runMerchant(local);

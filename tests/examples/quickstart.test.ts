@@ -11,7 +11,7 @@ it.each(["README.md", "docs/client.md"])("%s shows the program of examples/quick
   expect(readFileSync(page, "utf8")).toContain(`\`\`\`ts\n${PROGRAM}\`\`\``);
 });
 
-it("is about a dozen lines, for the money and the wallet of a local run", () => {
+it("keeps the quickstart within a dozen lines, for a local run's token and wallet", () => {
   expect(PROGRAM.trim().split("\n").filter(Boolean).length).toBeLessThanOrEqual(12);
   const { payer } = namedAccounts();
   for (const text of [LOCAL_TERMS.network, LOCAL_TERMS.asset, payer.address]) expect(PROGRAM).toContain(text);

@@ -74,7 +74,7 @@ async function copyWhole(): Promise<string> {
 }
 
 describe("an export", () => {
-  it("has the same bytes from an index that saw reorgs and one that did not, and in one run or several", async () => {
+  it("exports the same bytes with or without reorgs, in one run or several", async () => {
     const [often, other] = [await createTestFolder(), await createTestFolder()];
     expect(manifest.to).toBe(finalized + 1);
 
@@ -94,12 +94,12 @@ describe("an export", () => {
       expect(await readFile(join(other, path)), path).toEqual(await readFile(join(whole, path)));
   });
 
-  it("has the same bytes when it ran while blocks were undone", async () => {
+  it("exports the same bytes while blocks are undone", async () => {
     const { files } = await exportInto(during, live.database, { to: finalized });
     expect(files).toEqual(manifest.files);
   });
 
-  it("adds nothing when nothing is new, and only whole steps when asked", async () => {
+  it("adds nothing when nothing is new, and only whole steps on request", async () => {
     const folder = await createTestFolder();
     const steps = await exportInto(folder, live.database, { step: STEP, wholeRanges: true });
     expect(steps.to % STEP).toBe(0);
@@ -120,7 +120,7 @@ describe("an export", () => {
     expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 
-  it("an export of nothing is valid: every view exists and is empty", async () => {
+  it("exports nothing validly: every view exists and is empty", async () => {
     const folder = await createTestFolder();
     await exportInto(folder, live.database, { to: stage.deployment.startBlock });
     const query = await openDuckdb(folder);
@@ -130,14 +130,14 @@ describe("an export", () => {
 });
 
 describe("an export rejects", () => {
-  it("a block that is not final", async () => {
+  it("rejects the export of a block that is not final", async () => {
     const folder = await createTestFolder();
     await expect(exportInto(folder, live.database, { to: finalized + 1 })).rejects.toThrow(
       `Block ${finalized + 1} is not final yet: the index has final blocks up to ${finalized}`,
     );
   });
 
-  it("a folder of something else, of other folds, of another chain, or with another step", async () => {
+  it("rejects a folder of something else, other folds, another chain or another step", async () => {
     const foreign = await createTestFolder();
     await mkdir(join(foreign, "logs"));
     await expect(exportInto(foreign, live.database)).rejects.toThrow("has other files and no manifest.json");
@@ -160,7 +160,7 @@ describe("an export rejects", () => {
     await expect(exportInto(folder, live.database)).rejects.toThrow("is not JSON");
   });
 
-  it("rows that another version has made", async () => {
+  it("rejects rows that another version has made", async () => {
     const folder = await createTestFolder();
     const declaration = { ...rowDeclaration, foldVersion: "new", equivalentFoldVersions: [] };
     await expect(exportInto(folder, live.database, { declaration })).rejects.toThrow(
@@ -174,7 +174,7 @@ describe("an export rejects", () => {
     expect((await exportInto(folder, live.database, { declaration: same })).to).toBe(finalized + 1);
   });
 
-  it("a folder in which a listed file is gone or cut", async () => {
+  it("rejects a folder in which a listed file is gone or cut", async () => {
     const folder = await copyWhole();
     const path = manifest.files[0]?.path ?? "";
     await truncate(join(folder, path), 10);
@@ -191,7 +191,7 @@ describe("the command", () => {
       SEXTANT_LOG_LEVEL: "warn",
     });
 
-  it("exports, and verifies what it exported", async () => {
+  it("exports by the command, and verifies what it exported", async () => {
     const folder = await createTestFolder();
     const done = await run(["--parquet", folder, "--to", "finalized", "--step", String(STEP)]);
     expect(done).toMatchObject({ code: 0, err: "" });

@@ -1,5 +1,5 @@
 // An export that is killed at any moment, or whose files reach a limit, goes on to the same bytes.
-// Fast tests of the same rules: export.test.ts, disturbed-export.test.ts.
+// Fast tests of the same rules: export.test.ts, disturbed-export.integration.test.ts.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => index?.close());
 
-it("has the same bytes after kills as without", { timeout: 10 * MINUTE }, async () => {
+it("exports the same bytes after kills as without", { timeout: 10 * MINUTE }, async () => {
   const seed = chooseSeed();
   const random = seededRandom(seed);
   const { start, folder, expected } = await openStage(STEP);

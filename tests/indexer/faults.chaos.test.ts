@@ -93,7 +93,7 @@ describe("kill -9", () => {
 
 describe("two indexers", () => {
   it(
-    "never both write, and the second takes over within seconds when the first is killed",
+    "lets one of two indexers write, and the second take over when the first is killed",
     async () => {
       const stage = await openIndexerStage(22);
       await stage.runSteps(60);
@@ -123,7 +123,7 @@ describe("a node that returns wrong data", () => {
   const START_METHODS = new Set(["eth_chainId", "eth_getCode"]);
 
   it.each([31, 32])(
-    "delays the index and never costs a row (seed %i)",
+    "a node with wrong data delays the index and never costs a row (seed %i)",
     async (seed) => {
       const stage = await openIndexerStage(seed);
       await stage.runSteps(150);

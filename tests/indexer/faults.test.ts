@@ -54,7 +54,7 @@ async function startIndex(urls: readonly string[], continued?: TestDatabase): Pr
 
 describe("a session of the writer that is lost before the indexing loop begins", () => {
   it(
-    "is waited out, and does not end the indexer",
+    "keeps the indexer running when the writer's session is lost before the loop begins",
     async () => {
       const { database, place } = await openTestDatabase();
       onTestFinished(() => database.close());
@@ -82,7 +82,7 @@ describe("a session of the writer that is lost before the indexing loop begins",
 
 describe("a made-up hash of the last block of history", () => {
   it(
-    "does not become the checkpoint",
+    "does not take a made-up hash of the last block as the checkpoint",
     async () => {
       const liar = await startFaulty({
         // The first response to every request for a single block is wrong, the next one correct.
@@ -102,7 +102,7 @@ describe("a made-up hash of the last block of history", () => {
 
 describe("a node that always omits one log", () => {
   it(
-    "costs no row while an honest second node is configured",
+    "loses no row to a node that omits a log while a second node is honest",
     async () => {
       const { block, logIndex } = finalLog;
       const liar = await startFaulty({
@@ -124,7 +124,7 @@ describe("a node that always omits one log", () => {
 
 describe("a node that calls its head final", () => {
   it(
-    "cannot make blocks final that an honest second node may still undo",
+    "does not make blocks final on one node's word that a second may undo",
     async () => {
       const liar = await startFaulty({ plan: () => ({ kind: "final-at", block: "latest" }) });
       const index = await startIndex([liar, stage.chain.rpcUrl]);
@@ -141,7 +141,7 @@ describe("a node that calls its head final", () => {
 
 describe("a reorg deeper than finality", () => {
   it(
-    "stops the indexer with an explanation and deletes nothing",
+    "stops at a reorg deeper than finality with an explanation and deletes nothing",
     async () => {
       const index = await startIndex([stage.chain.rpcUrl], indexed);
       await index.waitUntilIndexed(await stage.head());

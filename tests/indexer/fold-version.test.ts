@@ -20,12 +20,12 @@ it.each([
   ["current", "equal"],
   ["stale", 2],
   ["stale", "another"],
-] as const)("are %s after version %s", async (state, foldVersion) => {
+] as const)("calls rows %s after version %s", async (state, foldVersion) => {
   await opened.database.transaction((session) => recordRowTables(session, { tables, foldVersion }));
   expect(await readRowTablesState(opened.database, declaration)).toBe(state);
 });
 
-it("are stale after the first version, whose rows have fewer columns", async () => {
+it("calls rows stale after the first version, whose rows have fewer columns", async () => {
   await opened.database.transaction((session) => recordRowTables(session, { tables, foldVersion: 1 }));
   expect(await readRowTablesState(opened.database, rowDeclaration)).toBe("stale");
 });

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 
 describe("live, backfill and rebuild", () => {
   it.each([12, 13])(
-    "give byte-identical tables (seed %i)",
+    "live, backfill and rebuild write byte-identical tables (seed %i)",
     async (seed) => {
       const stage = await openIndexerStage(seed);
       onTestFinished(() => stage.chain.stop());
@@ -22,7 +22,7 @@ describe("live, backfill and rebuild", () => {
 
 describe("random reorgs", () => {
   it(
-    "end in the tables of the final chain",
+    "random reorgs end in the tables of the final chain",
     async () => {
       await fc.assert(
         fc.asyncProperty(

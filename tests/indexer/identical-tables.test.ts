@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe("live indexing, backfill and rebuild", () => {
   it(
-    "give byte-identical tables (seed 11)",
+    "live indexing, backfill and rebuild write byte-identical tables (seed 11)",
     async () => {
       const live = await followStage(stage);
       try {
@@ -36,7 +36,7 @@ describe("live indexing, backfill and rebuild", () => {
 
 describe("reorgs", () => {
   it(
-    "end in the tables of the final chain, for a synced index and for one in the middle of a batch",
+    "reorgs end in the tables of the final chain, also in the middle of a batch",
     async () => {
       const index = await followStage(stage, rebuilt?.name);
       onTestFinished(() => index.close());

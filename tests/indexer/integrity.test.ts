@@ -44,7 +44,7 @@ describe("an index that meets reorgs", () => {
   afterAll(() => stage?.chain.stop());
 
   it(
-    "records each with its depth, compares itself with the chain, and keeps both over a restart",
+    "records each reorg with its depth, and keeps reorgs and audits over a restart",
     async () => {
       const options = { urls: [stage.chain.rpcUrl], deployment: stage.deployment, auditMs: 10 };
       const first = await startTestIndex(options);
@@ -116,7 +116,7 @@ describe("the store of audits and heads", () => {
     version: "1.0.0",
   };
 
-  it("has the newest audits of each kind, and the sum of all", async () => {
+  it("keeps the newest audits of each kind, and the sum of all", async () => {
     const { database, drop } = await openTestDatabase();
     const insert = (each: AuditRecord) => database.transaction((session) => insertAudit(session, each));
     // At once: none is lost.

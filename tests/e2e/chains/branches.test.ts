@@ -6,19 +6,19 @@ const at = (number: number, branch = "a") => ({ number, hash: `0x${branch}${numb
 const ref = (number: number, branch = "a") => ({ number: BigInt(number), hash: at(number, branch).hash });
 
 describe("heads of two consecutive responses", () => {
-  it("may advance or stay", () => {
+  it("lets the heads of two responses advance or stay", () => {
     const branches = createBranches();
     expect(branches.findStepError(at(5), at(6))).toBeNull();
     expect(branches.findStepError(at(5), at(5))).toBeNull();
   });
 
-  it("may not go back, nor sideways, without a reorg", () => {
+  it("reports a head that goes back or sideways without a reorg", () => {
     const branches = createBranches();
     expect(branches.findStepError(at(5), at(4))).toMatch(/without a reorg/);
     expect(branches.findStepError(at(5), at(5, "b"))).toMatch(/without a reorg/);
   });
 
-  it("may go back to the fork of the reorg that removed the block", () => {
+  it("lets a head go back to the fork of the reorg that removed its block", () => {
     const branches = createBranches();
     branches.recordReorg({ parent: ref(3), removed: [ref(4), ref(5)] });
     expect(branches.findStepError(at(5), at(3))).toBeNull();

@@ -1,6 +1,5 @@
 // The replicated cluster of the tests replicates, delays, and survives the loss of its primary.
-// A tool of tests, not a rule of the product. In main, tests/indexer/installation-replicas.test.ts fails if a cluster does
-// not start or replicate; delays, promotions and demotions are used by integration and chaos tests only.
+// A tool of tests, not a rule of the product: integration and chaos tests use it.
 import { expect, it, onTestFinished } from "vitest";
 import { startReplicatedPostgres } from "./replicated-postgres.ts";
 import type { ReplicatedServer } from "./replicated-server.ts";

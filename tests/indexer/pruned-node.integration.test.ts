@@ -1,4 +1,5 @@
 // A node with 128 blocks of state is enough to index calls through accounts, bundles and other contracts.
+// Fast tests of the same rules: src/chain/past-state.test.ts, src/protocol/details/*.test.ts.
 
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
@@ -157,7 +158,7 @@ async function prunedIndex(options: PrunedIndexOptions): Promise<PrunedIndex> {
 
 describe("a history that is old and came through contracts", () => {
   it(
-    "gives the tables of an archive node when the pruned node offers debug_traceTransaction",
+    "writes the tables of an archive node if the pruned node offers debug_traceTransaction",
     async () => {
       const { index, counts } = await prunedIndex({ traces: true });
       expect(await digestAtHead(index)).toEqual(archive);
@@ -174,7 +175,7 @@ describe("a history that is old and came through contracts", () => {
     afterAll(() => opened?.close());
 
     it(
-      "gives the tables of an archive node, byte for byte",
+      "writes the tables of an archive node without traces, byte for byte",
       async () => {
         expect(await digestAtHead(opened.index)).toEqual(archive);
         // The first attempt fails and is the only one.
@@ -183,7 +184,7 @@ describe("a history that is old and came through contracts", () => {
       MINUTE,
     );
 
-    it("has the calls that were made, not those that the inputs of the transactions show", async () => {
+    it("stores the calls that were made, not those that transaction inputs show", async () => {
       const { agentId, intentId, ...made } = behindOtherCalls;
       const { rows } = await opened.index.database.query<typeof made>({
         text: `select capabilities_hash as "capabilitiesHash", amount_out_min::text as "amountOutMin"
@@ -194,7 +195,7 @@ describe("a history that is old and came through contracts", () => {
     });
 
     it(
-      "is rebuilt to the same tables without a node",
+      "rebuilds an old history to the same tables without a node",
       async () => {
         const { index } = opened;
         await index.stopIndexing();
@@ -214,7 +215,7 @@ describe("a history that is old and came through contracts", () => {
       { shows: "a revert", onDroppedState: revert },
     ),
   )(
-    "is not read from a node that returns $shows for a pruned state",
+    "does not believe a node that returns $shows for a pruned state",
     async ({ onDroppedState }) => {
       const { index } = await prunedIndex({ traces: false, onDroppedState });
       expect(await digestAtHead(index)).toEqual(archive);
@@ -237,7 +238,7 @@ describe("a history whose calls no transaction shows", () => {
   }, MINUTE);
 
   it(
-    "gives the rows of an archive node if the node traces transactions",
+    "writes the rows of an archive node for hidden calls if the node traces",
     async () => {
       const { index } = await prunedIndex({ traces: true, template: indexed.name });
       await index.waitUntilIndexed(hidden.head);
@@ -250,7 +251,7 @@ describe("a history whose calls no transaction shows", () => {
   );
 
   it(
-    "stops the index at that block if the node does not trace, and names what is needed",
+    "stops at hidden calls if the node does not trace, and names what is needed",
     async () => {
       const { index } = await prunedIndex({ traces: false, template: indexed.name });
       const reason = await failureOf(index);
@@ -263,7 +264,7 @@ describe("a history whose calls no transaction shows", () => {
   );
 
   it(
-    "is read from an archive node behind a pruned one, without traces",
+    "reads hidden calls from an archive node behind a pruned one, without traces",
     async () => {
       const otherUrls = [stage.chain.rpcUrl];
       const { index } = await prunedIndex({ traces: false, otherUrls, template: indexed.name });

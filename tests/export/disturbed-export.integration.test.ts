@@ -1,4 +1,5 @@
 // What can happen to an export and its folder: each ends in the same bytes, or in an error that says what to do.
+// Fast tests of the same rules: export.test.ts.
 import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname } from "node:os";

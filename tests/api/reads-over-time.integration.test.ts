@@ -1,4 +1,5 @@
 // Reads while the chain advances: pages neither lose nor repeat records, and past blocks read as they did at the time.
+// Fast tests of the same rules: tests/api/reads.test.ts, src/store/index/as-of.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isFullDepth, runsOf } from "../support/test-depth.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";

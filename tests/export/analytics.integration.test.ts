@@ -1,4 +1,5 @@
 // What DuckDB computes from exported files equals what the API responds at that block, to the last unit.
+// Fast tests of the same rules: export.test.ts for the rows, src/export/parquet-file.test.ts for each type.
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,14 +33,14 @@ type Volume = Readonly<Record<string, string>>;
 type Analytics = Readonly<Record<string, readonly Volume[]>> & { readonly summary: Volume };
 
 describe("DuckDB over the files", () => {
-  it("gives GET /analytics/commerce", async () => {
+  it("computes GET /analytics/commerce from the files", async () => {
     const api = await stage.body<Analytics>(`/analytics/commerce?block=${block}`);
     expect(await query(SUMMARY)).toEqual([api.summary]);
     expect(Number(api.summary.receipts)).toBeGreaterThan(10);
     for (const [name, sql] of Object.entries(RANKINGS)) expect(await query(sql), name).toEqual(api[name]);
   });
 
-  it("gives GET /analytics/volumes and /analytics/flows", async () => {
+  it("computes GET /analytics/volumes and /analytics/flows from the files", async () => {
     const { volume_by_token: byToken = [] } = await stage.body<Analytics>(
       `/analytics/commerce?block=${block}`,
     );
@@ -58,7 +59,7 @@ describe("DuckDB over the files", () => {
     }
   });
 
-  it("has the rows of every table that keeps its history, at every block", async () => {
+  it("reads the rows of every table with history from the files, at every block", async () => {
     const exported = tables.filter(({ history }) => history === "full");
     let compared = 0;
     for (const at of [block, Math.floor((block + startBlock) / 2), startBlock + 5]) {
@@ -82,7 +83,7 @@ describe("DuckDB over the files", () => {
     expect(compared).toBeGreaterThan(500);
   });
 
-  it("has every log with its decoded event, and every block with logs", async () => {
+  it("reads every log with its decoded event, and every block with logs", async () => {
     const stored = await stage.rows(
       `select count(*)::text as logs, count(distinct block_number)::text as blocks from logs where block_number <= ${block}`,
     );

@@ -1,4 +1,5 @@
 // The benchmarks' history is a possible one, and the replay node responds like a node.
+// A tool of benchmarks, not a rule of the product.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveGrowingHistory } from "../../bench/history/growing-history.ts";
 import { generateHistory } from "../../bench/history/history.ts";

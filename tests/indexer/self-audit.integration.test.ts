@@ -1,5 +1,6 @@
 // The self-audit compares samples of the index with the chain and reports differences.
 // Indexes built through lying and pruned nodes are in self-audit.chaos.test.ts.
+// Fast tests of the same rules: src/indexer/self-audit/*.test.ts, src/audit/table.test.ts.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 // Ten deployments in one process stay within the connections that a stock PostgreSQL has.
+// Fast tests of the same rules: src/store/postgres/pool.test.ts.
 import { Client } from "pg";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { apiCommand } from "../../src/cli/commands/api.ts";
