@@ -310,7 +310,7 @@ describe("after settlement", () => {
       for (const [, attempt] of permitted) await expectRevert(attempt(facilitator), abi, "Unauthorized");
     }));
 
-  it.each([0n, 2n, maxUint256])("receipt and dispute %s are unknown", (id) =>
+  it.each([0n, 2n, maxUint256])("rejects the unknown receipt and dispute %s", (id) =>
     evm.undone(async () => {
       await registry.send(agent, "openDispute", [await settle(terms(), agent), reason]);
       await expectRevert(registry.read("getReceipt", [id]), abi, "ReceiptNotFound");

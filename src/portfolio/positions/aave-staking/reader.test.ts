@@ -53,7 +53,7 @@ describe("Aave staking", () => {
     },
   );
 
-  it("counts less after a slashing", () => {
+  it("the recorded stakes are worth less after a slashing", () => {
     for (const asset of ["aave", "gho", "usdc"] as const)
       expect(BigInt(cases.slashed.views[asset])).toBeLessThan(BigInt(cases["in cooldown"].views[asset]));
   });

@@ -76,7 +76,7 @@ describe("Compound v2", () => {
     requestsMax: 12,
   });
 
-  it("adds the interest since it was last stored", () => {
+  it("the recorded debt has interest since it was last stored", () => {
     expect(BigInt(views.borrowed)).toBeGreaterThan(BigInt(views.borrowedStored));
   });
 

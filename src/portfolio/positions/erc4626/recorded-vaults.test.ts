@@ -79,7 +79,7 @@ describe("Euler", () => {
     },
   );
 
-  it("deducts the fee on interest, and ignores a donation as the vault does", () => {
+  it("the recorded Euler vault deducts its fee on interest, and ignores a donation", () => {
     const [used, donated] = [cases["in use and governed"], cases.donated].map(({ views }) =>
       BigInt(views.assets),
     ) as [bigint, bigint];
@@ -244,7 +244,7 @@ describe("Yearn", () => {
     expect(provenTokens).toEqual(new Set([strategy]));
   });
 
-  it("keeps its fee of the profit, which is there bit by bit, and bears a loss at once", () => {
+  it("the recorded Yearn strategy pays profit less its fee bit by bit, and a loss at once", () => {
     const redeemed = (name: keyof typeof cases) => BigInt(cases[name].views.redeemed);
     expect(redeemed("half of the profit unlocked")).toBeGreaterThan(redeemed("donated"));
     // A tenth of the profit of 600 was paid as shares, at the price before it.

@@ -57,14 +57,14 @@ describe("USDe in cooldown", () => {
 
 describe("sUSDe", () => {
   it.each(["half of the rewards vested", "donated", "in cooldown", "blacklisted"] as const)(
-    "counts with what its shares stand for: %s",
+    "counts sUSDe with what its shares stand for: %s",
     async (name) => {
       const each = cases[name];
       expect(await read(vaultReader, each)).toEqual({ positions: [vault(each.views.shares)], warnings: [] });
     },
   );
 
-  it("grows with rewards as they vest, and at once with a donation", () => {
+  it("the recorded sUSDe grows with rewards as they vest, and at once with a donation", () => {
     const [vested, donated] = [cases["half of the rewards vested"], cases.donated].map((each) =>
       BigInt(each.views.shares),
     ) as [bigint, bigint];
