@@ -13,7 +13,6 @@ import {
   toFunctionSelector,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { runsOf } from "../../tests/support/test-depth.ts";
 import {
   allowanceScannerAbi as abi,
   allowanceScannerRuntimeBytecode,
@@ -169,7 +168,7 @@ describe("a scan of permissions", () => {
           expect(start).toBe(list.length);
         },
       ),
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     );
   });
 

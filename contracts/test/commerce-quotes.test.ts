@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { type Address, type Hex, maxUint256, numberToHex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
-import { runsOf } from "../../tests/support/test-depth.ts";
 import { commerceRegistryAbi as abi } from "../generated/commerce-registry.ts";
 import { type QuoteCommitment, quoteHash } from "../hashes/quote-hash.ts";
 import { openCommerceMarket, PAYMENT_RAILS } from "./commerce-market.ts";
@@ -61,7 +60,7 @@ describe("the hash of a quote", () => {
           ]),
         ).toBe(expected);
       }),
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     );
     expect(await registry.read("PROTOCOL_FEE_BPS", [])).toBe(0);
   });

@@ -11,7 +11,6 @@ import {
   zeroHash,
 } from "viem";
 import { describe, expect, it } from "vitest";
-import { runsOf } from "../../tests/support/test-depth.ts";
 import { solverRegistryAbi as abi, solverRegistryBytecode } from "../generated/solver-registry.ts";
 import { decodeEvents, expectRevert, startEvm } from "./evm.ts";
 
@@ -218,7 +217,7 @@ describe("bonds", () => {
           expect(await balanceOf(registry.address)).toBe(total);
         }),
       ),
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     );
   });
 });

@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { keccak256 } from "viem";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runsOf } from "../../tests/support/test-depth.ts";
 import { usdCoinAbi as abi, usdCoinBytecode } from "../generated/usd-coin.ts";
 import { type Contract, decodeEvents, expectRevert, revertReasonOf, startEvm } from "./evm.ts";
 import {
@@ -150,7 +149,7 @@ describe("any sequence of authorizations", () => {
           expect(await usd.read("totalSupply", [])).toBe(FUNDS);
         }),
       ),
-      { numRuns: runsOf(25) },
+      { numRuns: 25 },
     );
   });
 });

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { runsOf } from "../../../tests/support/test-depth.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -219,7 +218,7 @@ describe("fetching", () => {
         const { body } = await fetchByHash("getQuoteRequest", hashOf(text));
         expect(Buffer.compare(body as Buffer, Buffer.from(text, "utf8"))).toBe(0);
       }),
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     );
   });
 

@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { runsOf } from "../../../tests/support/test-depth.ts";
 import { uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { defineRollup, type Row } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
@@ -79,7 +78,7 @@ describe("readRowsAsOf", () => {
           .sort((a, b) => Number(a.id - b.id));
         expect((await read(block, null)).rows).toEqual(expected);
       }),
-      { numRuns: runsOf(60) },
+      { numRuns: 60 },
     );
   });
 

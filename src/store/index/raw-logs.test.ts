@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
-import { runsOf } from "../../../tests/support/test-depth.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
@@ -96,7 +95,7 @@ describe("stored logs", () => {
           await database.query("truncate logs, blocks");
         }),
       // No time limit of fast-check: it leaves the running case behind, which writes into the tables of the next test.
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     );
   });
 
