@@ -236,7 +236,7 @@ function countOften(): void {
 }
 
 describe("/metrics", () => {
-  it("has what became of messages, and how far each webhook is behind", async () => {
+  it("shows in /metrics what became of messages, and how far each webhook is behind", async () => {
     countOften();
     const [good, bad, gone] = [await startReceiver(), await startReceiver(), await startReceiver()];
     bad.behave((_, response) => void response.writeHead(500).end());

@@ -215,7 +215,7 @@ describe("events", () => {
 });
 
 describe("an event whose delivery is not known", () => {
-  it("is undone if a reorg removes it before it is sent again", async () => {
+  it("undoes an uncertain event if a reorg removes it before it is sent again", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
@@ -240,7 +240,7 @@ describe("an event whose delivery is not known", () => {
     expect(receiver.problems).toEqual([]);
   });
 
-  it("is undone though nothing says where its branch began, and everything since comes again", async () => {
+  it("undoes an uncertain event of a branch of unknown start, and sends all since again", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
@@ -265,7 +265,7 @@ describe("an event whose delivery is not known", () => {
     expect(receiver.problems).toEqual([]);
   });
 
-  it("has the same id when it is sent again", async () => {
+  it("sends an uncertain event again with the same id", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
@@ -281,7 +281,7 @@ describe("an event whose delivery is not known", () => {
     expect(receiver.attempts[0]?.id).toBe(receiver.attempts[1]?.id);
   });
 
-  it("is undone though a deeper reorg comes before the undo is delivered", async () => {
+  it("undoes an uncertain event though a deeper reorg comes before the undo is delivered", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     const { webhooks } = start();
@@ -314,7 +314,7 @@ class MovableClock implements Clock {
 }
 
 describe("a receiver that fails", () => {
-  it("is tried by the table of the specification, disabled at its end, and gets everything once it is back", async () => {
+  it("retries a failing receiver by the specified table, then disables it until it is back", async () => {
     const receiver = await startReceiver();
     const clock = new MovableClock();
     const id = await addWebhook(index.database, receiver.url);
@@ -366,7 +366,7 @@ describe("a receiver that fails", () => {
     expect(elsewhere.attempts).toHaveLength(0);
   });
 
-  it("requests a later retry with Retry-After", async () => {
+  it("retries a receiver later that sends Retry-After", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     receiver.behave((_, response) => void response.writeHead(429, { "retry-after": "600" }).end());

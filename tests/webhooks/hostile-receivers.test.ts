@@ -33,7 +33,7 @@ function start(...options: Parameters<typeof startDelivering> extends [unknown, 
 }
 
 describe("a receiver that responds 2xx", () => {
-  it("and breaks the connection has the message", async () => {
+  it("counts a message as delivered if the receiver breaks the connection after 2xx", async () => {
     const receiver = await startReceiver();
     const id = await addWebhook(index.database, receiver.url);
     receiver.behave((message, response) => {
@@ -64,7 +64,7 @@ describe("a receiver that responds with what is no response", () => {
       "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
       /Parse Error/,
     ],
-  ])("(%s) fails, and delays no other", async (_, bytes, problem) => {
+  ])("fails a receiver that responds with %s, and delays no other", async (_, bytes, problem) => {
     const [hostile, receiver] = [await startReceiver(), await startReceiver()];
     hostile.behave((__, { socket }) => void socket?.end(bytes));
     const id = await addWebhook(index.database, hostile.url);

@@ -57,7 +57,7 @@ const namesOf = (receiver: Receiver) =>
   receiver.attempts.map(({ type, data }) => `${type} ${(data.args as Fields | undefined)?.intentId ?? ""}`);
 
 describe("a webhook of an owner", () => {
-  it("gets what happens to what the owner has, and nothing of others", async () => {
+  it("sends an owner the events of what the owner has, and none of others", async () => {
     const receiver = await startReceiver();
     const { status, body } = await register(receiver.url);
     expect(status).toBe(201);
@@ -80,7 +80,7 @@ describe("a webhook of an owner", () => {
     expect(receiver.problems).toEqual([]);
   });
 
-  it("gets an undo, and nothing of the other owner whose intent has the id after a reorg", async () => {
+  it("sends an undo, and nothing of another owner whose intent has the id after a reorg", async () => {
     const receiver = await startReceiver();
     await register(receiver.url);
     const own = await submit(INTENT_OWNER);
@@ -97,7 +97,7 @@ describe("a webhook of an owner", () => {
       .toEqual([`event.IntentSubmitted ${own}`, "chain.undo ", `event.IntentSubmitted ${next}`]);
   });
 
-  it("begins where it is to, with its filter", async () => {
+  it("begins a webhook at genesis on request, with its filter", async () => {
     const receiver = await startReceiver();
     const own = await submit(INTENT_OWNER);
     await stage.cancel(INTENT_OWNER, own);
@@ -114,7 +114,7 @@ describe("a webhook of an owner", () => {
 describe("policy accounts", () => {
   const key = `0x${"4b".repeat(20)}` as const;
 
-  it("of the owner belong to what the owner has", async () => {
+  it("sends an owner the events of the owner's policy accounts", async () => {
     const receiver = await startReceiver();
     const wallets = [INTENT_OWNER, UNRELATED_ACCOUNT].map((person) => stage.world().wallet(person));
     const [own = "0x", other = "0x"] = await Promise.all(
@@ -136,7 +136,7 @@ describe("policy accounts", () => {
     expect((await stage.get(`/webhooks/${String(body.id)}`)).body).toMatchObject({ accounts: [own] });
   });
 
-  it("of others, and what is none, are rejected", async () => {
+  it("rejects policy accounts of others, and addresses that are none", async () => {
     const other = await openPolicyAccount(stage.world(), stage.world().wallet(UNRELATED_ACCOUNT));
     const { IntentBook } = stage.world().contracts;
     for (const account of [other, IntentBook, stage.addressOf(INTENT_OWNER)].map((each) =>
@@ -163,7 +163,7 @@ const fill = (count: number, host: string) =>
   });
 
 describe("a registration", () => {
-  it("is signed by the owner, once", async () => {
+  it("accepts a registration signed by the owner, once", async () => {
     const receiver = await startReceiver();
     expect((await register(receiver.url, { by: UNRELATED_ACCOUNT, owner: INTENT_OWNER })).status).toBe(403);
     const version = stage.nextVersion();
@@ -181,13 +181,13 @@ describe("a registration", () => {
     [{ filter: { intent: "-1" } }, "filter.intent must be"],
     [{ filter: { color: "red" } }, "filter has an unknown key"],
     [{ finality: "maybe" }, "finality must be one of"],
-  ])("with %j is rejected", async (fields, message) => {
+  ])("rejects a registration with %j", async (fields, message) => {
     const { status, body } = await register("http://127.0.0.1:1/", { fields });
     expect(status).toBe(400);
     expect(String(body.error)).toContain(message);
   });
 
-  it("is limited per owner", async () => {
+  it("limits the webhooks of an owner", async () => {
     for (let count = 0; count < 10; count += 1) await register("http://127.0.0.1:1/");
     const { status, body } = await register("http://127.0.0.1:1/");
     expect({ status, error: body.error }).toEqual({
@@ -199,7 +199,7 @@ describe("a registration", () => {
 
 describe("limits of all owners together", () => {
   it.each(["http://receiver.example/", "http://receiver.example:8080/", "http://RECEIVER.example./"])(
-    "count a host however it is spelled, such as %s",
+    "counts the webhooks of a host however it is spelled, such as %s",
     async (url) => {
       await fill(50, "receiver.example:1024");
       const { status, body } = await register(url);
@@ -211,7 +211,7 @@ describe("limits of all owners together", () => {
     },
   );
 
-  it("are those of the server", async () => {
+  it("limits the webhooks of the server", async () => {
     await fill(1_000, "receiver.example");
     const { status, body } = await register("http://another.example/");
     expect({ status, error: body.error }).toEqual({
@@ -222,7 +222,7 @@ describe("limits of all owners together", () => {
 });
 
 describe("its owner", () => {
-  it("lists, pauses, resumes, replays, rotates and deletes it; no other account does", async () => {
+  it("lets only the owner list, pause, resume, replay, rotate and delete a webhook", async () => {
     const receiver = await startReceiver();
     const { body } = await register(receiver.url);
     const { id, secret } = body;
@@ -257,7 +257,7 @@ describe("its owner", () => {
       version: stage.nextVersion(),
     });
 
-  it("tests it, every ten seconds at most", async () => {
+  it("lets the owner test a webhook every ten seconds at most", async () => {
     const receiver = await startReceiver();
     const { body } = await register(receiver.url);
     receiver.expectSecret(() => String(body.secret));
@@ -283,18 +283,18 @@ describe("a URL outside a local chain", () => {
       "receiver.example",
       `https://receiver.example/${"x".repeat(2_100)}`,
     ],
-  ])("%s is rejected", (url) => {
+  ])("rejects %s as the URL of a receiver", (url) => {
     expect(() => parse(url)).toThrow(/^url must/);
   });
 
   it.each(["https://receiver.example/hook?token=1", "https://receiver.example:8443/", "https://8.8.8.8/"])(
-    "%s is accepted",
+    "accepts %s as the URL of a receiver",
     (url) => {
       expect(parse(url).url.reveal()).toBe(url);
     },
   );
 
-  it("may be private where the operator says so", () => {
+  it("accepts a private URL if the operator allows it", () => {
     expect(parse("http://10.0.0.7:8080/hook", true).host).toBe("10.0.0.7:8080");
   });
 });

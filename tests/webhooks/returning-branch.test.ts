@@ -45,7 +45,7 @@ const messagesOf = (event: string | undefined) =>
   receiver.attempts.filter(({ data }) => data.id === event).map(({ id }) => id);
 
 describe("a branch that comes back", () => {
-  it("is applied again by a receiver that removes duplicates by id", async () => {
+  it("sends a returning branch under new ids, so that no receiver drops it", async () => {
     await index.extend([1, 2, 1]);
     await expectHeld();
     const first = index.events();
@@ -62,7 +62,7 @@ describe("a branch that comes back", () => {
     expect(first.map(({ id }) => messagesOf(id).length)).toEqual([1, 2, 2, 2]);
   });
 
-  it("does not take back an undo that was decided and not yet delivered", async () => {
+  it("keeps an undo that was decided and not yet delivered when the branch comes back", async () => {
     await index.extend([1, 1, 1]);
     await expectHeld();
     receiver.behave((_message, response) => void response.writeHead(503).end());
@@ -83,7 +83,7 @@ describe("a branch that comes back", () => {
     expect(chainIds().map((id) => new Set(messagesOf(id)).size)).toEqual([1, 2, 2]);
   });
 
-  it("needs no undo where the event that the receiver may have is on the chain again", async () => {
+  it("sends no undo if the event that the receiver may have is on the chain again", async () => {
     await index.extend([1]);
     await expectHeld();
     // The receiver takes the event, and the sender never learns it.
@@ -107,7 +107,7 @@ describe("a branch that comes back", () => {
     expect(new Set(messagesOf(chainIds()[1])).size).toBe(1);
   });
 
-  it("is undone if it goes again before the receiver is asked", async () => {
+  it("undoes a returning branch that goes again before the receiver is asked", async () => {
     await index.extend([1, 1]);
     await expectHeld();
     await change(index.database, webhook, { action: "pause" });
