@@ -43,20 +43,20 @@ async function createSafe(singleton: Hex): Promise<Hex> {
 }
 
 describe("a Safe", () => {
-  it("is proven by its proxy and its published singleton, with its owners and threshold", async () => {
+  it("proves a Safe by its proxy and published singleton, with owners and threshold", async () => {
     expect(await read(await createSafe(PUBLISHED))).toEqual({
       ...{ kind: "safe", proven: true, delegate: null, implementation: PUBLISHED },
       ...{ version: "1.5.0+L2", owners: OWNERS, threshold: 2, entryPoint: null },
     });
   });
 
-  it("is one by its own word when its singleton is at another address", async () => {
+  it("shows a Safe with another singleton as not proven", async () => {
     expect(await read(await createSafe(deployed))).toMatchObject({
       ...{ kind: "safe", proven: false, implementation: deployed, version: "1.5.0", threshold: 2 },
     });
   });
 
-  it("is no Safe before it is set up", async () => {
+  it("shows a Safe that is not set up as a contract", async () => {
     const { address } = await deployer.deploy(PROXY, [PUBLISHED]);
     expect(await read(address)).toMatchObject({ kind: "contract", owners: null });
   });

@@ -144,7 +144,7 @@ beforeAll(async () => {
 }, 240_000);
 
 describe("Aave v2", () => {
-  it("is worth what its pool says, with debt at both rates and a collateral that only the pool knows", async () => {
+  it("values positions as the pool does, with both debt rates and an unlisted collateral", async () => {
     const { summary, positions } = await stage.snapshot(reader, prices);
     expect(summary.warnings).toEqual([
       expect.stringMatching(/^Local chain was read at block/),
@@ -173,11 +173,11 @@ describe("Aave v2", () => {
     expect(balance).toBeGreaterThan(200_000_000000n);
   });
 
-  it("has no total while the price of ether is unknown", async () => {
+  it("shows no total while the price of ether is unknown", async () => {
     expect((await stage.snapshot(reader)).summary.totalValueUsd).toBeNull();
   });
 
-  it("has the health of the pool's own account", async () => {
+  it("shows the health of the pool's own account", async () => {
     const { health } = await stage.snapshot(reader, prices);
     const account = await stage.deployer.call<bigint[]>(pool, "getUserAccountData", [stage.wallet]);
     const [, , , threshold = 0n, , factor = 0n] = account;

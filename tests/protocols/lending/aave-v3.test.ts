@@ -87,7 +87,7 @@ beforeAll(async () => {
 }, 240_000);
 
 describe("Aave v3", () => {
-  it("is worth what its pools say, in two markets and with a reserve that our data lacks", async () => {
+  it("values positions as the pools do, in two markets and with an unlisted reserve", async () => {
     const { summary, positions } = await stage.snapshot(reader);
     const accounts = [await accountOf(main), await accountOf(second)];
     const net = accounts.reduce((sum, { collateral, debt }) => sum + collateral - debt, 0n);
@@ -131,7 +131,7 @@ describe("Aave v3", () => {
     );
   });
 
-  it("has no total while a collateral's feed is dead, and does not turn negative", async () => {
+  it("shows no total, and no negative one, while a collateral's feed is dead", async () => {
     const { feed, price } = second.reserves[0] as ListedReserve;
     await stage.deployer.send(feed, "set", [price, 8n * 86_400n]);
     const stale = await stage.snapshot(reader);
@@ -147,7 +147,7 @@ describe("Aave v3", () => {
     expect((await stage.snapshot(reader)).summary.totalValueUsd).not.toBeNull();
   });
 
-  it("has the health of the pool's own account, and a distance at which the pool would liquidate", async () => {
+  it("shows the health of the pool's own account, and the distance to liquidation", async () => {
     const { health } = await stage.snapshot(reader);
     expect(health.map(({ protocol, name, contract }) => [protocol, name, contract])).toEqual([
       ["aave-v3", "Main", main.pool.address],
@@ -166,11 +166,11 @@ describe("Aave v3", () => {
     }
   });
 
-  it("would be liquidated just beyond the distance, and not just before it", async () => {
+  it("shows the distance just beyond which the pool liquidates", async () => {
     await expectLiquidationPoint(stage, reader, main, weth);
   });
 
-  it("has the thresholds of its e-mode, and is liquidated by those", async () => {
+  it("shows the thresholds of the e-mode, by which the pool liquidates", async () => {
     const { deployer, walletKey } = stage;
     const before = (await stage.snapshot(reader)).health[1];
     const category = [1n, 9_300n, 9_500n, 10_100n, `0x${"00".repeat(20)}`, "Dollars"];

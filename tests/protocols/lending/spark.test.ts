@@ -77,7 +77,7 @@ describe("SparkLend", () => {
     expect(summary.warnings).toHaveLength(1);
   });
 
-  it("has the health of the pool's own account, and is liquidated just beyond the distance", async () => {
+  it("shows the pool's health and the distance just beyond which it liquidates", async () => {
     const { factor, threshold } = await readAccountData(stage, market);
     const { health } = await stage.snapshot(reader);
     expect(health).toMatchObject([

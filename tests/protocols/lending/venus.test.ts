@@ -91,7 +91,7 @@ function wad(text: string | null | undefined): bigint {
 }
 
 describe("Venus", () => {
-  it("has the health of the comptroller's own account, without a market that was not entered", async () => {
+  it("shows the comptroller's health, without a market that was not entered", async () => {
     const { health, positions } = await stage.snapshot(reader);
     expect(positions.map(({ kind, name }) => `${kind} ${name}`).sort()).toHaveLength(3);
     const debt = await stage.deployer.call<bigint>(vUsdc, "borrowBalanceStored", [stage.wallet]);
@@ -115,7 +115,7 @@ describe("Venus", () => {
     expect(difference < 0n ? -difference : difference).toBeLessThanOrEqual(1n);
   });
 
-  it("is liquidated just beyond the distance, and not just before it, by the market itself", async () => {
+  it("shows the distance just beyond which the market liquidates", async () => {
     const { health } = await stage.snapshot(reader);
     const distance = wad(health[0]?.distanceToLiquidation);
     for (const [millionths, isSafe] of [

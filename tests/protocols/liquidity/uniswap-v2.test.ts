@@ -157,7 +157,7 @@ describe("Uniswap v2 on its own bytecode", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is not stopped by a contract that burns all gas", async () => {
+  it("reads the other pairs beside a contract that burns all gas", async () => {
     const pair = await createPair(stage.token0, stage.token1);
     await addLiquidity(pair, UNIT, UNIT);
     const burner = await stage.deployer.deploy(foreign.GasBurner as Artifact);

@@ -110,7 +110,7 @@ describe("an adapter of Aave", () => {
       function latestAnswer() external pure returns (int256) { return 2_00000000; } }
     contract Plain { function latestAnswer() external pure returns (int256) { return 2_00000000; } }`;
 
-  it("is as old as the feed beneath it; without one its age is unknown", async () => {
+  it("takes an adapter's age from the feed beneath it, and as unknown without one", async () => {
     const { Adapter, Plain } = await compileSources({ "adapters.sol": ADAPTERS });
     const feed = await deployFeed(lab, ETHER);
     const adapter = await lab.deployer.deploy(Adapter as Artifact, [feed.proxy]);

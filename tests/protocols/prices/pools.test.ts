@@ -73,7 +73,7 @@ async function read(token: DeployedContract, at?: PinnedChain, from: LabSources 
 const dollars = (text: string | null | undefined) => Math.round(Number(text));
 
 describe("what pools could pay", () => {
-  it("is 54,000 dollars for a token with 18 ether in its pool, whatever its price, and proves nothing", async () => {
+  it("counts 54,000 dollars for a token with 18 ether in its pool, without proving it", async () => {
     const token = await lab.deployToken();
     const pool = await v3.addLiquidity(token, 18n * ETHER, weth, 18n * ETHER);
     await lab.pass();
@@ -102,7 +102,7 @@ describe("what pools could pay", () => {
     expect(dollars((await read(token)).payable)).toBe(450_000);
   });
 
-  it("must be 50,000 dollars", async () => {
+  it("gives no price to a token whose pools could pay less than 50,000 dollars", async () => {
     const token = await lab.deployToken();
     await v2.addLiquidity(token, 16n * ETHER, weth, 16n * ETHER);
     await lab.pass();
@@ -146,7 +146,7 @@ describe("liquidity that has just come", () => {
     expect({ price: dollars(price), payable: dollars(payable) }).toEqual({ price: 3_000, payable: 60_000 });
   });
 
-  it("is known by a v3 pool's own memory where the node has no old state", async () => {
+  it("knows recent liquidity by a v3 pool's memory if the node has no old state", async () => {
     const token = await lab.deployToken();
     const address = await v3.addLiquidity(token, 20n * ETHER, weth, 20n * ETHER);
     const { abi } = readArtifact("@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json");
@@ -255,7 +255,7 @@ describe("many tokens", () => {
 });
 
 describe("the native coin without a feed", () => {
-  it("is priced by its own pools, and other pools by it", async () => {
+  it("prices the native coin by its pools without a feed, and other pools by it", async () => {
     const token = await lab.deployToken();
     await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
     await v2.addLiquidity(weth, 1_000n * ETHER, usdc, 2_900_000n * DOLLAR);

@@ -160,7 +160,7 @@ describe("Morpho Blue", () => {
     });
   });
 
-  it("has a distance at which Morpho itself would liquidate, and not before", async () => {
+  it("shows the distance just beyond which Morpho liquidates", async () => {
     const { health } = await read();
     const ratios = health.map(({ loan }) => loan && describeRatios(loan));
     expect(ratios).toMatchObject([{ liquidationThreshold: expect.stringMatching(/^0\.8[56]/) }]);
@@ -179,7 +179,7 @@ describe("Morpho Blue", () => {
     await stage.deployer.send(oracle, "setPrice", [price]);
   });
 
-  it("is what repaying and withdrawing everything would move", async () => {
+  it("shows the debt that repaying everything would move", async () => {
     const { deployer, wallet } = stage;
     const shares = await deployer.call<readonly bigint[]>(morpho, "position", [idOf(priced), wallet]);
     const [repaid] = await deployer.call<readonly bigint[]>(
