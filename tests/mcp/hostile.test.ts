@@ -61,14 +61,14 @@ const call = (params: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method
 const find = (args: object = {}) => call({ name: "find_intents", arguments: args });
 
 describe("a message", () => {
-  it("is one: a batch is rejected as a whole, and costs one request", async () => {
+  it("rejects a batch of messages as a whole", async () => {
     reached.length = 0;
     expect((await post(Array.from({ length: 50 }, () => find()))).status).toBe(400);
     expect((await post([])).status).toBe(400);
     expect(reached).toEqual([]);
   });
 
-  it("has a limit of depth, of size, and of keys", async () => {
+  it("limits the depth, the size and the keys of a message", async () => {
     const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const inArguments = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_intents","arguments":{"status":${deep}}}}`;
     const inPayment = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_intents","_meta":{"x402/payment":{"a":${deep}}}}}`;
@@ -77,7 +77,7 @@ describe("a message", () => {
     expect((await post(find({ status: "x".repeat(70_000) }))).status).toBe(413);
   });
 
-  it("has arguments that its tool declares, and no others", async () => {
+  it("accepts only the arguments that a tool declares", async () => {
     reached.length = 0;
     expect((await post(find(JSON.parse('{"__proto__":{"limit":1}}') as object))).status).toBe(400);
     for (const args of [{ constructor: 1 }, { limit: -1 }, { status: ["open"] }, { status: "../health" }]) {
@@ -93,7 +93,7 @@ describe("a message", () => {
     expect(reached).toEqual([]);
   });
 
-  it("gets an error of the protocol for a method or a tool that there is not", async () => {
+  it("returns a protocol error for an unknown method or tool", async () => {
     expect((await post(call({ name: "toString", arguments: {} }))).body).toMatchObject({
       error: { code: -32602 },
     });
@@ -105,7 +105,7 @@ describe("a message", () => {
 });
 
 describe("a session", () => {
-  it("does not exist: ten thousand would cost nothing", async () => {
+  it("opens no session", async () => {
     const initialize = {
       ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
@@ -117,7 +117,7 @@ describe("a session", () => {
     }
   });
 
-  it("cannot be held open by a subscription", async () => {
+  it("rejects a subscription, which would hold a session open", async () => {
     const { status, body } = await post(
       {
         ...{ jsonrpc: "2.0", id: 1, method: "subscriptions/listen" },
@@ -136,7 +136,7 @@ describe("a session", () => {
 });
 
 describe("a client", () => {
-  it("cannot name another one that its requests count for", async () => {
+  it("counts requests for the client itself, whatever its headers name", async () => {
     reached.length = 0;
     await post(find(), { "x-client": "10.9.9.9", "x-forwarded-for": "10.1.2.3" });
     expect(reached).toEqual(["10.1.2.3"]);
@@ -145,7 +145,7 @@ describe("a client", () => {
     expect(reached).toEqual(["2001:db8:1:2"]);
   });
 
-  it("has the limit of its requests for messages and for what they cause", async () => {
+  it("counts messages and what they cause against the client's request limit", async () => {
     reached.length = 0;
     const statuses: number[] = [];
     for (let index = 0; index < PER_MINUTE; index += 1) {
@@ -158,7 +158,7 @@ describe("a client", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  it("may be a page of any origin, since nothing depends on where a request comes from", async () => {
+  it("accepts messages of pages of any origin", async () => {
     const { status, headers } = await post(find(), { origin: "https://anywhere.example" });
     expect([status, headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
     const preflight = await fetch(`${url}/mcp`, {

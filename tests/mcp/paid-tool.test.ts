@@ -50,7 +50,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(before - (await balanceOf(payer.address))).toBe(10_000n);
   });
 
-  it("is not charged again for the same call when the response to its payment was lost", async () => {
+  it("does not charge the same call again when the response to its payment was lost", async () => {
     const proxy = await startFaultyProxy(service.url, () => true);
     const through = await connect(`${proxy.url}/mcp`);
     const payer = await stage.paid.payer();
@@ -98,7 +98,7 @@ describe("a client that understands terms as a result of their own", () => {
     return { client, last: () => sent.at(-1)?.result };
   }
 
-  it("gets them, pays, and gets the snapshot and its receipt as everyone", async () => {
+  it("gets terms as their own result, pays, and gets the snapshot and its receipt", async () => {
     const { client, last } = await connect({ [EXTENSION]: {} });
     await expect(client.call("wallet_snapshot", args)).rejects.toThrow("payment_required");
     expect(last()).toMatchObject({ resultType: "payment_required", paymentRequired: { x402Version: 2 } });
@@ -125,14 +125,14 @@ describe("a client that understands terms as a result of their own", () => {
     await client.close();
   });
 
-  it("is the only one: others get the terms as a tool result", async () => {
+  it("returns the terms as a tool result to clients without the extension", async () => {
     const { client, last } = await connect({ "org.example/other": {} });
     expect(await client.call("wallet_snapshot", args)).toMatchObject({ isError: true });
     expect(last()).toMatchObject({ resultType: "complete", structuredContent: { x402Version: 2 } });
     await client.close();
   });
 
-  it("learns from the server that it understands them too, before it calls", async () => {
+  it("announces before a call that the server returns terms as their own result", async () => {
     const message = (version: string) => ({
       ...{ jsonrpc: "2.0", id: 1, method: "server/discover" },
       params: {

@@ -97,7 +97,7 @@ describe("server.json", () => {
     }
   });
 
-  it("has the version of the project, and names no package while none is published", () => {
+  it("names the version of the project, and no package while none is published", () => {
     expect(server.version).toBe(readVersion());
     expect(JSON.parse(read("package.json"))).toMatchObject({ private: true });
     expect(server).not.toHaveProperty("packages");
@@ -120,7 +120,7 @@ describe.each(readdirSync(fileURLToPath(new URL("skills", ROOT))))("the skill %s
   const [, front = "", body = ""] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(skill) ?? [];
   const quoted = [...body.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? "");
 
-  it("has a name and a description that tell when to use it", () => {
+  it("says in a skill's name and description when to use it", () => {
     const fields = Object.fromEntries(front.split("\n").map((line) => line.split(/: (.*)/s, 2)));
     expect(Object.keys(fields)).toEqual(["name", "description"]);
     expect(fields.name).toBe(folder);

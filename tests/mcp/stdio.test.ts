@@ -242,7 +242,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect((await shop.payments(account.address)).chain).toHaveLength(1);
   });
 
-  it("is offered only the tools of the services that are configured", async () => {
+  it("offers only the tools of the services that are configured", async () => {
     const { SEXTANT_API_URL: _, ...environment } = environmentOf();
     const tools = await (await open(environment)).tools();
     expect(tools.map(({ name }) => name)).toEqual(PAID_ROUTES.map(({ tool }) => tool.name));
