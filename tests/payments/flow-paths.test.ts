@@ -262,7 +262,7 @@ const PATHS: readonly Path[] = [
     { path: ["opening", "deciding", "withdrawing", "waiting", "done"], status: 503 },
   ],
   [
-    "the same with an identifier",
+    "a retry with an identifier that expires too soon, taken by another process",
     failedWithIdentifier,
     { aheadMs: AHEAD_MS, paymentId: ID, ...SHORT, interrupt: { before: WITHDRAW, run: takeOver } },
     { path: ["opening", "deciding", "withdrawing", "findingHolder", "waiting", "done"], status: 503 },
@@ -274,7 +274,7 @@ const PATHS: readonly Path[] = [
     { path: ["opening", "deciding", "reclaiming", "waiting", "done"], status: 503 },
   ],
   [
-    "the same with an identifier, before reclaiming",
+    "a retry with an identifier that another process takes first",
     failedWithIdentifier,
     { paymentId: ID, ...SHORT, interrupt: { before: RECLAIM, run: takeOver } },
     { path: ["opening", "deciding", "reclaiming", "findingHolder", "waiting", "done"], status: 503 },
@@ -304,8 +304,8 @@ const PATHS: readonly Path[] = [
   ],
 ];
 
-describe("the flow of", () => {
-  it.each(PATHS)("%s", async (_name, prepare, options, expected) => {
+describe("the flow of a payment", () => {
+  it.each(PATHS)("takes the documented path for %s", async (_name, prepare, options, expected) => {
     await prepare?.();
     const { path, status, statements, body } = await request(options);
     expect({ path, status }).toEqual({ path: expected.path, status: expected.status });
@@ -314,7 +314,7 @@ describe("the flow of", () => {
     expect(world.chain.transfers.size).toBeLessThanOrEqual(1);
   });
 
-  it("a payment that another request inserts at the same moment", async () => {
+  it("waits for a payment that another request inserts at the same moment", async () => {
     let sent: Promise<ModelResponse> | undefined;
     await database.transaction(async (session) => {
       await insertLedgerRow(session as unknown as Database, {
@@ -338,7 +338,7 @@ describe("a process that dies", () => {
     (["before", "after"] as const).map((when) => ({ statement, when })),
   );
 
-  it.each(cases)("$when statement $statement leaves a payment that is charged once", async (dies) => {
+  it.each(cases)("charges a payment once whose process dies $when statement $statement", async (dies) => {
     expect((await request({ dies })).status).toBeNull();
     const { rows } = await database.query<{ state: string }>("select state from payments");
     const written = dies.when === "after" ? dies.statement : dies.statement - 1;
@@ -353,7 +353,7 @@ describe("a process that dies", () => {
     expect(world.chain.transfers.size).toBe(1);
   });
 
-  it("after the transfer was sent is finished by reconciliation, and the client gets what it paid for", async () => {
+  it("finishes a payment by reconciliation whose process died after the transfer was sent", async () => {
     await request({ dies: { statement: 4, when: "before" } });
     await endLeases();
     expect(await world.process({}).gate.reconcile()).toMatchObject({ found: 1 });
@@ -361,7 +361,7 @@ describe("a process that dies", () => {
     expect([replay.status, replay.body, replay.statements]).toEqual([200, SOLD, 2]);
   });
 
-  it("before the transfer is sent is not charged by reconciliation", async () => {
+  it("does not charge a payment by reconciliation whose process died before the transfer", async () => {
     await request({ dies: { statement: 3, when: "after" } });
     await endLeases();
     await world.process({}).gate.reconcile();

@@ -96,7 +96,7 @@ async function request(portfolio: Portfolio, path: string, header: string) {
   return { status: response.status, body: await response.text(), transaction };
 }
 
-it("is run by one of them, charged once, and both give the same bytes and transaction", async () => {
+it("one of two portfolios runs a payment, and both give the same response", async () => {
   const [payer] = paid.payers as [PrivateKeyAccount];
   const path = `/portfolio?address=${wallets[0]}&chains=base`;
   const header = await sign(payer, path);
@@ -109,7 +109,7 @@ it("is run by one of them, charged once, and both give the same bytes and transa
   expect(ran.sort()).toEqual([false, true]);
 }, 120_000);
 
-it("buys one thing where each is asked for another: the second says that the payment is used", async () => {
+it("sells one of two requests with the same payment, and responds 409 to the other", async () => {
   const payer = paid.payers[1] as PrivateKeyAccount;
   const paths = wallets.map((wallet) => `/portfolio?address=${wallet}&chains=base`) as [string, string];
   const header = await sign(payer, paths[0]);
