@@ -36,7 +36,7 @@ describe("the committed fold version", () => {
   });
 });
 
-describe("a fold version changes with", () => {
+describe("what changes a fold version", () => {
   it.each([
     ["a fold", `${DOMAINS}/agents.ts`, "{ revoked: true }", "{ revoked: false }"],
     ["a helper of folds in another file", `${DOMAINS}/commerce-totals.ts`, "receipts: 1n", "receipts: 2n"],
@@ -49,12 +49,12 @@ describe("a fold version changes with", () => {
       "...before, ...this.values",
       "...this.values, ...before",
     ],
-  ])("changes the fold version with %s", (_, file, search, replacement) => {
+  ])("changes the fold version after a change of %s", (_, file, search, replacement) => {
     expect(versionAfter(file, search, replacement)).not.toBe(FOLD_VERSION);
   });
 });
 
-describe("a fold version does not change with", () => {
+describe("what keeps a fold version", () => {
   it.each([
     ["a comment", `${DOMAINS}/agents.ts`, "// Agents.", "// All agents."],
     ["formatting", `${DOMAINS}/agents.ts`, "{ revoked: true }", "{\n  revoked:   true,\n}"],
@@ -67,11 +67,11 @@ describe("a fold version does not change with", () => {
       "export const UNUSED = 1;\ntype EventStep",
     ],
     ["bytecode", "contracts/generated/agent-registry.ts", '"0x6080', '"0x6081'],
-  ])("keeps the fold version with a change of %s", (_, file, search, replacement) => {
+  ])("keeps the fold version after a change of %s", (_, file, search, replacement) => {
     expect(versionAfter(file, search, replacement)).toBe(FOLD_VERSION);
   });
 
-  it("keeps the fold version with a change of a file's path", () => {
+  it("keeps the fold version after a change of a file's path", () => {
     const [from, to] = [`${DOMAINS}/agents.ts`, `${DOMAINS}/renamed.ts`];
     const { version } = computeFoldVersion((file) => {
       if (file === to) return readFile(from);

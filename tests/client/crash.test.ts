@@ -101,28 +101,31 @@ async function buyUntil(phase: KillPhase, payer: PrivateKeyAccount, purchase: Pu
 }
 
 describe("a purchase that stops", () => {
-  it.each(PHASES)("pays a purchase that stops %s once, and delivers it to the next buyer", async (phase) => {
-    const { account } = await stage.payer();
-    const purchase = { address: walletAt(PHASES.indexOf(phase)), name: "report" };
-    const { left, sent } = await buyUntil(phase, account, purchase);
-    expect(readFileSync(left, "utf8").match(/"type":"signed"/g)?.length ?? 0).toBe(SIGNED[phase]);
-    if (phase === "after-settlement" || phase === "before-body") {
-      expect((await stage.payments(account.address)).chain).toHaveLength(1);
-    }
+  it.each(PHASES)(
+    "pays once for a purchase that stops %s, and delivers it to the next buyer",
+    async (phase) => {
+      const { account } = await stage.payer();
+      const purchase = { address: walletAt(PHASES.indexOf(phase)), name: "report" };
+      const { left, sent } = await buyUntil(phase, account, purchase);
+      expect(readFileSync(left, "utf8").match(/"type":"signed"/g)?.length ?? 0).toBe(SIGNED[phase]);
+      if (phase === "after-settlement" || phase === "before-body") {
+        expect((await stage.payments(account.address)).chain).toHaveLength(1);
+      }
 
-    const journal = openFileJournal(left);
-    const sextant = createSextant({ portfolio: proxy.url, payer: account, guard: stage.guard, journal });
-    const { data, receipt } = await sextant.getPortfolio(
-      { address: purchase.address },
-      { purchase: purchase.name },
-    );
-    expect(data).toMatchObject({ address: purchase.address });
-    await sent;
-    const { chain, ledger } = await stage.payments(account.address);
-    expect(chain).toEqual([receipt?.transaction]);
-    expect(ledger).toEqual(chain);
-    const listed = await sextant.payments.list();
-    expect(listed.map(({ state, transaction }) => [state, transaction])).toEqual([["paid", chain[0]]]);
-    await journal.close();
-  });
+      const journal = openFileJournal(left);
+      const sextant = createSextant({ portfolio: proxy.url, payer: account, guard: stage.guard, journal });
+      const { data, receipt } = await sextant.getPortfolio(
+        { address: purchase.address },
+        { purchase: purchase.name },
+      );
+      expect(data).toMatchObject({ address: purchase.address });
+      await sent;
+      const { chain, ledger } = await stage.payments(account.address);
+      expect(chain).toEqual([receipt?.transaction]);
+      expect(ledger).toEqual(chain);
+      const listed = await sextant.payments.list();
+      expect(listed.map(({ state, transaction }) => [state, transaction])).toEqual([["paid", chain[0]]]);
+      await journal.close();
+    },
+  );
 });

@@ -129,7 +129,7 @@ describe("an export", () => {
   });
 });
 
-describe("an export rejects", () => {
+describe("a rejected export", () => {
   it("rejects the export of a block that is not final", async () => {
     const folder = await createTestFolder();
     await expect(exportInto(folder, live.database, { to: finalized + 1 })).rejects.toThrow(

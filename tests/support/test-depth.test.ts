@@ -8,7 +8,7 @@ import { casesOf, isFullDepth, runsOf } from "./test-depth.ts";
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("the depth of a test", () => {
-  it("is a sixteenth of its runs, at least three and at most all of them, and the first case", () => {
+  it("runs a sixteenth of a test's runs, at least three, and its first case", () => {
     vi.stubEnv("TEST_DEPTH", undefined);
     expect(isFullDepth()).toBe(false);
     expect([80, 40, 12, 3].map((full) => runsOf(full))).toEqual([5, 3, 3, 3]);
@@ -16,7 +16,7 @@ describe("the depth of a test", () => {
     expect(casesOf(1, 2, 3)).toEqual([1]);
   });
 
-  it("is all of its runs and cases with TEST_DEPTH=full", () => {
+  it("runs all runs and cases with TEST_DEPTH=full", () => {
     vi.stubEnv("TEST_DEPTH", "full");
     expect(isFullDepth()).toBe(true);
     expect([runsOf(100), runsOf(3), runsOf(16, { min: 2 })]).toEqual([100, 3, 16]);
