@@ -239,7 +239,7 @@ describe("a local chain", () => {
     await expect(startTestChain(options)).rejects.toThrow(message);
   });
 
-  it("can be stopped repeatedly, closes open sockets, and serves nothing afterwards", async () => {
+  it("stops a chain repeatedly, closes open sockets, and serves nothing afterwards", async () => {
     const chain = await startTestChain({ blockTimeMs: 10 });
     const socket = new WebSocket(chain.wsUrl);
     await once(socket, "open");

@@ -64,13 +64,13 @@ it("has a chart for each token, the one with the most receipts first, and a bar 
   expect(text).toContain("<title>2026-01-03: 0 USDC in 0 receipts</title>");
 });
 
-it("says so where nothing was settled, or nothing is known of that block", () => {
+it("says that nothing was settled, or that nothing is known of a block", () => {
   expect(cardOf({ ...range, volumes: [] })).toContain("No payment was settled in this time.");
   const unknown = renderHtml(volumeCard({ problem: "This data is available from block 9 on." }, page));
   expect(unknown).toContain("Volumes are kept for recent blocks only. This data is available");
 });
 
-it("says why the API rejects a request, and nothing of old blocks where that is not why", () => {
+it("says why the API rejects a request, and mentions old blocks only if they are why", () => {
   const rejected = renderHtml(volumeCard({ problem: "interval must be hour or day." }, page));
   expect(rejected).toContain('info">interval must be hour or day.');
 });

@@ -197,7 +197,7 @@ describe("a client over its limit", () => {
     ["a malformed URL", "GET /% HTTP/1.1\r\nHost: a\r\n"],
     ["no Host", "GET /intents HTTP/1.1\r\n"],
     ["two Hosts", "GET /intents HTTP/1.1\r\nHost: a\r\nHost: b\r\n"],
-  ])("also gets 429 for requests with %s", async (_name, head) => {
+  ])("responds 429 to a client over its limit also for %s", async (_name, head) => {
     const url = await shared(REQUESTS_3);
     const statuses = [];
     for (let each = 0; each < 5; each += 1) {

@@ -27,7 +27,7 @@ it("recovers a purchase whose process was killed after settlement, without payin
   });
 });
 
-it("says so when it is interrupted while it pays", async () => {
+it("reports an unknown charge when it is interrupted while it pays", async () => {
   const payer = await stage.openPayer();
   const buyer = startSextant(["wallet", WALLET], { environment: payer.environment, cwd: payer.folder });
   payer.proxy.plan = () => {

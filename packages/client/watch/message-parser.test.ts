@@ -49,7 +49,7 @@ it("reads the same from any pieces", () => {
   );
 });
 
-it("takes a time to wait only where it is one", () => {
+it("takes the time to wait only from a valid retry field", () => {
   expect(parse(["retry: 500\n\n"]).retryMs).toBe(500);
   for (const text of ["-1", "1e9", "", "9".repeat(30), "soon"]) {
     expect(parse([`retry: ${text}\n\n`]).retryMs).toBeNull();

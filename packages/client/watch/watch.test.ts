@@ -305,7 +305,7 @@ describe("what cannot get better", () => {
   });
 });
 
-it("takes rows, and null where a block is too large for them", async () => {
+it("takes the rows of an event, and null if its block is too large", async () => {
   const change = { table: "intents", key: { intent_id: "1" }, before: null, after: { intent_id: "1" } };
   const events = [[change], [{ ...change, before: change.after }], [], null];
   const text = events.map((rows, at) => format(null, { ...event(`a${at}`), rows })).join("");

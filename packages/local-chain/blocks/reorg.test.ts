@@ -177,7 +177,7 @@ describe("a reorg", () => {
     expect((await readRpcBlock(chain, 7n)).hash).not.toBe(old.hash);
   });
 
-  it("can follow another reorg at the same height, with different blocks", async () => {
+  it("repeats a reorg at the same height with different blocks", async () => {
     const chain = await startTestChain({ genesisTimestamp: 1_700_000_000n });
     await chain.mine(4);
     const hashes = new Set([(await readRpcBlock(chain, 3n)).hash]);

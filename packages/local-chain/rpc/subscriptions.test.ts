@@ -127,7 +127,7 @@ describe("subscriptions", () => {
     expect(seen[2]?.hash).toBe(added[0]?.hash);
   });
 
-  it("can only be ended by the socket that opened it", async () => {
+  it("lets only the socket that opened a subscription end it", async () => {
     const { result: id } = await one.call("eth_subscribe", "newHeads");
     expect((await two.call("eth_unsubscribe", id)).result).toBe(false);
     expect((await one.call("eth_unsubscribe", id)).result).toBe(true);

@@ -118,7 +118,7 @@ describe("a document", () => {
     expect(await documents()).toEqual([hashOf(7)]);
   });
 
-  it("can be referenced by every hash column except provenance", () => {
+  it("counts every hash column except provenance as a reference to a document", () => {
     const columnNames = hashColumns.flatMap(({ table: name, columns }) =>
       columns.map((column) => `${name}.${column}`),
     );

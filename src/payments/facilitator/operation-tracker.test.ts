@@ -22,7 +22,7 @@ it("fails an operation for a failure of its own tracker, and not for one of anot
   expect(await passing).toBe("done");
 });
 
-it("says what was sent by its own operation", async () => {
+it("reports what an operation itself has sent", async () => {
   const hooks = { beforeSend: async () => undefined, onRejected: async () => undefined };
   const [own, other] = [createOperationTracker(), createOperationTracker()];
   await own.run({ ...OPERATION, hooks }, async () => {
