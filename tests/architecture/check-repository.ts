@@ -13,6 +13,7 @@ import { importGraph } from "./rules/import-graph.ts";
 import { lockfileRules } from "./rules/lockfile.ts";
 import { logLines } from "./rules/log-lines.ts";
 import { ownCommand } from "./rules/own-command.ts";
+import { testTitles } from "./rules/test-titles.ts";
 import { unusedExports } from "./rules/unused-exports.ts";
 import { unusedFiles } from "./rules/unused-files.ts";
 import { words } from "./rules/words.ts";
@@ -33,6 +34,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   faults: documentedErrors,
   logLines,
   words,
+  testTitles,
   ownCommand,
 };
 
