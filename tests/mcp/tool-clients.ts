@@ -8,7 +8,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StdioClientTransport as LegacyStdioTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { InMemoryTransport } from "@modelcontextprotocol/server";
-import { bundleSextant } from "../support/process/bundle-program.ts";
+import { bundleSextant } from "../support/process/bundle-sextant.ts";
 
 export type ToolResult = {
   readonly isError?: boolean;

@@ -1,6 +1,6 @@
 // Supervises one `sextant` process: starts it, ends it by a signal, starts it again; an unexpected exit is a violation.
 import { type ChildProcess, spawn } from "node:child_process";
-import { bundleSextant } from "../../support/process/bundle-program.ts";
+import { bundleSextant } from "../../support/process/bundle-sextant.ts";
 import type { Observations } from "../observations.ts";
 import type { Outages } from "../outages.ts";
 

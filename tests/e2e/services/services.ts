@@ -1,7 +1,7 @@
 // The services of the production shape, each in its slot, with the environment an operator would give it.
 
 import { spawn } from "node:child_process";
-import { bundleSextant } from "../../support/process/bundle-program.ts";
+import { bundleSextant } from "../../support/process/bundle-sextant.ts";
 import type { MarketChain } from "../chains/market-chain.ts";
 import type { ProtocolChain } from "../chains/protocol-chain.ts";
 import { openServiceConnection, type ServiceResponse } from "../clients/connection.ts";

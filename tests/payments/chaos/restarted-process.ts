@@ -1,6 +1,6 @@
 // A `sextant` process that is killed without warning and started again, as a machine that fails would do it.
 import { type ChildProcess, spawn } from "node:child_process";
-import { bundleSextant } from "../../support/process/bundle-program.ts";
+import { bundleSextant } from "../../support/process/bundle-sextant.ts";
 
 export type RestartedProcess = {
   /** Where it listens now; null while it is dead or starting. */

@@ -20,11 +20,6 @@ export function bundleProgram(file: string): string {
   return bundle;
 }
 
-/** `sextant` itself. `bin/sextant.mjs` adds the check of Node's version, and tsx. */
-export function bundleSextant(): string {
-  return bundleProgram(fileURLToPath(new URL("./sextant-child.ts", import.meta.url)));
-}
-
 function findBundle(file: string): string {
   const folder = join(CACHE, hashSources(file));
   const bundle = join(folder, "program.js");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { createTestDatabase, formatConnectionUrl, type TestDatabase } from "../database/test-database.ts";
-import { bundleSextant } from "./bundle-program.ts";
+import { bundleSextant } from "./bundle-sextant.ts";
 
 export type SextantProcess = {
   readonly child: ChildProcess;
