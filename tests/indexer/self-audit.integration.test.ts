@@ -1,5 +1,5 @@
 // The self-audit compares samples of the index with the chain and reports differences.
-// Indexes built through lying and pruned nodes are in self-audit.chaos.test.ts.
+// Indexes built through lying and pruned nodes are in self-audit-nodes.integration.test.ts.
 // Fast tests of the same rules: src/indexer/self-audit/*.test.ts, src/audit/table.test.ts.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
@@ -24,7 +24,7 @@ import { casesOf } from "../support/test-depth.ts";
 import { type AuditStage, auditAllBlocks, auditOf, openAuditStage } from "./audit-stage.ts";
 
 const MINUTE = 60_000;
-// The rules here hold for any row and any block; self-audit.chaos.test.ts has a longer history.
+// The rules here hold for any row and any block; self-audit-nodes.integration.test.ts has a longer history.
 const STEPS = 50;
 
 let stage: AuditStage;

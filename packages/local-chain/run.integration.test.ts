@@ -1,10 +1,10 @@
-// The local-chain command: as a process where ending it matters, otherwise in process.
+// The local-chain command as a process, where ending it matters.
+// Fast tests of the same rules: local-chain.test.ts (stopping with open sockets), main.test.ts (arguments).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import { runLocalChain } from "./main.ts";
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, ["--import", "tsx", "run.ts", ...args], { cwd: import.meta.dirname });
@@ -44,20 +44,5 @@ describe("local-chain command", () => {
     expect(await ended).toEqual([1, null]);
     expect(output.stderr).toBe(`Port ${port} on 127.0.0.1 is already in use\n`);
     occupant.close();
-  });
-
-  it.each([
-    ["--port", "many"],
-    ["--prot", "1"],
-  ])("rejects %s %s in one line", async (...args) => {
-    const output = { stdout: "", stderr: "" };
-    const code = await runLocalChain(args, {
-      stdout: { write: (text) => (output.stdout += text) },
-      stderr: { write: (text) => (output.stderr += text) },
-      interrupt: new AbortController().signal,
-    });
-    expect(code).toBe(1);
-    expect(output.stderr).toMatch(/^[^\n]*(--port|--prot)[^\n]*\n$/);
-    expect(output.stdout).toBe("");
   });
 });

@@ -1,4 +1,5 @@
-// The simulator command: in process for its output and arguments, and once as a user starts it.
+// The simulator command: a whole run, and once as a user starts it.
+// Fast tests of the same rules: simulator.test.ts (events, seeds), main.test.ts (arguments).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
@@ -53,20 +54,5 @@ describe("simulator command", () => {
     expect(spawned.stdout).toContain("SettlementAdapter.SettlementExecuted");
     expect(spawned.stderr).toMatch(/These events did not occur: .*SettlementAdapter\.SettlementExecuted/);
     expect((await run("--steps", "3")).stdout).toBe(spawned.stdout);
-  });
-
-  it("prints its usage", async () => {
-    const { code, stdout } = await run("--help");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm run simulator -- \[--steps 2000\] \[--seed 1\]/);
-  });
-
-  it.each([
-    ["--steps", "0"],
-    ["--sede", "1"],
-  ])("rejects %s %s in one line", async (...args) => {
-    const { code, stderr } = await run(...args);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^[^\n]*(--steps|--sede)[^\n]*\n$/);
   });
 });
