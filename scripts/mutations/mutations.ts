@@ -79,10 +79,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a missing await before the commit of a transaction",
-    file: "src/store/postgres/session.ts",
-    find: "const result = await work(session);",
-    replace: "const result = work(session) as Awaited<ReturnType<typeof work>>;",
-    caughtBy: "src/store/postgres/database.test.ts",
+    file: "src/store/index/store.ts",
+    find: "await fold(batch.logs, rows);\n  await session",
+    replace: "void fold(batch.logs, rows);\n  await session",
+    caughtBy: "tests/indexer/identical-tables.test.ts",
   },
   {
     name: "a batch that may be written twice",
@@ -145,7 +145,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "src/payments/facilitator/payer-signature.ts",
     find: "return isAddressEqual(signer, from);",
     replace: "return signer !== from || true;",
-    caughtBy: "src/payments/facilitator/payer-guard.test.ts",
+    caughtBy: "src/payments/facilitator/key-claim.test.ts",
   },
   {
     name: "a webhook signature that leaves its time out",

@@ -396,6 +396,15 @@ describe("payments", () => {
     expect(payer.signed).toBe(2);
   });
 
+  it("signs nothing for a price above guard.perPayment", async () => {
+    const careful = createSextant({ ...options, guard: { ...options.guard, perPayment: "0.000001" } });
+    expect(await errorOf(careful.getPortfolio(REQUEST))).toMatchObject({
+      code: "TERMS_REJECTED",
+      charged: "no",
+    });
+    expect(payer.signed).toBe(0);
+  });
+
   it("leaves payments of another service in the same journal open, and sends them nowhere", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));

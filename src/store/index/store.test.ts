@@ -110,6 +110,17 @@ describe("blocks", () => {
     expect(await numbers()).toEqual([4, 1]);
   });
 
+  it("rejects a rollback below the final block and deletes nothing", async () => {
+    await index.write([[count], [count], [count]], 1);
+    const before = [await index.digest(), await index.store.readCheckpoint()];
+    const [, , first] = await index.store.readBlocksDescending(3, 3);
+    if (!first) throw new Error("the first block is stored");
+    await expect(index.store.rollback(first)).rejects.toThrow(
+      "block 1 is final and cannot be rolled back to",
+    );
+    expect([await index.digest(), await index.store.readCheckpoint()]).toEqual(before);
+  });
+
   it("keeps the hashes of blocks until they are replaced", async () => {
     await index.write([[], []], 5);
     const [second, first] = await index.store.readBlocksDescending(2, 2);
