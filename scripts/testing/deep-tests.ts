@@ -10,7 +10,7 @@ export function listDeepTests(): string[] {
 }
 
 /** Kills processes and measures how they fail: other files beside it would take the time that it gives them. */
-const isChaosTest = (file: string) => file.endsWith(".chaos.test.ts");
+export const isChaosTest = (file: string) => file.endsWith(".chaos.test.ts");
 
 /** Files that run at once, from this position on, at most `filesMax`; a chaos test runs alone. */
 export function chooseGroup(files: readonly string[], position: number, filesMax: number): string[] {
