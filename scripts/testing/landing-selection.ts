@@ -18,7 +18,7 @@ export function selectFiles(
   repository: Repository,
   { changed, seed }: { readonly changed: readonly string[] | null; readonly seed: number },
 ): Selection {
-  const reach = openReach(repository);
+  const reach = openReach(withDeletedFiles(repository, changed ?? []));
   const files = new Map<SuiteName, string[]>();
   const waiting: string[] = [];
   const add = (suite: SuiteName, file: string) => files.set(suite, [...(files.get(suite) ?? []), file]);
@@ -34,17 +34,28 @@ export function selectFiles(
   const leftOut = files.has("contracts") ? [] : ["contracts"];
   for (const [index, file] of waiting.entries()) {
     const suite = suiteOf(file);
-    if (suite !== null && index % PARTS === seed % PARTS) add(suite, file);
+    if (suite !== null && index % PARTS === Math.abs(seed) % PARTS) add(suite, file);
     else leftOut.push(file);
   }
   return { files, leftOut };
 }
 
+/** A path that still names a deleted file, or the folder that had it, reaches the deletion. */
+function withDeletedFiles(repository: Repository, changed: readonly string[]): Repository {
+  const deleted = changed.filter((path) => !repository.has(path));
+  return {
+    ...repository,
+    files: [...repository.files, ...deleted],
+    has: (path) => repository.has(path) || deleted.some((file) => `${file}/`.startsWith(`${path}/`)),
+    text: (file) => (deleted.includes(file) ? "" : repository.text(file)),
+  };
+}
+
 /** Files that differ from `commit`, committed or not; null if the history lacks it. */
 function listChangedFiles(commit: string): readonly string[] | null {
   try {
-    const committed = git("diff", "--name-only", "--no-renames", commit);
-    const added = git("ls-files", "--others", "--exclude-standard");
+    const committed = git("diff", "-z", "--name-only", "--no-renames", commit);
+    const added = git("ls-files", "-z", "--others", "--exclude-standard");
     return [...committed, ...added];
   } catch {
     return null;
@@ -67,6 +78,6 @@ function git(...args: readonly string[]): string[] {
     maxBuffer: 64 * 1024 * 1024,
     stdio: ["ignore", "pipe", "ignore"],
   })
-    .split("\n")
+    .split(/[\0\n]/)
     .filter((line) => line !== "");
 }

@@ -3,15 +3,17 @@ import { posix } from "node:path";
 import { type Repository, workspacePath } from "../../tests/architecture/repository.ts";
 
 /** Modules whose pages only browser tests ask for: others reach the API behind them, which has its own module. */
-const PAGES = ["src/explorer/", "src/web/"];
+const PAGES = ["src/explorer/", "src/web/", "src/http/openapi/docs-page/"];
 
 // Its commands load lazily: a test reaches those that it names.
 const COMMANDS = "src/cli/commands.ts";
+const COMMAND_MODULES = "src/cli/commands/";
+
+// They say which packages, in which versions, the files below them import.
+const MANIFEST = /(?:^|\/)package(?:-lock)?\.json$/;
 
 /** Read by every test run. What they import in turn is tested by main, which fails first. */
 const EVERY_RUN = [
-  "package.json",
-  "package-lock.json",
   "tsconfig.json",
   "vitest.config.ts",
   "tests/support/measure-file.ts",
@@ -19,6 +21,9 @@ const EVERY_RUN = [
   "tests/support/database/postgres-global-setup.ts",
   "tests/support/index/shared-history-setup.ts",
 ];
+
+// A relative path whose end is computed: every file of the folder may be meant.
+const TEMPLATE = /`(\.[\w./-]*\/)[\w.-]*\$\{/g;
 
 type Reach = {
   /** Every file that the test can reach, itself included. */
@@ -39,7 +44,7 @@ export function openReach(repository: Repository): Reach {
       const visit = (file: string): void => {
         if (reached.has(file) || (!pages && PAGES.some((folder) => file.startsWith(folder)))) return;
         reached.add(file);
-        if (file !== COMMANDS) for (const target of edgesOf(file)) visit(target);
+        for (const target of edgesOf(file)) visit(target);
       };
       visit(test);
       for (const file of EVERY_RUN) reached.add(file);
@@ -47,6 +52,7 @@ export function openReach(repository: Repository): Reach {
         const words = wordsOf(repository, [...reached].filter(isTestCode));
         for (const command of listCommands(repository)) if (words.has(command.name)) visit(command.module);
       }
+      for (const manifest of listManifests(repository, reached)) reached.add(manifest);
       return reached;
     },
   };
@@ -55,24 +61,37 @@ export function openReach(repository: Repository): Reach {
 /** The files and folders that its strings name: imports, child processes, assets. */
 function findEdges(repository: Repository, file: string): string[] {
   if (!/\.(?:ts|js|mjs)$/.test(file)) return [];
-  const named = [...repository.text(file).matchAll(/["'`]([\w@./-]+)["'`]/g)].flatMap(([, path = ""]) =>
-    findNamed(repository, file, path),
-  );
-  return [...new Set(named)];
+  const text = repository.text(file);
+  const paths = [...text.matchAll(/["'`]([\w@./-]+)["'`]/g), ...text.matchAll(TEMPLATE)];
+  const named = new Set(paths.flatMap(([, path = ""]) => findNamed(repository, file, path)));
+  // No test loads another one: comments name them, and they lie in folders that are read.
+  const loaded = [...named].filter((target) => !target.endsWith(".test.ts"));
+  return loaded.filter((target) => file !== COMMANDS || !target.startsWith(COMMAND_MODULES));
 }
 
 function findNamed(repository: Repository, file: string, path: string): readonly string[] {
-  if (!path.includes("/")) return [];
+  // A word names a file only with an extension: `new URL("worker.mjs", import.meta.url)` is one beside this file.
+  if (!/[/.]/.test(path)) return [];
   const name = resolvePath(file, path).replace(/\/$/, "");
   // The folders above a file are named to find another path from there.
   if (name === "." || name.startsWith("..") || file.startsWith(`${name}/`) || !repository.has(name))
     return [];
   if (/\.\w+$/.test(name)) return [name];
-  return repository.files.filter((other) => other.startsWith(`${name}/`));
+  const inside = repository.files.filter((other) => other.startsWith(`${name}/`));
+  return inside.length > 0 ? inside : [name];
+}
+
+/** Manifests in the folders above the files. */
+function listManifests(repository: Repository, files: ReadonlySet<string>): readonly string[] {
+  const manifests = repository.files.filter((file) => MANIFEST.test(file));
+  return manifests.filter((manifest) => {
+    const folder = manifest.replace(MANIFEST, "/");
+    return folder === "/" || [...files].some((file) => file.startsWith(folder));
+  });
 }
 
 function resolvePath(file: string, path: string): string {
-  if (path.startsWith(".")) return posix.join(posix.dirname(file), path);
+  if (path.startsWith(".") || !path.includes("/")) return posix.join(posix.dirname(file), path);
   return path.startsWith("@sextant/") ? `${workspacePath(path)}.ts` : posix.normalize(path);
 }
 

@@ -10,6 +10,8 @@ import { openRepository, repositoryFrom } from "./repository.ts";
 
 const TEXTS: Readonly<Record<string, string>> = {
   "package.json": "{}",
+  "packages/clock/package.json": "{}",
+  "packages/clock/clock.ts": "",
   "bin/sextant.mjs": 'await import("../src/cli/main.ts");',
   "src/cli/main.ts": 'import { COMMANDS } from "./commands.ts";',
   "src/cli/commands.ts": [
@@ -30,12 +32,16 @@ const TEXTS: Readonly<Record<string, string>> = {
   "src/explorer/page.ts": 'const styles = new URL("./assets/", import.meta.url);',
   "src/explorer/assets/theme.css": "",
   "src/indexer/run.ts": 'import { read } from "../store/read.ts";',
-  "src/store/read.ts": "",
+  "src/store/read.ts":
+    'import { now } from "@sextant/clock/clock"; new Worker(new URL("worker.mjs", import.meta.url));',
+  "src/store/worker.mjs": `const text = readFile(new URL(\`./texts/\${name}.txt\`, import.meta.url));`,
+  "src/store/texts/help.txt": "",
   "tests/support/start.ts": 'spawn("bin/sextant.mjs");',
   "tests/api/kill.chaos.test.ts": 'import { start } from "../support/start.ts"; start(["api"]);',
   "tests/indexer/kill.chaos.test.ts":
     'import { start } from "../support/start.ts"; start(["indexer", "--once"]);',
-  "tests/lib/plain.chaos.test.ts": 'const child = new URL("./count-child.ts", import.meta.url);',
+  "tests/lib/plain.chaos.test.ts":
+    '// "../api/kill.chaos.test.ts" has more.\nconst child = new URL("./count-child.ts", import.meta.url);',
   "tests/lib/count-child.ts": "",
   "tests/browser/pages.test.ts": 'import { start } from "../support/start.ts"; start(["api"]);',
 };
@@ -65,6 +71,24 @@ describe("a landing", () => {
 
   it("runs a test that names the changed file without importing it", () => {
     expect([...select(["tests/lib/count-child.ts"])]).toEqual(["tests/lib/plain.chaos.test.ts"]);
+  });
+
+  it.each([
+    ["lies beside the module that starts it", "src/store/worker.mjs"],
+    ["is read by a path with a computed end", "src/store/texts/help.txt"],
+    ["is deleted from a folder that is read", "src/store/texts/deleted.txt"],
+    ["says what a package imports", "packages/clock/package.json"],
+  ])("runs the tests that reach a file that %s", (_, changed) => {
+    expect([...select([changed])].sort()).toEqual([...select(["src/store/read.ts"])].sort());
+  });
+
+  it("leaves a test out whose comment names the changed test", () => {
+    expect([...select(["tests/api/kill.chaos.test.ts"])]).toEqual(["tests/api/kill.chaos.test.ts"]);
+  });
+
+  it("runs a tenth of the others with a negative seed, as fast-check prints them", () => {
+    expect(select(["docs/index.md"], -1)).toEqual(select(["docs/index.md"], 1));
+    expect(select(["docs/index.md"], -1).size).toBe(1);
   });
 
   it("runs every test when a file of all runs has changed, or when the last landed version is unknown", () => {
@@ -108,6 +132,20 @@ describe("this repository", () => {
     expect(chaos.has("src/explorer/pages.ts")).toBe(false);
     const browser = reach.of("tests/browser/explorer.test.ts", { pages: true });
     expect([...browser].some((file) => file.startsWith("src/explorer/"))).toBe(true);
+  });
+
+  it.each([
+    ["tests/browser/pay-page.test.ts", "src/web/pay-page/pay-form.js"],
+    ["tests/browser/docs-page.test.ts", "src/http/openapi/docs-page/try-it.js"],
+    ["tests/browser/explorer.test.ts", "src/explorer/assets/live-feed.js"],
+    ["tests/cli/wallet.chaos.test.ts", "token-lists/base.json"],
+    ["tests/local/serve.chaos.test.ts", "deployments/base-sepolia.json"],
+    ["tests/indexer/faults.chaos.test.ts", "src/store/fast/threaded-socket-worker.mjs"],
+    ["tests/protocols/account/safe.test.ts", "tests/protocols/package-lock.json"],
+    ["tests/cli/process.chaos.test.ts", "src/cli/main.ts"],
+  ])("reaches from %s the file %s, which no module imports by its name", (test, file) => {
+    expect(repository.has(file)).toBe(true);
+    expect(openReach(repository).of(test, { pages: true }).has(file)).toBe(true);
   });
 
   it("names existing tests to run on a stock server, with a reason", () => {
