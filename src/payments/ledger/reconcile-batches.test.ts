@@ -82,9 +82,9 @@ const TIMEOUT_MS = 120_000;
 
 describe("reconciliation of many payments", { timeout: TIMEOUT_MS }, () => {
   it("follows payments by block: requests do not grow with the rows, and one run finishes all", async () => {
-    const each = runsOf(10, { min: 6 });
+    const each = runsOf(10, { min: 8 });
     const all = 2 * each;
-    const service = await serve({ reconcileBatchRows: 5 });
+    const service = await serve({ reconcileBatchRows: 7 });
     await stage.chain.request("evm_setAutomine", [false]);
     await stage.chain.request("evm_setIntervalMining", [150]);
     await sell(service.url, 2, each);
@@ -97,7 +97,7 @@ describe("reconciliation of many payments", { timeout: TIMEOUT_MS }, () => {
     const counts = { found: 0, final: all, resent: 0 };
     const finishing = await requestsOf(async () => expect(await service.gate.reconcile()).toEqual(counts));
     expect(await states()).toEqual({ "settled, final": all });
-    // Four a row before: 48 and more, in runs of 100 rows at most.
+    // Four a row before, in runs of 100 rows at most; even one a row would be 16 and more.
     expect(waiting).toBeLessThan(15);
     expect(again).toBeLessThan(10);
     expect(finishing).toBeLessThan(30);

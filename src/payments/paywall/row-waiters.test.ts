@@ -15,7 +15,7 @@ import {
 } from "../../../tests/support/payments/paid-stage.ts";
 import { GATE_LIMITS } from "./limits.ts";
 
-// As many as may be active, and more than may wait: if waiting took a place of an active request, none would be left.
+// As many as may be active, so that none is rejected when it arrives, and more than may wait.
 const COPIES = 60;
 const WATCHED_MS = 1_000;
 // One poll of the ledger every 400 ms and one renewal of the lease every second, with room for other statements.
