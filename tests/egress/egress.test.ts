@@ -20,8 +20,8 @@ import { singleProcessTurns } from "../support/payments/single-process-turns.ts"
 import { silentLog } from "../support/quiet-log.ts";
 
 const KEY = "s3cr3t-k3y-0123456789";
-// Decompressed, more than any limit; compressed, a few dozen kilobytes.
-const BOMB_MIB = 20;
+// Decompressed, more than any limit: a node may respond with 32 MiB. Compressed, some hundred kilobytes.
+const BOMB_MIB = 40;
 const TIMEOUT_MS = 10_000;
 
 /** The response of the server; every request has the key in its address. */
