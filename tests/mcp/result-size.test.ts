@@ -1,5 +1,5 @@
 // Every tool stays below 16 kB, whatever its route returns, for clients of both protocols.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
@@ -17,6 +17,9 @@ const INNER_LIST_LENGTH = 3;
 const LONG = '漢字 \u0001" '.repeat(500);
 // Of records of a list: sixty of them are far above the limit.
 const LONG_IN_LIST = '漢字 \u0001" '.repeat(50);
+// One record with such a text is above the limit by itself.
+const ABOVE_LIMIT = LONG.repeat(3);
+let textInLists = LONG_IN_LIST;
 
 const TOOLS = [
   ...describeApiTools(),
@@ -34,7 +37,7 @@ function inflate(schema: JsonSchema, length = LIST_LENGTH, text = LONG): unknown
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const [type] = [schema.type].flat();
   if (type === "array") {
-    const record = inflate((schema.items ?? {}) as JsonSchema, INNER_LIST_LENGTH, LONG_IN_LIST);
+    const record = inflate((schema.items ?? {}) as JsonSchema, INNER_LIST_LENGTH, textInLists);
     return Array.from({ length }, () => record);
   }
   if (type === "object") {
@@ -146,6 +149,23 @@ describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) 
     expect(JSON.parse(textOf(result))).toEqual(result.structuredContent);
     const continues = "cursor" in (tool.inputSchema.properties ?? {});
     expect(typeof result.structuredContent.cursor).toBe(continues ? "string" : "object");
+  });
+
+  it("cuts inside the only record of a page if the record alone is above the limit", async () => {
+    textInLists = ABOVE_LIMIT;
+    onTestFinished(() => {
+      textInLists = LONG_IN_LIST;
+    });
+    const result = await client.call("find_intents", {});
+    expect(result.isError ?? false, textOf(result).slice(0, 300)).toBe(false);
+    expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(RESULT_BYTES_MAX);
+    const { data, truncated, cursor } = result.structuredContent as {
+      data: { intents: unknown[] };
+      truncated: boolean;
+      cursor: string;
+    };
+    expect([data.intents.length, truncated, cursor]).toEqual([1, true, "1"]);
+    expect(JSON.stringify(data.intents)).toContain("…");
   });
 
   it("continues a cut page exactly after it", async () => {
