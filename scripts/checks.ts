@@ -8,7 +8,7 @@ import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 import { buildServiceDocuments } from "./openapi-lint/documents.ts";
 import { lintDocuments } from "./openapi-lint/lint.ts";
-import { findOverruns, readRuns } from "./testing/recorded-runs.ts";
+import { findRecordedOverruns, readRuns } from "./testing/recorded-runs.ts";
 import { findUnrecordedFiles } from "./testing/test-durations.ts";
 
 type Step = { readonly name: string; readonly run: () => Promise<string | null> | string | null };
@@ -50,9 +50,8 @@ export async function runChecks(): Promise<boolean[]> {
 }
 
 function findCostProblems(): string | null {
-  const runs = readRuns();
-  const main = runs.find(({ suite }) => suite === "main");
-  return [...findOverruns(runs), ...findUnrecordedFiles(main?.files ?? [])].join("\n") || null;
+  const main = readRuns().find(({ suite }) => suite === "main");
+  return [...findRecordedOverruns(), ...findUnrecordedFiles(main?.files ?? [])].join("\n") || null;
 }
 
 function runCommand(name: string, args: readonly string[]): string | null {

@@ -1,9 +1,10 @@
 // `npm run test:landing`: what must pass before a change lands. `npm run test:all` is the same with nothing left out.
 // Suites that start processes run the files that can reach a change since the last landed version, and a tenth of the rest.
+import { givenSeed } from "../tests/support/seeded-random.ts";
 import { formatFiles, formatSuites } from "./testing/format-runs.ts";
 import { type Selection, seedOfCommit, selectForThisCheckout } from "./testing/landing-selection.ts";
 import { readPreviousVersion } from "./testing/previous-version.ts";
-import { findOverruns, type SuiteRun } from "./testing/recorded-runs.ts";
+import { findOverruns, forgetRuns, type SuiteRun } from "./testing/recorded-runs.ts";
 import { findMissingProgram, runSuite } from "./testing/run-suite.ts";
 import { SUITES, type SuiteName } from "./testing/suites.ts";
 
@@ -11,33 +12,37 @@ import { SUITES, type SuiteName } from "./testing/suites.ts";
 const DEEP_MINUTES = "4";
 
 const isAll = process.argv.includes("--all");
-const seed = process.env.TEST_SEED === undefined ? seedOfCommit() : Number(process.env.TEST_SEED);
+const seed = givenSeed() ?? seedOfCommit();
 process.env.TEST_SEED = String(seed);
 process.stdout.write(`TEST_SEED=${seed}\n`);
 
 const selection: Selection | null = isAll ? null : selectForThisCheckout(readPreviousVersion(), seed);
+forgetRuns();
 const runs: SuiteRun[] = [];
 const notRun: string[] = [];
 for (const suite of Object.keys(SUITES) as SuiteName[]) {
   const args = argumentsOf(suite);
+  if (args === null) continue;
   const missing = findMissingProgram(suite);
-  if (missing !== null) notRun.push(`${suite} was NOT run: ${missing}`);
-  else if (args !== null) {
-    process.stdout.write(`\n== ${suite}\n`);
-    runs.push(await runSuite(suite, args));
+  if (missing !== null) {
+    notRun.push(`${suite} was NOT run: ${missing}`);
+    continue;
   }
+  process.stdout.write(`\n== ${suite}\n`);
+  runs.push(await runSuite(suite, args));
 }
 report();
 
 /** Paths and options of the suite; null to leave it out. */
 function argumentsOf(suite: SuiteName): readonly string[] | null {
-  if (suite === "deep") return ["--minutes", DEEP_MINUTES];
+  if (suite === "deep") return isAll ? ["--every-file"] : ["--minutes", DEEP_MINUTES];
   if (selection === null || !("waits" in SUITES[suite])) return [];
   return selection.files.get(suite) ?? null;
 }
 
 function report(): void {
-  const overruns = findOverruns(runs);
+  // Deep has a budget for the minutes of a landing only.
+  const overruns = findOverruns(runs.filter(({ suite }) => !isAll || suite !== "deep"));
   const unstable = runs.flatMap((run) => run.unstable);
   const failed = runs.reduce((sum, run) => sum + run.failed, 0) + overruns.length;
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
@@ -48,7 +53,6 @@ function report(): void {
     leftOut.length === 0
       ? "nothing was left out"
       : `left out, because no change reaches it:\n  ${leftOut.join("\n  ")}`,
-    ...notRun,
     ...overruns,
     `unstable files: ${unstable.length === 0 ? "none" : unstable.join(", ")}`,
     `failed suites: ${
@@ -60,6 +64,8 @@ function report(): void {
     `TEST_SEED=${seed}`,
     "",
     formatSuites(runs),
+    // A machine without a program of the suite cannot run it: the last lines must not claim that it passed.
+    ...notRun,
     `${passed} passed, ${failed} failed`,
   ];
   process.stdout.write(`${lines.join("\n")}\n`);

@@ -6,17 +6,22 @@ import { chooseSeed } from "../../tests/support/seeded-random.ts";
 import { chooseGroup, isChaosTest, listDeepTests } from "./deep-tests.ts";
 import { joinOutcomes, runVitest, type TestOutcome } from "./run-vitest.ts";
 
+const EVERY_FILE = "--every-file";
 const MINUTES_DEFAULT = 20;
 // Enough that every worker is busy, and few enough that a run ends soon after its time.
 const GROUP_FILES = 4;
 // The longest history of a chaos test takes as long; a shorter run leaves such files to the next long one.
 const CHAOS_MINUTES_MIN = 15;
 
-/** `--minutes N`, and options of vitest. The next run continues with the file after the last one, on any checkout. */
+/**
+ * `--minutes N`, or `--every-file` for each file once, and options of vitest. The next run continues with the file after
+ * the last one, on any checkout.
+ */
 export async function runDeepTests(args: readonly string[]): Promise<TestOutcome> {
-  const { minutes, options } = parseMinutes(args);
+  const isEveryFile = args.includes(EVERY_FILE);
+  const { minutes, options } = parseMinutes(args.filter((argument) => argument !== EVERY_FILE));
   const files = listDeepTests()
-    .filter((file) => minutes >= CHAOS_MINUTES_MIN || !isChaosTest(file))
+    .filter((file) => isEveryFile || minutes >= CHAOS_MINUTES_MIN || !isChaosTest(file))
     .sort();
   const endsMs = Date.now() + minutes * 60_000;
   const firstSeed = chooseSeed();
@@ -26,14 +31,14 @@ export async function runDeepTests(args: readonly string[]): Promise<TestOutcome
   do {
     // A second round over the files has other cases.
     const seed = firstSeed + Math.floor(started / files.length);
-    const group = chooseGroup(files, position, GROUP_FILES);
+    const group = chooseGroup(files, position, isEveryFile ? files.length - started : GROUP_FILES);
     process.stdout.write(`\nTEST_SEED=${seed}, all runs: ${group.join(", ")}\n`);
     const environment = { TEST_SEED: String(seed) };
     outcomes.push(await runVitest({ projects: ["deep"], args: [...group, ...options], environment }));
     position += group.length;
     started += group.length;
     writePosition(fileAt(files, position));
-  } while (Date.now() < endsMs);
+  } while (isEveryFile ? started < files.length : Date.now() < endsMs);
   process.stdout.write(
     `\n${started} of ${files.length} files ran; the next run begins with ${fileAt(files, position)}\n`,
   );
@@ -59,7 +64,7 @@ function positionFile(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "sextant", "deep-tests.json");
 }
 
-/** Where the last run stopped. A machine without one starts at a place of the seed, so that new machines differ. */
+/** Where the last run stopped. A machine without one starts where its seed says, so that new machines differ. */
 function readPosition(files: readonly string[], seed: number): number {
   try {
     const { next } = JSON.parse(readFileSync(positionFile(), "utf8")) as { next: string };

@@ -1,6 +1,7 @@
 // Runs one suite, measures what it costs and records the run.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { inspect } from "node:util";
 import { findNatsServer } from "../../tests/broker/nats-server.ts";
 import { findStockPostgres } from "../../tests/support/database/stock-postgres.ts";
 import { findChromium } from "../../tests/support/find-chromium.ts";
@@ -42,11 +43,11 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
   deep: runDeepTests,
 };
 
-/** `args` are paths and options of vitest; without them the whole suite runs. */
+/** `args` are paths and options of vitest; without them the whole suite runs. A suite that cannot run has failed. */
 export async function runSuite(suite: SuiteName, args: readonly string[] = []): Promise<SuiteRun> {
   const started = performance.now();
   const before = readProcessorSeconds();
-  const { passed, failed, skipped, unstable, files } = await RUN[suite](args);
+  const { passed, failed, skipped, unstable, files } = await runOrFail(suite, args);
   const run: SuiteRun = {
     suite,
     passed,
@@ -60,6 +61,16 @@ export async function runSuite(suite: SuiteName, args: readonly string[] = []): 
   };
   recordRun(run);
   return run;
+}
+
+/** Prints the error, so that a landing runs the other suites and ends with its table. */
+async function runOrFail(suite: SuiteName, args: readonly string[]): Promise<Outcome> {
+  try {
+    return await RUN[suite](args);
+  } catch (error) {
+    process.stderr.write(`${inspect(error)}\n`);
+    return countSteps([false]);
+  }
 }
 
 /** Says what this machine lacks for the suite and how to get it; null if the suite can run. */

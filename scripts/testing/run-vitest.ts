@@ -49,7 +49,10 @@ async function runOnce({ projects, args = [], environment = {} }: VitestRun): Pr
       stdio: "inherit",
       env: { ...process.env, ...environment, TEST_REPORT_FILE: reportFile },
     });
-    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
     return readReport(reportFile, code);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -3,12 +3,14 @@
 /** The seed in TEST_SEED, which makes a run repeat another one; null without it. */
 export function givenSeed(): number | null {
   const text = process.env.TEST_SEED;
-  return text === undefined ? null : Number.parseInt(text, 10);
+  if (text === undefined) return null;
+  if (!/^-?\d{1,10}$/.test(text)) throw new Error(`TEST_SEED must be a whole number, not "${text}".`);
+  return Number(text);
 }
 
-/** For a test that takes long: the seed in TEST_SEED, otherwise a new one for each run. */
+/** For a test that takes long: the seed in TEST_SEED, never negative, otherwise a new one for each run. */
 export function chooseSeed(): number {
-  return givenSeed() ?? 1 + Math.floor(Math.random() * 1_000_000);
+  return (givenSeed() ?? 1 + Math.floor(Math.random() * 1_000_000)) >>> 0;
 }
 
 /** Numbers in [0, 1) (mulberry32). */
