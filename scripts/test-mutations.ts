@@ -7,11 +7,16 @@ import { MUTATIONS, type Mutation } from "./mutations/mutations.ts";
 import { copyRepository } from "./new-event/copy-repository.ts";
 import { suiteOf } from "./testing/suites.ts";
 
+// The report of a test with many failures.
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
 const wanted = process.argv.slice(2).join(" ");
+const mutations = MUTATIONS.filter(({ name }) => name.includes(wanted));
+if (mutations.length === 0) throw new Error(`No mutation has "${wanted}" in its name.`);
 const copy = copyRepository();
 let missed = 0;
 try {
-  for (const mutation of MUTATIONS.filter(({ name }) => name.includes(wanted))) {
+  for (const mutation of mutations) {
     const isCaught = plant(mutation);
     if (!isCaught) missed += 1;
     process.stdout.write(`${isCaught ? "caught" : "MISSED"}  ${mutation.name} (${mutation.caughtBy})\n`);
@@ -37,7 +42,11 @@ function plant({ name, file, find, replace, caughtBy }: Mutation): boolean {
   try {
     const suite = suiteOf(caughtBy);
     const args = ["node_modules/vitest/vitest.mjs", "run", `--project=${suite}`, "--bail=1", caughtBy];
-    const { status, stdout } = spawnSync(process.execPath, args, { cwd: copy.root, encoding: "utf8" });
+    const { status, stdout } = spawnSync(process.execPath, args, {
+      cwd: copy.root,
+      encoding: "utf8",
+      maxBuffer: OUTPUT_BYTES_MAX,
+    });
     // Only a failed test counts: not a file that vitest does not find or cannot load.
     return status !== 0 && /Tests\s+.*\d+ failed/.test(stripColours(stdout));
   } finally {

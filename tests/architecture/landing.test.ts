@@ -1,12 +1,16 @@
 // What a landing runs: tests that can reach a change, a tenth of the others, and nothing beyond its budget.
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { MUTATIONS } from "../../scripts/mutations/mutations.ts";
 import { selectFiles } from "../../scripts/testing/landing-selection.ts";
 import { listCommands, openReach } from "../../scripts/testing/reach.ts";
 import { findOverruns, type SuiteRun } from "../../scripts/testing/recorded-runs.ts";
 import { AT_A_DISTANCE, ON_A_STOCK_SERVER } from "../../scripts/testing/stock-files.ts";
 import { SUITES, suiteOf } from "../../scripts/testing/suites.ts";
+import { chooseSeed, givenSeed } from "../support/seeded-random.ts";
 import { openRepository, repositoryFrom } from "./repository.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
 
 const TEXTS: Readonly<Record<string, string>> = {
   "package.json": "{}",
@@ -157,6 +161,15 @@ describe("this repository", () => {
     }
   });
 
+  it("has the text of every planted defect once, and the test that fails for it in a suite of every landing", () => {
+    expect(MUTATIONS.length).toBeGreaterThanOrEqual(20);
+    for (const { name, file, find, caughtBy } of MUTATIONS) {
+      expect(repository.text(file).split(find), name).toHaveLength(2);
+      expect(repository.has(caughtBy), name).toBe(true);
+      expect(["main", "integration"], name).toContain(suiteOf(caughtBy));
+    }
+  });
+
   it("has a command in package.json for every suite", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
       scripts: Record<string, string>;
@@ -165,6 +178,19 @@ describe("this repository", () => {
       const name = { main: "test", check: "check" }[suite] ?? `test:${suite}`;
       expect(scripts[name], suite).toBeDefined();
     }
+  });
+});
+
+describe("TEST_SEED", () => {
+  it("repeats a seed as fast-check prints it, without its sign where a simulator takes none", () => {
+    vi.stubEnv("TEST_SEED", "-12");
+    expect(givenSeed()).toBe(-12);
+    expect(chooseSeed()).toBe(2 ** 32 - 12);
+  });
+
+  it.each(["", "abc", "1.5", "12abc"])("rejects %j instead of running other cases", (text) => {
+    vi.stubEnv("TEST_SEED", text);
+    expect(givenSeed).toThrow("TEST_SEED must be a whole number");
   });
 });
 
