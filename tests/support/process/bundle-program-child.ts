@@ -70,7 +70,9 @@ function removeOldBundles(cache: string): void {
   const oldestMs = Date.now() - BUNDLE_HOURS_MAX * 3_600_000;
   for (const name of readdirSync(cache)) {
     const path = join(cache, name);
-    if (statSync(path).mtimeMs < oldestMs) rmSync(path, { recursive: true, force: true });
+    // Another process that bundles at the same time may have removed it.
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status !== undefined && status.mtimeMs < oldestMs) rmSync(path, { recursive: true, force: true });
   }
 }
 
