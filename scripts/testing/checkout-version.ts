@@ -12,10 +12,10 @@ type Manifest = { readonly name: string; readonly workspaces?: readonly string[]
 
 const WORKSPACE_SCOPE = "@sextant";
 
-// Installs from a registry, where its packages differ from ours.
+// For an install from a registry, if the packages of that version differ from ours.
 const INSTALL_MS_MAX = 300_000;
 
-/** Null where the history lacks the commit: a shallow clone, or no repository. */
+/** Null if the history lacks the commit: a shallow clone, or no repository. */
 export function checkOutVersion(commit: string): VersionCheckout | null {
   if (spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`]).status !== 0) return null;
   const folder = mkdtempSync(join(tmpdir(), "sextant-version-"));

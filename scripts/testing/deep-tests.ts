@@ -9,7 +9,7 @@ export function listDeepTests(): string[] {
   return FOLDERS.flatMap(listTests).filter((file) => readFileSync(file, "utf8").includes(IMPORT));
 }
 
-/** Kills processes and measures how they fail: other files beside it would take the time that it gives them. */
+/** A chaos test measures how killed processes fail: files that run at the same time would slow them down. */
 export const isChaosTest = (file: string) => file.endsWith(".chaos.test.ts");
 
 /** Files that run at once, from this position on, at most `filesMax`; a chaos test runs alone. */

@@ -1,4 +1,4 @@
-// What a landing runs of the suites that wait: files that can reach a change, and a tenth of the others.
+// Selects what a landing runs of the suites that wait: files that can reach a change, and a tenth of the others.
 import { execFileSync } from "node:child_process";
 import { openRepository, type Repository } from "../../tests/architecture/repository.ts";
 import { openReach } from "./reach.ts";

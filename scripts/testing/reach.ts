@@ -1,4 +1,4 @@
-// Which files of the repository a test can reach: by the paths that its files name, and through the commands it starts.
+// Finds which files of the repository a test can reach: by the paths that its files name, and through the commands it starts.
 import { posix } from "node:path";
 import { type Repository, workspacePath } from "../../tests/architecture/repository.ts";
 

@@ -15,7 +15,7 @@ export type SuiteRun = {
   readonly failed: number;
   readonly skipped: number;
   readonly wallSeconds: number;
-  /** Of every process that the run started and waited for. */
+  /** Spent by every process that the run started and waited for. */
   readonly processorSeconds: number;
   /** How much slower than the machine of the budgets this one was at that time; see machine-speed.ts. */
   readonly slowness: number;

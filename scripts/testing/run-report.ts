@@ -9,7 +9,7 @@ export type MeasuredFile = {
   readonly tests: number;
   /** Time in the worker, imports and hooks included. */
   readonly seconds: number;
-  /** Of the worker and the processes that it started; 0 if the file could not be loaded. */
+  /** Spent by the worker and the processes that it started; 0 if the file could not be loaded. */
   readonly processorSeconds: number;
   /** Part of `seconds` until its chains and databases had started. */
   readonly startUpSeconds: number;

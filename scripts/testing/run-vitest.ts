@@ -20,7 +20,7 @@ export type TestOutcome = RunSummary & {
   readonly unstable: readonly string[];
 };
 
-// More than two files that fail together are no accident of a busy machine.
+// A busy machine is not the reason if more than two files fail together.
 const RERUN_FILES_MAX = 2;
 
 /**

@@ -10,7 +10,7 @@ const FILE = "tests/durations.json";
 // Shorter files fit in anywhere.
 const SECONDS_MIN = 1;
 
-// One that takes longer matters for the order.
+// A file that takes longer matters for the order.
 const UNRECORDED_SECONDS_MAX = 5;
 
 type Durations = Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-// What a landing runs: tests that can reach a change, a tenth of the others, and nothing beyond its budget.
+// A landing runs tests that can reach a change, a tenth of the others, and nothing beyond its budget.
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MUTATIONS } from "../../scripts/mutations/mutations.ts";

@@ -1,4 +1,4 @@
-// What a module exports, and which names of other modules it uses, from one walk over its syntax tree.
+// Reads what a module exports, and which names of other modules it uses, in one walk over its syntax tree.
 import ts from "typescript";
 
 /** `names` is null if the whole module may be used: a namespace that is passed on, or an import() whose result is. */

@@ -20,7 +20,7 @@ type Build = {
   onLoad(options: { readonly filter: RegExp }, load: (found: { readonly path: string }) => Loaded): void;
 };
 
-// The bundler comes with tsx, and is no dependency of ours.
+// The bundler comes with tsx, and is not a dependency of ours.
 const bundler = createRequire(createRequire(import.meta.url).resolve("tsx"))("esbuild") as {
   build(options: Readonly<Record<string, unknown>>): Promise<unknown>;
 };
@@ -28,7 +28,7 @@ const bundler = createRequire(createRequire(import.meta.url).resolve("tsx"))("es
 const ownSources = {
   name: "own-sources",
   setup(build: Build) {
-    // What an inlined package imports is inlined too: outside, another version might be found.
+    // Packages that an inlined package imports are inlined too: outside, another version might be found.
     build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
       const isOurs = importer !== "" && !importer.includes("/node_modules/");
       return isOurs && !OWN.test(path) && !INLINED.test(path) ? { path, external: true } : undefined;
