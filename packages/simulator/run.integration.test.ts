@@ -1,5 +1,5 @@
 // The simulator command: a whole run, and once as a user starts it.
-// Fast tests of the same rules: simulator.test.ts (events, seeds), main.test.ts (arguments).
+// Fast tests of the same rules: world.test.ts (actors), main.test.ts (arguments).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";

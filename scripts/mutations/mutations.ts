@@ -75,7 +75,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "src/store/index/table-sql.ts",
     find: "return [...listed, ...current];",
     replace: 'return [...listed.filter(({ name }) => !name.includes("_past_by_")), ...current];',
-    caughtBy: "tests/api/read-costs.test.ts",
+    caughtBy: "tests/api/read-costs.integration.test.ts",
   },
   {
     name: "a missing await before the commit of a transaction",

@@ -122,7 +122,7 @@ export const NEW_EVENT_EDITS: readonly EventEdit[] = [
   },
   {
     file: "packages/simulator/transactions/trust-signals.ts",
-    forcedBy: "packages/simulator/simulator.test.ts",
+    forcedBy: "packages/simulator/simulator.integration.test.ts",
     insertions: [
       {
         before: "export async function recordTrustSignal(",
@@ -148,7 +148,7 @@ export const NEW_EVENT_EDITS: readonly EventEdit[] = [
   },
   {
     file: "packages/simulator/actions/catalog.ts",
-    forcedBy: "packages/simulator/simulator.test.ts",
+    forcedBy: "packages/simulator/simulator.integration.test.ts",
     insertions: [
       { before: "recordTrustSignal, SIGNAL_KINDS, SIGNAL_SUBJECTS }", text: "endorseMerchant, " },
       {

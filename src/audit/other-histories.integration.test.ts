@@ -1,4 +1,4 @@
-// Audits of more random histories. Of one history, src/cli/commands/audit.test.ts and table.test.ts audit everything.
+// Audits of more random histories. Of one history, src/cli/commands/audit.integration.test.ts and table.test.ts audit everything.
 import { afterEach, describe, expect, inject, it } from "vitest";
 import { openAuditedIndex } from "../../tests/support/index/audited-index.ts";
 import { simulateHistory } from "../../tests/support/index/simulated-history.ts";

@@ -1,5 +1,5 @@
 // Reads while the chain advances: pages neither lose nor repeat records, and past blocks read as they did at the time.
-// Fast tests of the same rules: tests/api/reads.test.ts, src/store/index/as-of.test.ts.
+// Main covers a part: pages of a chain that stands still in reads.test.ts, past blocks in read-truth.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isFullDepth, runsOf } from "../support/test-depth.ts";
 import { type ApiStage, openApiStage } from "./api-stage.ts";

@@ -1,5 +1,5 @@
 // Indexers that are killed, and nodes that lie at random: the tables equal those of a clean index in the end.
-// Fast tests of the same rules: the lock in src/store/postgres/advisory-lock.test.ts, single faults in faults.test.ts.
+// Fast tests of the same rules: the lock in src/store/postgres/advisory-lock.test.ts, single faults in faults.integration.test.ts.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

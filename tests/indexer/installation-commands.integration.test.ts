@@ -1,6 +1,5 @@
 // Commands on one of several deployments, each with a chain of its own: each uses its own index, and no other.
-// Fast tests of the same rules: installation-commands.test.ts here, on two indexes without a chain; installation.integration.test.ts
-// for several indexers in one database.
+// Main covers a part: installation-commands.test.ts, on two indexes without a chain.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";

@@ -1,5 +1,5 @@
 // Ten deployments in one process stay within the connections that a stock PostgreSQL has.
-// Fast tests of the same rules: src/store/postgres/pool.test.ts.
+// No test of main counts the connections; src/store/postgres/pool.test.ts covers the sessions that schemas share.
 import { Client } from "pg";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { apiCommand } from "../../src/cli/commands/api.ts";

@@ -1,5 +1,5 @@
 // Read replicas with two deployments: each is served by its own state, whatever the other has reached.
-// Fast tests of the same rules: src/store/replicas/open-replicas.test.ts.
+// Main covers one deployment: src/store/replicas/open-replicas.test.ts.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { apiCommand } from "../../src/cli/commands/api.ts";
 import { Secret } from "../../src/lib/secret.ts";

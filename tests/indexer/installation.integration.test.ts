@@ -1,5 +1,5 @@
 // Several deployments in one installation: indexed and served at once, apart from each other, and dropped one by one.
-// Fast tests of the same rules: installation-commands.test.ts, src/cli/installation.test.ts, src/http/mounts.test.ts.
+// Main covers a part: installation-commands.test.ts, src/cli/installation.test.ts, src/http/mounts.test.ts.
 
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 // The self-audit compares samples of the index with the chain and reports differences.
 // Indexes built through lying and pruned nodes are in self-audit-nodes.integration.test.ts.
-// Fast tests of the same rules: src/indexer/self-audit/*.test.ts, src/audit/table.test.ts.
+// Main covers a part: the choice of blocks and ranges in src/indexer/self-audit/*.test.ts, rows in src/audit/table.test.ts.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

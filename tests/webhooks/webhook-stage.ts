@@ -10,9 +10,11 @@ import {
   insertWebhook,
   type WebhookChange,
 } from "../../src/api/webhooks/records.ts";
+import { WebhookRows } from "../../src/api/webhooks/rows.ts";
 import type { WebhookService } from "../../src/api/webhooks/service.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { webhookSettings } from "../../src/config/settings.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Log } from "../../src/lib/log.ts";
 import { Secret } from "../../src/lib/secret.ts";
@@ -97,11 +99,16 @@ export async function change(database: Database, id: string, given: WebhookChang
   await changeWebhook(openRecordStore(database), id, given);
 }
 
-/** Whether no process is delivering to any webhook: a replay waits until the lease of one that does has ended. */
+/**
+ * Whether no process delivers to any webhook, or is about to: a replay waits until the lease of one that does has ended.
+ * A webhook that is not caught up at the head is claimed again at once.
+ */
 export async function isDeliveryIdle(database: Database): Promise<boolean> {
-  const { rows } = await database.query(
-    "select from webhooks where lease is not null or caught_up_at is null",
-  );
+  const reader = new WebhookRows({ database, clock: systemClock, leaseMs: 0, requestMsMax: 0 });
+  const { rows } = await database.query({
+    text: "select from webhooks where lease is not null or caught_up_at is distinct from $1",
+    values: [await reader.readHead()],
+  });
   return rows.length === 0;
 }
 

@@ -106,7 +106,7 @@ export type ReadInput = {
 
 /**
  * What a statement costs the database. `quick` reads hardly more rows than it returns, however large the tables are, which
- * tests/api/read-costs.test.ts enforces. `slow` is everything else; it runs on its own connections, so that no quick read
+ * tests/api/read-costs.integration.test.ts enforces. `slow` is everything else; it runs on its own connections, so that no quick read
  * waits behind it.
  */
 export type ReadCost = "quick" | "slow";

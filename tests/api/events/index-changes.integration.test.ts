@@ -1,5 +1,5 @@
 // Open streams while the index behind them does something rare: rejects a fork below what is final, then is rebuilt.
-// Fast tests of the same rules: streams.test.ts, src/store/index/rebuild.test.ts, src/store/index/store.test.ts.
+// Main covers a part: streams.test.ts, src/store/index/rebuild.test.ts, src/store/index/store.test.ts.
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";

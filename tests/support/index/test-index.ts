@@ -88,7 +88,7 @@ export async function startTestIndex(options: {
   /** Continues a copy of this database, an index that was stopped. */
   readonly template?: string;
 }): Promise<TestIndex> {
-  // The tables are there by default. The shared history and tests/indexer/faults.test.ts let the indexer create them.
+  // The tables are there by default. The shared history and tests/indexer/faults.integration.test.ts let the indexer create them.
   const given =
     options.place ?? (await createTestDatabase({ template: options.template ?? inject("rowTemplate") }));
   const { database, place, drop } = await openTestDatabase(given);

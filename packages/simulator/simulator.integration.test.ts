@@ -1,4 +1,5 @@
 // The simulator emits every event, covers the unusual cases, and repeats its history for the same seed.
+// A tool of tests and of the local run; world.test.ts and the history that all tests share are the fast part.
 import { setTimeout as sleep } from "node:timers/promises";
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { PROTOCOL_ABIS } from "@sextant/contracts/interface/protocol-abis";

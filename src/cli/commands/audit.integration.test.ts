@@ -1,4 +1,5 @@
 // The audit command against a real chain and index: no difference in a correct index, each difference in a damaged one.
+// Fast tests of the same rules: src/audit/table.test.ts.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

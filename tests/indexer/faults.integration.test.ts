@@ -1,4 +1,5 @@
 // After any fault of the indexer, its database or its node, the tables equal those of a clean index.
+// Fast tests of the same rules: identical-tables.test.ts, src/chain/faulty-nodes.test.ts, src/store/postgres/advisory-lock.test.ts.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { TestDatabase } from "../support/database/test-database.ts";
 import { openTestDatabase, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
