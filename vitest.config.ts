@@ -8,8 +8,8 @@ const TESTS = ["src/**/*.test.ts", "contracts/**/*.test.ts", "packages/**/*.test
 const CHAOS = "**/*.chaos.test.ts";
 const INTEGRATION = "**/*.integration.test.ts";
 
-// Both workers keep both cores busy: helper threads of the collector only take time from the other one, and a larger
-// young generation is collected less often. It saved a tenth of the CPU time of the files we measured.
+// The workers keep all cores busy, so helper threads of the collector only take time from another worker. A larger young
+// generation is collected less often. Both saved a tenth of the processor time of the files we measured.
 const WORKER_FLAGS = ["--single-threaded-gc", "--max-semi-space-size=64"];
 
 const reportFile = process.env.TEST_REPORT_FILE;
@@ -57,7 +57,7 @@ export default defineConfig({
           "tests/upgrade/**",
         ],
       }),
-      // What needs a cluster, several processes or several chains; main fails for the same broken rules.
+      // Clusters, several processes or chains, and long histories.
       suite("integration", { include: [INTEGRATION] }),
       // Property and fuzz tests, of which main runs a part, with all their runs.
       suite("deep", { include: listDeepTests(), env: { TEST_DEPTH: "full" } }),

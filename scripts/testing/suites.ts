@@ -23,7 +23,7 @@ export const SUITES = {
   },
   integration: {
     budgetSeconds: 300,
-    reason: "needs a cluster, several processes or several chains; main fails for the same broken rules",
+    reason: "clusters, several processes or chains, long histories: too long to wait for after each change",
     files: /\.integration\.test\.ts$/,
   },
   stock: {

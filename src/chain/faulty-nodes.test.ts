@@ -121,7 +121,7 @@ async function expectStream(rpc: Rpc, options: { rangeInitial: number; prefetch:
 }
 
 describe("with faults of every kind", () => {
-  const RUNS = { numRuns: runsOf(25), interruptAfterTimeLimit: 20_000 };
+  const RUNS = { numRuns: runsOf(25) };
   const sizes = fc.record({ rangeInitial: fc.constantFrom(3, 10, 41), prefetch: fc.constantFrom(1, 3) });
 
   it("a stream of logs is the chain's, or a Fault", async () => {
