@@ -51,6 +51,7 @@ export default defineConfig({
           ...configDefaults.exclude,
           CHAOS,
           INTEGRATION,
+          "contracts/test/**",
           "tests/browser/**",
           "tests/broker/**",
           "tests/protocols/**",
@@ -63,6 +64,7 @@ export default defineConfig({
       suite("deep", { include: listDeepTests(), env: { TEST_DEPTH: "full" } }),
       // One file at a time: each starts several processes and measures how they fail.
       suite("chaos", { include: [CHAOS], maxWorkers: 1 }),
+      suite("contracts", { include: ["contracts/test/**/*.test.ts"] }),
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),

@@ -1,5 +1,5 @@
 // Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment; odd folders.
-// Fast tests of the same rules: a killed server and a second start on the folder in start.test.ts, an owner that stops in
+// Fast tests of the same rules: a killed server and a second start on the folder in start.integration.test.ts, an owner that stops in
 // shared.test.ts, another account in binaries.test.ts.
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import { SUITES, type SuiteName, suiteOf } from "./suites.ts";
 const PARTS = 10;
 
 export type Selection = {
-  /** Files to run by suite; a suite without files is left out. */
+  /** Files to run by suite, none for all of them; a suite that is not in it is left out. */
   readonly files: ReadonlyMap<SuiteName, readonly string[]>;
   readonly leftOut: readonly string[];
 };
@@ -29,14 +29,14 @@ export function selectFiles(
     if (changed === null || changed.some((path) => reached.has(path))) add(suite, file);
     else waiting.push(file);
   }
-  const isChanged = (input: RegExp) => changed === null || changed.some((path) => input.test(path));
-  if (isChanged(SUITES.contracts.input)) files.set("contracts", []);
-  const leftOut = files.has("contracts") ? [] : ["contracts"];
+  const leftOut: string[] = [];
   for (const [index, file] of waiting.entries()) {
     const suite = suiteOf(file);
     if (suite !== null && index % PARTS === Math.abs(seed) % PARTS) add(suite, file);
     else leftOut.push(file);
   }
+  const mustCompile = changed === null || changed.some((path) => SUITES.contracts.input.test(path));
+  if (mustCompile) files.set("contracts", []);
   return { files, leftOut };
 }
 

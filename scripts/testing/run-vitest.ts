@@ -6,7 +6,16 @@ import { join } from "node:path";
 import type { RunSummary } from "./run-report.ts";
 
 /** A project of vitest.config.ts. */
-type TestProject = "main" | "integration" | "deep" | "chaos" | "protocols" | "browser" | "broker" | "upgrade";
+type TestProject =
+  | "main"
+  | "integration"
+  | "deep"
+  | "chaos"
+  | "contracts"
+  | "protocols"
+  | "browser"
+  | "broker"
+  | "upgrade";
 
 type VitestRun = {
   readonly projects: readonly TestProject[];

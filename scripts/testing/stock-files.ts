@@ -22,8 +22,10 @@ export const ON_A_STOCK_SERVER: Readonly<Record<string, string>> = {
   "src/payments/ledger/transitions.test.ts": "leases and conditional updates by the server's clock",
   "src/payments/paywall/row-waiters.test.ts": "notifications to other processes",
   "tests/api/read-costs.integration.test.ts": "plans of every read with the default costs of the planner",
-  "tests/api/filter-pair-costs.test.ts": "plans of two filters with the default costs of the planner",
-  "tests/api/events/costs.test.ts": "plans of pages of events with the default costs of the planner",
+  "tests/api/filter-pair-costs.integration.test.ts":
+    "plans of two filters with the default costs of the planner",
+  "tests/api/events/costs.integration.test.ts":
+    "plans of pages of events with the default costs of the planner",
   "tests/api/slow-reads.test.ts": "time limits of statements, and connections",
   "tests/api/outage.test.ts": "a server that goes away and comes back",
   "tests/api/reads.test.ts": "every read, by the server's own version",

@@ -1,4 +1,5 @@
 // The life of an embedded server: started, killed, rejected; its owner in another process is in start.chaos.test.ts.
+// Every test of main with a database fails if the server does not start.
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";

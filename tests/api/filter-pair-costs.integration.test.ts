@@ -1,4 +1,5 @@
 // Two filters with many matches each and none in common: declared slow, or served by an index over both.
+// Long tables: no test of main sees the plans.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";

@@ -1,4 +1,5 @@
 // Thousands of hostile requests, derived from the OpenAPI document: the API responds quickly and never with a 5xx.
+// Main covers a part: hostile and malformed requests in protections.test.ts, costly-requests.test.ts, events/hostile.test.ts.
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

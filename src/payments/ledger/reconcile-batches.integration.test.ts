@@ -1,4 +1,5 @@
 // Reconciliation of many payments: by block instead of by row, all unfinished ones in one run, and only those of our network.
+// Fast tests of the same rules, with single payments: reconcile.test.ts.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";

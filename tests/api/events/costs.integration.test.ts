@@ -1,4 +1,5 @@
 // The cost of a page of events does not depend on how long the history is, nor on what the cursor or the filter says.
+// Long histories: no test of main sees the plans.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EventStart } from "../../../src/api/events/event-page.ts";
 import { createEventReader } from "../../../src/api/events/read-events.ts";
