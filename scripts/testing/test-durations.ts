@@ -15,13 +15,20 @@ const UNRECORDED_SECONDS_MAX = 5;
 
 type Durations = Readonly<Record<string, number>>;
 
+// Together they last until the shared history is made.
+const BEFORE_HISTORY_FILES = 9;
+
+/** The longest files first, but those that may read the shared history after some that never do: it is not made yet. */
 export class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const durations = readDurations();
-    const secondsOf = ({ moduleId }: TestSpecification) => durations[relative(process.cwd(), moduleId)] ?? 0;
-    return [...files].sort(
+    const pathOf = ({ moduleId }: TestSpecification) => relative(process.cwd(), moduleId);
+    const secondsOf = (file: TestSpecification) => durations[pathOf(file)] ?? 0;
+    const sorted = [...files].sort(
       (left, right) => secondsOf(right) - secondsOf(left) || left.moduleId.localeCompare(right.moduleId),
     );
+    const first = sorted.filter((file) => !pathOf(file).startsWith("tests/")).slice(0, BEFORE_HISTORY_FILES);
+    return [...first, ...sorted.filter((file) => !first.includes(file))];
   }
 }
 
