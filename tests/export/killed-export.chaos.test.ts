@@ -1,5 +1,5 @@
 // An export that is killed at any moment, or whose files reach a limit, goes on to the same bytes.
-// Fast tests of the same rules: export.test.ts, disturbed-export.integration.test.ts.
+// Fast tests of the same rules: export.integration.test.ts, disturbed-export.integration.test.ts.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,5 @@
 // The fold version: a changed fold changes it, and nothing else does.
+// A tool of developers: `npm run check` compares the version itself.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { computeFoldVersion } from "../../scripts/fold-version/fold-version.ts";

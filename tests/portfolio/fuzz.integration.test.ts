@@ -1,4 +1,5 @@
 // Fuzzing: the portfolio service responds in time to any request, never with a server error or a wrong charge.
+// Main covers a part: conformance.test.ts, src/portfolio/query.test.ts.
 import { Agent } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 // Exported files: the same bytes from every installation, only added to, and never trusted when half written.
+// Main covers a part: src/export/*.test.ts (files, types, manifest), publication.test.ts, the command in tests/indexer/installation-commands.test.ts.
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
