@@ -1,4 +1,4 @@
-// A shared server whose owner is killed. shared.test.ts takes over from an owner that stops.
+// A shared server whose owner is killed. shared.integration.test.ts takes over from an owner that stops.
 import { describe, expect, it } from "vitest";
 import {
   copyInitialised,

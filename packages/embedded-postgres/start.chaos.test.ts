@@ -1,6 +1,6 @@
 // Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment; odd folders.
 // Fast tests of the same rules: a killed server and a second start on the folder in start.integration.test.ts, an owner that stops in
-// shared.test.ts, another account in binaries.test.ts.
+// shared.integration.test.ts, another account in binaries.test.ts.
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

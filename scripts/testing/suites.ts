@@ -22,7 +22,7 @@ export const SUITES = {
     files: /\.test\.ts$/,
   },
   integration: {
-    budgetSeconds: 320,
+    budgetSeconds: 340,
     reason: "clusters, several processes or chains, long histories: too long to wait for after each change",
     files: /\.integration\.test\.ts$/,
   },

@@ -1,4 +1,4 @@
-// The command itself is killed while it pays; wallet.test.ts loses its response, crash.integration.test.ts kills the client.
+// The command itself is killed while it pays; wallet.integration.test.ts loses its response, crash.integration.test.ts kills the client.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
 import { startSextant } from "../support/process/sextant-process.ts";

@@ -1,4 +1,5 @@
 // `sextant wallet` and `sextant payments` with real money of a local chain: paid once, shown, or not paid and why.
+// Main covers a part: packages/client/payments/purchase.test.ts (one payment for a purchase), exposure-and-diff.test.ts (the command).
 import { EventEmitter } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // One embedded server for several processes: the second one joins, and takes over when the first one exits.
+// Starts several servers. Every test of main with a database fails if one does not start.
 import { describe, expect, it } from "vitest";
 import { copyInitialised, openSharedForTest, queryValue, readEventually } from "./testing/test-servers.ts";
 
