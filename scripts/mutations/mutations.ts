@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are pieces of code.
 
 export type Mutation = {
-  /** What the defect does. */
+  /** Names the planted defect. */
   readonly name: string;
   readonly file: string;
   /** Occurs once in the file. */

@@ -146,7 +146,7 @@ type BodyValidator = (body: unknown) => void;
 
 // One for all bodies: each compiles the schema of schemas first, which takes longer than all of ours.
 let bodySchemas: Ajv2020 | undefined;
-/** By the text of the schema: deployments that one process serves have equal bodies, and compile each once. */
+/** Keyed by the text of the schema: the deployments of one process have equal bodies, and share the compiled ones. */
 const validators = new Map<string, ValidateFunction>();
 
 /** Throws if the schema itself is wrong: at start, not at the first request. */
