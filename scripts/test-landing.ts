@@ -1,7 +1,7 @@
 // `npm run test:landing`: what must pass before a change lands. `npm run test:all` is the same with nothing left out.
 // Suites that start processes run the files that can reach a change since the last landed version, and a tenth of the rest.
 import { givenSeed } from "../tests/support/seeded-random.ts";
-import { formatFiles, formatSuites } from "./testing/format-runs.ts";
+import { formatFailures, formatFiles, formatSuites } from "./testing/format-runs.ts";
 import { type Selection, seedOfCommit, selectForThisCheckout } from "./testing/landing-selection.ts";
 import { readPreviousVersion } from "./testing/previous-version.ts";
 import { findOverruns, forgetRuns, type SuiteRun } from "./testing/recorded-runs.ts";
@@ -54,6 +54,7 @@ function report(): void {
       ? "nothing was left out"
       : `left out, because no change reaches it:\n  ${leftOut.join("\n  ")}`,
     ...overruns,
+    formatFailures(runs.flatMap(({ failures }) => failures)),
     `unstable files: ${unstable.length === 0 ? "none" : unstable.join(", ")}`,
     `failed suites: ${
       runs

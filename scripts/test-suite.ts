@@ -1,5 +1,5 @@
 // `npm run test:<suite>`: one suite by its name; paths and options of vitest may follow.
-import { formatFiles } from "./testing/format-runs.ts";
+import { formatFailures, formatFiles } from "./testing/format-runs.ts";
 import { findMissingProgram, runSuite } from "./testing/run-suite.ts";
 import { isSuiteName, SUITES } from "./testing/suites.ts";
 
@@ -11,7 +11,9 @@ const missing = findMissingProgram(name);
 if (missing === null) {
   const run = await runSuite(name, args);
   if (run.files.length > 0) process.stdout.write(`\n${formatFiles(run.files)}`);
-  process.stdout.write(`\n${name}: ${run.passed} passed, ${run.failed} failed\n`);
+  process.stdout.write(
+    `\n${formatFailures(run.failures)}${name}: ${run.passed} passed, ${run.failed} failed\n`,
+  );
   process.exitCode = run.failed === 0 ? 0 : 1;
 } else {
   // It tested nothing, and must not look as if it had.

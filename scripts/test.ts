@@ -1,5 +1,5 @@
 // `npm test`: the main suite, what its files cost, and the suites that it leaves out.
-import { formatFiles } from "./testing/format-runs.ts";
+import { formatFailures, formatFiles } from "./testing/format-runs.ts";
 import { runSuite } from "./testing/run-suite.ts";
 import { SUITES } from "./testing/suites.ts";
 import { recordDurations } from "./testing/test-durations.ts";
@@ -18,7 +18,7 @@ process.stdout.write(`not run here:\n${formatOthers()}`);
 process.stdout.write(
   `finished in ${Math.round(run.wallSeconds)} s, ${Math.round(run.processorSeconds)} processor seconds\n`,
 );
-process.stdout.write(`${run.passed} passed, ${run.failed} failed\n`);
+process.stdout.write(`${formatFailures(run.failures)}${run.passed} passed, ${run.failed} failed\n`);
 process.exitCode = run.failed === 0 ? 0 : 1;
 
 /** Every other suite by its command, so that none is forgotten. */

@@ -1,9 +1,11 @@
-// Tables of what test runs proved and cost: by suite, and by file.
+// What test runs proved and cost: tables by suite and by file, and what failed.
+import { stripVTControlCharacters } from "node:util";
 import type { SuiteRun } from "./recorded-runs.ts";
-import type { MeasuredFile } from "./run-report.ts";
+import type { Failure, MeasuredFile } from "./run-report.ts";
 import { SUITES } from "./suites.ts";
 
 const FILES_SHOWN = 20;
+const MESSAGE_LINES_SHOWN = 6;
 
 /** One line for each suite: tests, wall seconds, processor seconds, share of all, budget. */
 export function formatSuites(runs: readonly SuiteRun[]): string {
@@ -39,6 +41,17 @@ export function formatFiles(files: readonly MeasuredFile[]): string {
       startUpSeconds: sum("startUpSeconds"),
     }),
   ]);
+}
+
+/** One paragraph for each: the end of a log is what people read, and the only part that some systems keep. */
+export function formatFailures(failures: readonly Failure[]): string {
+  return failures
+    .flatMap(({ file, title, message }) => {
+      const lines = stripVTControlCharacters(message).split("\n").slice(0, MESSAGE_LINES_SHOWN);
+      return [title === null ? file : `${file} > ${title}`, ...lines.map((line) => `    ${line}`)];
+    })
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 function formatFile(name: string, file: Omit<MeasuredFile, "file">): string[] {

@@ -1,6 +1,6 @@
 // The last run of each suite in this checkout: what it proved, what it cost, and which files are unstable.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { MeasuredFile } from "./run-report.ts";
+import type { Failure, MeasuredFile } from "./run-report.ts";
 import { SUITES, type SuiteName } from "./suites.ts";
 
 // Not committed: it describes this machine. One file a suite, so that two suites can run at once.
@@ -21,6 +21,8 @@ export type SuiteRun = {
   readonly slowness: number;
   /** Files that failed and then passed with the same seed. */
   readonly unstable: readonly string[];
+  /** What failed in the first run, unstable files included. */
+  readonly failures: readonly Failure[];
   readonly files: readonly MeasuredFile[];
 };
 

@@ -15,12 +15,20 @@ export type MeasuredFile = {
   readonly startUpSeconds: number;
 };
 
+export type Failure = {
+  readonly file: string;
+  /** The test with its groups; null when the file, a hook or something outside of all tests failed. */
+  readonly title: string | null;
+  readonly message: string;
+};
+
 export type RunSummary = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
   /** Files with a failed test; null when something failed that belongs to no file. */
   readonly failedFiles: readonly string[] | null;
+  readonly failures: readonly Failure[];
   /** The one that took the most processor time comes first. */
   readonly files: readonly MeasuredFile[];
 };
@@ -40,6 +48,7 @@ export class RunReport implements Reporter {
       failed: sum("failed") + unhandledErrors.length,
       skipped: sum("skipped"),
       failedFiles: unhandledErrors.length > 0 ? null : modules.filter((module) => !module.ok()).map(pathOf),
+      failures: [...modules.flatMap(listFailures), ...unhandledErrors.map(describeUnhandled)],
       files: modules.map(measureFile).sort((left, right) => right.processorSeconds - left.processorSeconds),
     };
     writeFileSync(this.#file, JSON.stringify(summary));
@@ -58,6 +67,25 @@ function countTests(module: TestModule): TestCounts {
   // A file that does not load, or whose hook fails, has no failed test of its own.
   if (!module.ok() && counts.failed === 0) counts.failed = 1;
   return counts;
+}
+
+function listFailures(module: TestModule): Failure[] {
+  const file = pathOf(module);
+  const ofFile = module.errors().map(({ message }) => ({ file, title: null, message }));
+  const ofTests = [...module.children.allTests()].flatMap((test) => {
+    const { state, errors = [] } = test.result();
+    if (state === "pending") return [{ file, title: test.fullName, message: "it had not ended" }];
+    return errors.map(({ message }) => ({ file, title: test.fullName, message }));
+  });
+  const ofGroups = [...module.children.allSuites()].flatMap((group) =>
+    group.errors().map(({ message }) => ({ file, title: group.fullName, message })),
+  );
+  return [...ofFile, ...ofGroups, ...ofTests];
+}
+
+function describeUnhandled(error: unknown): Failure {
+  const message = error instanceof Object && "message" in error ? String(error.message) : String(error);
+  return { file: "outside of all tests", title: null, message };
 }
 
 function measureFile(module: TestModule): MeasuredFile {

@@ -15,7 +15,7 @@ import { runVitest } from "./run-vitest.ts";
 import { runStockTests } from "./stock-run.ts";
 import type { SuiteName } from "./suites.ts";
 
-type Outcome = Pick<SuiteRun, "passed" | "failed" | "skipped" | "unstable" | "files">;
+type Outcome = Pick<SuiteRun, "passed" | "failed" | "skipped" | "unstable" | "failures" | "files">;
 type RunOutcome = (args: readonly string[]) => Promise<Outcome> | Outcome;
 
 const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
@@ -46,7 +46,7 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
 export async function runSuite(suite: SuiteName, args: readonly string[] = []): Promise<SuiteRun> {
   const started = performance.now();
   const before = readProcessorSeconds();
-  const { passed, failed, skipped, unstable, files } = await runOrFail(suite, args);
+  const { passed, failed, skipped, unstable, failures, files } = await runOrFail(suite, args);
   const run: SuiteRun = {
     suite,
     passed,
@@ -56,6 +56,7 @@ export async function runSuite(suite: SuiteName, args: readonly string[] = []): 
     processorSeconds: readProcessorSeconds() - before,
     slowness: measureSlowness(),
     unstable,
+    failures,
     files,
   };
   recordRun(run);
@@ -92,7 +93,7 @@ function isWhole(args: readonly string[]): boolean {
 
 function countSteps(steps: readonly boolean[]): Outcome {
   const passed = steps.filter(Boolean).length;
-  return { passed, failed: steps.length - passed, skipped: 0, unstable: [], files: [] };
+  return { passed, failed: steps.length - passed, skipped: 0, unstable: [], failures: [], files: [] };
 }
 
 function isInHistory(commit: string): boolean {

@@ -69,7 +69,8 @@ async function runOnce({ projects, args = [], environment = {} }: VitestRun): Pr
 }
 
 function readReport(file: string, code: number | null): RunSummary {
-  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0, failedFiles: null, files: [] };
+  if (!existsSync(file))
+    return { passed: 0, failed: 1, skipped: 0, failedFiles: null, failures: [], files: [] };
   const report = JSON.parse(readFileSync(file, "utf8")) as RunSummary;
   // Vitest may fail for a reason outside the tests, such as the global setup; and a run without a test proves nothing.
   const hasRun = code === 0 && report.passed + report.failed > 0;
@@ -86,6 +87,7 @@ export function joinOutcomes(outcomes: readonly TestOutcome[]): TestOutcome {
     failed: sum("failed"),
     skipped: sum("skipped"),
     failedFiles: failedFiles.includes(null) ? null : failedFiles.flatMap((files) => files ?? []),
+    failures: outcomes.flatMap(({ failures }) => failures),
     files: outcomes.flatMap(({ files }) => files),
     unstable: outcomes.flatMap(({ unstable }) => unstable),
   };

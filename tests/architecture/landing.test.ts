@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MUTATIONS } from "../../scripts/mutations/mutations.ts";
+import { formatFailures } from "../../scripts/testing/format-runs.ts";
 import { selectFiles } from "../../scripts/testing/landing-selection.ts";
 import { listCommands, openReach } from "../../scripts/testing/reach.ts";
 import { findOverruns, type SuiteRun } from "../../scripts/testing/recorded-runs.ts";
@@ -186,6 +187,20 @@ describe("this repository", () => {
   });
 });
 
+describe("the end of a run", () => {
+  it("names each failed test with the first lines of its message, and a file that did not load", () => {
+    const message = `\u001b[31mexpected 1\u001b[39m\n${"more\n".repeat(50)}`;
+    const lines = formatFailures([
+      { file: "tests/api/a.test.ts", title: "a group > counts", message },
+      { file: "tests/api/b.test.ts", title: null, message: "Cannot find module" },
+    ]).split("\n");
+    expect(lines[0]).toBe("tests/api/a.test.ts > a group > counts");
+    expect(lines[1]).toBe("    expected 1");
+    expect(lines.slice(-3)).toEqual(["tests/api/b.test.ts", "    Cannot find module", ""]);
+    expect(lines.length).toBeLessThan(12);
+  });
+});
+
 describe("TEST_SEED", () => {
   it("repeats a seed as fast-check prints it, without its sign where a simulator takes none", () => {
     vi.stubEnv("TEST_SEED", "-12");
@@ -209,6 +224,7 @@ describe("a budget", () => {
     processorSeconds,
     slowness,
     unstable: [],
+    failures: [],
     files: [],
   });
 
