@@ -1,7 +1,8 @@
 // Concurrency limits: at most so many tasks run at once, at most so many wait, and further ones are rejected.
+import { widestNetworkOf } from "./client-networks.ts";
 import { Fault } from "./fault.ts";
 
-/** Shared by keys: no key gets all slots, and waiting keys take turns. */
+/** Shared by keys: no key gets all slots, and waiting keys take turns. Clients of one IPv6 /48 are one key. */
 export type FairLimit = { run<T>(key: string, task: () => Promise<T>): Promise<T> };
 
 type FairLimitOptions = {
@@ -57,7 +58,8 @@ export function createFairLimit(options: FairLimitOptions): FairLimit {
   }
 
   return {
-    async run(key, task) {
+    async run(given, task) {
+      const key = widestNetworkOf(given);
       if (hasFreeSlot(key)) begin(key);
       else await wait(key);
       try {

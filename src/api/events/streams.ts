@@ -1,4 +1,5 @@
 // Open event streams: each reads history at its own pace, then follows the tail; with limits, heartbeats and an end.
+import { ClientCounts } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
@@ -79,7 +80,7 @@ const RECONNECT_REJECTED_MS = 60_000;
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #readers = new Set<Reader>();
-  readonly #countByClient = new Map<string, number>();
+  readonly #counts = new ClientCounts();
   readonly #tails: readonly Tail[];
   #timers: readonly NodeJS.Timeout[] = [];
   #isClosed = false;
@@ -102,7 +103,7 @@ export class EventStreams {
     const wait = { retryAfterSeconds: Math.ceil(RECONNECT_MS.max / 1_000) };
     if (this.#isClosed)
       throw new Fault("SHUTTING_DOWN", "This process is shutting down; connect again.", wait);
-    if ((this.#countByClient.get(client) ?? 0) >= streamsPerClientMax) {
+    if (this.#counts.findFull(client, streamsPerClientMax) !== null) {
       throw new Fault("RATE_LIMITED", `At most ${streamsPerClientMax} event streams per client.`, wait);
     }
     if (this.#readers.size >= streamsMax) {
@@ -223,7 +224,7 @@ export class EventStreams {
 
   #add(reader: Reader): void {
     this.#readers.add(reader);
-    this.#countByClient.set(reader.client, (this.#countByClient.get(reader.client) ?? 0) + 1);
+    this.#counts.add(reader.client);
     if (this.#timers.length > 0) return;
     const { keepAliveMs, pollMs } = this.#options.limits;
     this.#timers = [
@@ -235,9 +236,7 @@ export class EventStreams {
 
   #remove(reader: Reader): void {
     this.#readers.delete(reader);
-    const left = (this.#countByClient.get(reader.client) ?? 0) - 1;
-    if (left > 0) this.#countByClient.set(reader.client, left);
-    else this.#countByClient.delete(reader.client);
+    this.#counts.remove(reader.client);
     if (this.#readers.size > 0) return;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];

@@ -1,6 +1,7 @@
 // Limits open connections, in total and per client, and warns when connections or file descriptors run out.
 import { readFileSync } from "node:fs";
 import type { Server, Socket } from "node:net";
+import { ClientCounts } from "../../lib/client-networks.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
 import { writeConnectionError } from "../error-responses.ts";
@@ -22,7 +23,7 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
   const { connectionsMax, perClientMax } = options;
   const warn = createWarnings(options);
   const descriptorsMax = findUsableDescriptors();
-  const perClient = createCounts();
+  const counts = new ClientCounts();
 
   if (connectionsMax > 0) server.maxConnections = connectionsMax;
   server.on("drop", () => warn.connectionLimit(connectionsMax));
@@ -35,9 +36,11 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     }
     if (perClientMax === 0) return;
     const client = toClientId(socket.remoteAddress ?? "");
-    socket.once("close", () => perClient.remove(client));
-    if (perClient.add(client) <= perClientMax) return;
-    warn.clientConnectionLimit(client, perClientMax);
+    const full = counts.findFull(client, perClientMax);
+    counts.add(client);
+    socket.once("close", () => counts.remove(client));
+    if (full === null) return;
+    warn.clientConnectionLimit(full.id, perClientMax);
     const fault = new Fault("RATE_LIMITED", `At most ${perClientMax} connections per client.`);
     // A new connection is possible as soon as another of this client ends.
     writeConnectionError(fault, socket, { "retry-after": "1" });
@@ -79,22 +82,6 @@ function createWarnings({ log, repeatLimit }: Pick<ConnectionLimitOptions, "log"
       report("accept_failed", (repeats) =>
         log.warn({ component: "http", event: "accept_failed", code, ...repeats }, "Connection not accepted"),
       ),
-  };
-}
-
-function createCounts(): { add(key: string): number; remove(key: string): void } {
-  const counts = new Map<string, number>();
-  return {
-    add(key) {
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      return count;
-    },
-    remove(key) {
-      const count = (counts.get(key) ?? 0) - 1;
-      if (count > 0) counts.set(key, count);
-      else counts.delete(key);
-    },
   };
 }
 

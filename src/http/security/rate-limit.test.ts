@@ -32,6 +32,19 @@ describe("a rate limiter", () => {
     expect(take("a")).toBeCloseTo(1_000);
   });
 
+  it("gives all clients of an IPv6 /56 the units of two, and those of a /48 the units of three", () => {
+    const { take, wait } = createLimiter(60);
+    const passed = (clients: readonly string[]) => clients.filter((client) => take(client) === 0).length;
+    const ofCustomer = Array.from({ length: 256 }, (_, each) => `2001:db8:1:${(0x4200 + each).toString(16)}`);
+    const ofSite = Array.from({ length: 5_000 }, (_, each) => `2001:db8:1:${(each * 13).toString(16)}`);
+    expect(passed(ofCustomer)).toBe(120);
+    expect(passed(ofSite)).toBe(60);
+    expect(take("2001:db8:2:4200")).toBe(0);
+    // What a network rejects costs the client nothing.
+    wait(60_000);
+    expect(passed(Array.from({ length: 61 }, () => "2001:db8:1:42ff"))).toBe(60);
+  });
+
   it("allows at most two minutes of units in any minute, and always the allowed pace", () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 300 });
     fc.assert(

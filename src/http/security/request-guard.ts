@@ -1,6 +1,7 @@
 // The checks that every request passes before any work is done: HTTP version, one Host, and limits per client.
 
 import type { IncomingMessage } from "node:http";
+import { listClientNetworks } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { LruMap } from "../../lib/lru-map.ts";
@@ -32,13 +33,14 @@ type RequestGuardOptions = {
   readonly clock: Clock;
 };
 
-// Probes have their own bucket, so that other requests from the same address cannot make them fail.
+// Probes have their own buckets, so that other requests from the same address cannot make them fail.
 const PROBES: ReadonlySet<string | undefined> = new Set(["/health", "/ready", "/metrics"]);
 
 export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
   const { requestsPerMinuteMax, bodyBytesPerMinuteMax, bodyBytesMax, trustedProxies, clock } = options;
   const limiterOf = (perMinute: number) => (perMinute > 0 ? createRateLimiter({ perMinute, clock }) : null);
   const requests = limiterOf(requestsPerMinuteMax);
+  const probes = limiterOf(requestsPerMinuteMax);
   const bytes = limiterOf(bodyBytesPerMinuteMax);
   const identifyClient = (request: IncomingMessage) => toClientId(readClientAddress(request, trustedProxies));
   const rejections = new WeakMap<IncomingMessage, RequestRejection>();
@@ -46,7 +48,7 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
   function countRequest(request: IncomingMessage): RequestRejection | null {
     const client = requests === null && bytes === null ? "" : identifyClient(request);
     // First of all: a malformed request costs as much to receive as any other.
-    const earlyMs = requests?.take(PROBES.has(request.url) ? `probe ${client}` : client) ?? 0;
+    const earlyMs = (PROBES.has(request.url) ? probes : requests)?.take(client) ?? 0;
     if (earlyMs > 0) {
       return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
     }
@@ -109,7 +111,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** A token bucket per client and minute: even refill, one number per client, bounded memory. */
+/** A token bucket per client and minute, and per network around it: even refill, one number each, bounded memory. */
 type RateLimiter = {
   /** Takes units, 1 by default; returns how many milliseconds too early the client is, 0 if it may proceed. */
   take(client: string, units?: number): number;
@@ -129,28 +131,34 @@ export function createRateLimiter(options: {
 }): RateLimiter {
   const { perMinute, clock, clientsMax = CLIENTS_MAX } = options;
   const interval = MINUTE_MS / perMinute;
-  // When the bucket of each client will be full again.
+  // When the bucket of each network will be full again.
   const fullAt = new LruMap<string, number>(clientsMax);
 
   // At most a minute ahead, even if the wall clock is set back.
-  const fullAtOf = (client: string, now: number) =>
-    Math.min(Math.max(fullAt.get(client) ?? now, now), now + MINUTE_MS);
+  const fullAtOf = (network: string, now: number) =>
+    Math.min(Math.max(fullAt.get(network) ?? now, now), now + MINUTE_MS);
 
   return {
     take(client, units = 1) {
       const now = clock.nowMs();
-      const current = fullAtOf(client, now);
       // More units than a minute has cost a whole minute: otherwise they could never pass.
       const cost = interval * Math.min(units, perMinute);
-      const earlyMs = current + cost - (now + MINUTE_MS);
+      const networks = listClientNetworks(client);
+      let earlyMs = Number.NEGATIVE_INFINITY;
+      for (const { id, share } of networks)
+        earlyMs = Math.max(earlyMs, fullAtOf(id, now) + cost / share - (now + MINUTE_MS));
       // Rounding errors of floats do not count as early.
       const isAllowed = earlyMs < 0.001;
-      fullAt.set(client, isAllowed ? current + cost : current);
+      for (const { id, share } of networks)
+        fullAt.set(id, fullAtOf(id, now) + (isAllowed ? cost / share : 0));
       return isAllowed ? 0 : earlyMs;
     },
     release(client, taken, used) {
       const unused = Math.min(taken, perMinute) - used;
-      if (unused > 0) fullAt.set(client, fullAtOf(client, clock.nowMs()) - interval * unused);
+      if (unused <= 0) return;
+      const now = clock.nowMs();
+      for (const { id, share } of listClientNetworks(client))
+        fullAt.set(id, fullAtOf(id, now) - (interval * unused) / share);
     },
   };
 }

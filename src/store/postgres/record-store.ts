@@ -1,4 +1,5 @@
 // Records that clients write: statements, and writes within limits that notify every process with cached responses.
+import { listClientNetworks } from "../../lib/client-networks.ts";
 import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { RecordStore, StatementRunner, WritableTable } from "../../schema/record-store.ts";
@@ -91,17 +92,29 @@ async function chargeClientBytes(
       "The storage of this server is full; nothing was stored. Everything can still be read.",
     );
   }
+  for (const { id, share } of listClientNetworks(client)) {
+    if (await addClientBytes(session, { client: id, bytes, max: clientMax * share })) continue;
+    throw new Fault(
+      "RATE_LIMITED",
+      `There is a limit of ${clientMax} stored bytes per client and day (UTC).`,
+      { retryAfterSeconds: await secondsUntilTomorrow(session) },
+    );
+  }
+}
+
+/** Whether they are within the limit of the day; 0 is no limit. */
+async function addClientBytes(
+  session: QueryRunner,
+  { client, bytes, max }: { readonly client: string; readonly bytes: number; readonly max: number },
+): Promise<boolean> {
   const { count } = await session.query({
     text: `insert into client_writes as w (day, client, bytes)
            select (now() at time zone 'UTC')::date, $1, $2::bigint where $3::bigint = 0 or $2::bigint <= $3::bigint
            on conflict (day, client) do update set bytes = w.bytes + excluded.bytes
            where $3::bigint = 0 or w.bytes + excluded.bytes <= $3::bigint`,
-    values: [client, bytes, clientMax],
+    values: [client, bytes, max],
   });
-  if (count === 1) return;
-  throw new Fault("RATE_LIMITED", `There is a limit of ${clientMax} stored bytes per client and day (UTC).`, {
-    retryAfterSeconds: await secondsUntilTomorrow(session),
-  });
+  return count === 1;
 }
 
 // By the database's clock, so that all processes agree on the day.

@@ -37,9 +37,9 @@ const LIMITS = { clientBytesPerDayMax: 5_000, totalBytesMax: 12_000 };
 
 let written = 0;
 
-async function write({ client, bytes, process, fails }: Write): Promise<string> {
+async function write({ client, bytes, process, fails }: Write, limits = LIMITS): Promise<string> {
   const database = processes[process % processes.length] as Database;
-  const store = openRecordStore(database, { limits: LIMITS });
+  const store = openRecordStore(database, { limits });
   written += 1;
   const hash = `0x${written.toString(16).padStart(64, "0")}`;
   try {
@@ -93,7 +93,7 @@ describe("stored bytes", () => {
     await fc.assert(
       fc.asyncProperty(writes, async (all) => {
         await index.database.query("delete from documents; delete from client_writes");
-        const outcomes = await Promise.all(all.map(write));
+        const outcomes = await Promise.all(all.map((each) => write(each)));
         for (const outcome of outcomes) seen.add(outcome);
         const accepted = all.filter((_, index) => outcomes[index] === "stored");
         const total = accepted.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -113,6 +113,16 @@ describe("stored bytes", () => {
       { numRuns: 15, examples: EXAMPLES },
     );
     expect(seen).toEqual(new Set(["stored", "failed", "RATE_LIMITED", "STORAGE_FULL"]));
+  });
+
+  it("gives a client of an IPv6 /48 with many networks the bytes of three", async () => {
+    const stored = { bytes: 1_500, process: 0, fails: false };
+    const clients = Array.from({ length: 12 }, (_, each) => `2001:db8:1:${(each * 0x100).toString(16)}`);
+    const wide = { clientBytesPerDayMax: 2_000, totalBytesMax: 0 };
+    const outcomes: string[] = [];
+    for (const client of clients) outcomes.push(await write({ ...stored, client }, wide));
+    expect(outcomes.filter((each) => each === "stored")).toHaveLength(4);
+    expect(await write({ ...stored, client: "2001:db8:2:0" }, wide)).toBe("stored");
   });
 
   it("counts stored bytes until they are deleted, also manually", async () => {
