@@ -1,12 +1,11 @@
 // A ledger is opened only where a planned fail-over keeps every payment, or where an operator accepted the loss.
-// The rows about standbys are given here; replication.integration.test.ts has a real standby.
+// The rules by the state of replication; replication.integration.test.ts has a real standby.
 import { expect, it, onTestFinished } from "vitest";
 import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
-import type { Log } from "../../lib/log.ts";
-import { type Database, openDatabase } from "../../store/postgres/database.ts";
+import { openDatabase } from "../../store/postgres/database.ts";
 import { type Replication, readReplication } from "../../store/postgres/replication.ts";
-import { checkLedgerReplication } from "./replication.ts";
+import { assessRun, assessStart } from "./replication.ts";
 
 const NO_STANDBY: Replication = {
   ...{ waitsForStandby: false, synchronous: 0, asynchronous: 0, hidden: 0 },
@@ -18,16 +17,9 @@ const SYNCHRONOUS = { ...NO_STANDBY, waitsForStandby: true, synchronous: 1 };
 const MISSING = { ...NO_STANDBY, waitsForStandby: true, asynchronous: 1 };
 const HIDDEN = { ...NO_STANDBY, waitsForStandby: true, hidden: 1 };
 
-/** Checks a ledger whose server says this; `says` changes it while the ledger is open. */
-async function check(first: Replication, { hasFailOver = true, allowAsyncLedger = false } = {}) {
-  let current = first;
-  const database = { hasFailOver, target: { user: "limited" }, query: async () => ({ rows: [current] }) };
-  const events: string[] = [];
-  const log = { ...silentLog, warn: ({ event }: { event: string }) => void events.push(event) };
-  const settings = { allowAsyncLedger };
-  const findRisk = await checkLedgerReplication(database as unknown as Database, settings, log as Log);
-  return { events, findRisk, says: (next: Replication) => (current = next) };
-}
+const PLANNED = { hasFailOver: true, allowAsyncLedger: false };
+const SINGLE = { hasFailOver: false, allowAsyncLedger: false };
+const NOTHING = { fault: null, isStandbyUnknown: false, isAsynchronous: false };
 
 async function openOwnDatabase() {
   const own = await createTestDatabase();
@@ -44,46 +36,39 @@ async function openOwnDatabase() {
 
 it.each([NO_STANDBY, ATTACHED])(
   "rejects a list of servers without a standby that confirms commits, unless that is accepted: %j",
-  async (replication) => {
-    await expect(check(replication)).rejects.toMatchObject({
+  (replication) => {
+    expect(assessStart(replication, PLANNED).fault).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/synchronous_standby_names.*SEXTANT_ALLOW_ASYNC_LEDGER=true/),
     });
-    const accepted = await check(replication, { allowAsyncLedger: true });
-    expect(accepted.events).toEqual(["ledger_asynchronous"]);
-    expect(await accepted.findRisk()).toBeNull();
+    const accepted = { ...PLANNED, allowAsyncLedger: true };
+    expect(assessStart(replication, accepted)).toEqual({ ...NOTHING, isAsynchronous: true });
+    expect(assessRun(replication, accepted)).toBeNull();
   },
 );
 
-it("warns about one server with a replica, which may be for reading only, and not about one without", async () => {
-  const single = await check(ATTACHED, { hasFailOver: false });
-  expect(single.events).toEqual(["ledger_asynchronous"]);
-  expect(await single.findRisk()).toBeNull();
-  expect((await check(NO_STANDBY, { hasFailOver: false })).events).toEqual([]);
+it("warns about one server with a replica, which may be for reading only, and not about one without", () => {
+  expect(assessStart(ATTACHED, SINGLE)).toEqual({ ...NOTHING, isAsynchronous: true });
+  expect(assessRun(ATTACHED, SINGLE)).toBeNull();
+  expect(assessStart(NO_STANDBY, SINGLE)).toEqual(NOTHING);
 });
 
-it("accepts a synchronous standby, and notices when the server no longer waits for it", async () => {
-  const { events, findRisk, says } = await check(SYNCHRONOUS);
-  expect(events).toEqual([]);
-  expect(await findRisk()).toBeNull();
-  says(ATTACHED);
-  expect(await findRisk()).toContain("A fail-over would lose payments");
+it("accepts a synchronous standby, and notices when the server no longer waits for it", () => {
+  expect(assessStart(SYNCHRONOUS, PLANNED)).toEqual(NOTHING);
+  expect(assessRun(SYNCHRONOUS, PLANNED)).toBeNull();
+  expect(assessRun(ATTACHED, PLANNED)).toContain("A fail-over would lose payments");
 });
 
-it("reports a standby that is missing instead of waiting for it in every commit", async () => {
-  await expect(check(MISSING)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
+it("reports a standby that is missing instead of waiting for it in every commit", () => {
+  expect(assessStart(MISSING, PLANNED).fault).toMatchObject({ code: "DATABASE_UNREACHABLE", retry: true });
 });
 
-it("warns a user who may not see the standbys, and shows commits that none of them confirms", async () => {
-  const { events, findRisk, says } = await check(HIDDEN);
-  expect(events).toEqual(["ledger_standby_unknown"]);
-  expect(await findRisk()).toBeNull();
-  const single = await check(HIDDEN, { hasFailOver: false });
-  for (const each of [{ findRisk, says }, single]) {
-    each.says({ ...HIDDEN, waitingCommits: 1 });
-    expect(await each.findRisk()).toContain("Commits wait for a synchronous standby");
-    each.says(HIDDEN);
-    expect(await each.findRisk()).toBeNull();
+it("warns a user who may not see the standbys, and shows commits that none of them confirms", () => {
+  expect(assessStart(HIDDEN, PLANNED)).toEqual({ ...NOTHING, isStandbyUnknown: true });
+  for (const servers of [PLANNED, SINGLE]) {
+    expect(assessRun(HIDDEN, servers)).toBeNull();
+    const waiting = assessRun({ ...HIDDEN, waitingCommits: 1 }, servers);
+    expect(waiting).toContain("Commits wait for a synchronous standby");
   }
 });
 

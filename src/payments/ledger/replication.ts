@@ -29,37 +29,53 @@ function explainRisk(replication: Replication): string | null {
 
 const explainWait = ({ waitingCommits }: Replication) => (waitingCommits > 0 ? COMMITS_WAIT : null);
 
-/**
- * Throws where DATABASE_URL names several servers, which means that a fail-over is planned, and payments would not
- * survive it. With one server nothing is known of a plan: a replica without synchronous commits gets a warning.
- */
+type LedgerServers = {
+  /** DATABASE_URL names several servers, which means that a fail-over is planned. */
+  readonly hasFailOver: boolean;
+  readonly allowAsyncLedger: boolean;
+};
+
+/** What a start on servers in this state must report. */
+export function assessStart(replication: Replication, servers: LedgerServers) {
+  const { waitsForStandby, synchronous, asynchronous, hidden } = replication;
+  const risk = mustSurvive(servers) ? explainRisk(replication) : null;
+  return {
+    fault:
+      risk === null ? null : new Fault(waitsForStandby ? "DATABASE_UNREACHABLE" : "CONFIG_INVALID", risk),
+    isStandbyUnknown: waitsForStandby && synchronous === 0 && hidden > 0,
+    // With one server nothing is known of a plan: only a replica without synchronous commits is worth a warning.
+    isAsynchronous: !waitsForStandby && (servers.hasFailOver || asynchronous + hidden > 0),
+  };
+}
+
+/** Why a running ledger would lose payments, or cannot record any, on servers in this state. */
+export function assessRun(replication: Replication, servers: LedgerServers): string | null {
+  return mustSurvive(servers) ? explainRisk(replication) : explainWait(replication);
+}
+
+const mustSurvive = ({ hasFailOver, allowAsyncLedger }: LedgerServers) => hasFailOver && !allowAsyncLedger;
+
+/** Throws where a fail-over is planned and payments would not survive it. */
 export async function checkLedgerReplication(
   database: Database,
   { allowAsyncLedger }: Config<typeof ledgerSettings>,
   log: Log,
 ): Promise<FindLedgerRisk> {
-  const replication = await readReplication(database);
-  const risk = explainRisk(replication);
-  const mustSurvive = database.hasFailOver && !allowAsyncLedger;
-  if (mustSurvive && risk !== null) {
-    throw new Fault(replication.waitsForStandby ? "DATABASE_UNREACHABLE" : "CONFIG_INVALID", risk);
-  }
-  if (replication.waitsForStandby && replication.synchronous === 0 && replication.hidden > 0) {
+  const servers = { hasFailOver: database.hasFailOver, allowAsyncLedger };
+  const { fault, isStandbyUnknown, isAsynchronous } = assessStart(await readReplication(database), servers);
+  if (fault !== null) throw fault;
+  if (isStandbyUnknown) {
     log.warn(
       { component: "payments", event: "ledger_standby_unknown", user: database.target.user },
       "Whether a synchronous standby is attached cannot be seen: grant pg_monitor to the user",
     );
   }
-  const hasReplica = replication.asynchronous + replication.hidden > 0;
-  if (!replication.waitsForStandby && (database.hasFailOver || hasReplica)) {
+  if (isAsynchronous) {
     log.warn(
       { component: "payments", event: "ledger_asynchronous" },
       "A fail-over would lose payments: no standby has to confirm a commit",
     );
   }
-  return async () => {
-    // Read in any case: it also shows whether the database responds.
-    const now = await readReplication(database);
-    return mustSurvive ? explainRisk(now) : explainWait(now);
-  };
+  // Read in any case: it also shows whether the database responds.
+  return async () => assessRun(await readReplication(database), servers);
 }
