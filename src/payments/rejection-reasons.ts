@@ -13,6 +13,7 @@ export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_faile
 export const NOT_VALID_YET_ON_CHAIN = "authorization_not_valid_yet_on_chain";
 /** Valid by our clock and too late by the chain's. */
 export const EXPIRED_ON_CHAIN = "authorization_expired_on_chain";
+export const INSUFFICIENT_BALANCE = "invalid_exact_evm_insufficient_balance";
 export const WRONG_SIGNATURE = "invalid_exact_evm_signature";
 /** The signature is of a contract account (ERC-6492), and the payer has no code. */
 export const ACCOUNT_NOT_DEPLOYED = "eip6492_factory_not_allowed";
@@ -87,7 +88,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       decided: "before-send",
       message: "The payment is not valid yet.",
     },
-    invalid_exact_evm_insufficient_balance: {
+    [INSUFFICIENT_BALANCE]: {
       decided: "before-send",
       message: "The payer's balance does not cover the payment.",
     },

@@ -35,6 +35,7 @@ type IdempotentSettleOptions = {
     payload: PaymentPayload,
     terms: PaymentRequirements,
     hooks: SendHooks,
+    hasCode: boolean,
   ) => Promise<SettleResponse>;
 };
 
@@ -112,7 +113,7 @@ export class IdempotentSettle {
     };
     try {
       const result = await guard.run({ key, amount, isContract: payment.isContract }, async () =>
-        this.#concludeResponse(payment, await broadcast(payload, terms, hooks)),
+        this.#concludeResponse(payment, await broadcast(payload, terms, hooks, payment.isContract)),
       );
       if (!("rejected" in result)) return result;
       return await this.#concludeResponse(payment, failed(key, result.rejected, ""));

@@ -1,6 +1,6 @@
 // Our facilitator: a failure is never a verdict, contract accounts may pay, and no client wastes its gas.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { concatHex, type Hex, type PrivateKeyAccount } from "viem";
+import { concatHex, type Hex, type PrivateKeyAccount, serializeErc6492Signature } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openResponseProxy, type ResponseFaults } from "../../../tests/support/nodes/response-proxy.ts";
@@ -14,6 +14,12 @@ import {
 } from "../../../tests/support/payments/test-facilitator.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
+import {
+  ACCOUNT_NOT_DEPLOYED,
+  INSUFFICIENT_BALANCE,
+  NONCE_USED,
+  WRONG_SIGNATURE,
+} from "../rejection-reasons.ts";
 import { createFacilitatorEndpoints } from "./endpoints.ts";
 import { requestSettle, requestVerify } from "./facilitator.ts";
 import type { LocalFacilitator } from "./local.ts";
@@ -30,28 +36,25 @@ const terms = () => paymentTermsOf(stage);
 const TRANSACTION = `0x${"c0".repeat(32)}`;
 
 /** A facilitator whose node is reached over a wire that loses or replaces responses. */
-async function openWire(faults: ResponseFaults) {
+async function openWire(faults: ResponseFaults, clock: Clock = systemClock) {
   const wire = await openResponseProxy(stage.chain.rpcUrl, faults);
   const facilitator = openTestFacilitator(stage, {
     privateKey: stage.chain.accounts.attestor.privateKey,
     urls: [wire.url],
     nonceGapMs: 10_000,
+    clock,
   });
-  return { facilitator, close: wire.close };
+  return { facilitator, wire, close: wire.close };
 }
 
 describe("a node that does not respond", () => {
-  it.each(["eth_getCode", "eth_call"])(
-    "gives no verdict while a node does not respond to %s",
-    async (method) => {
-      const { facilitator, close } = await openWire({ before: [method] });
-      // The library remembers which accounts have no code: this one it has never met.
-      const stranger = privateKeyToAccount(generatePrivateKey());
-      const { payload } = await signPaymentFor(paid, stranger, stage.asset);
-      expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
-      await close();
-    },
-  );
+  it("gives no verdict while a node does not respond to calls", async () => {
+    const { facilitator, close } = await openWire({ before: ["eth_call"] });
+    const stranger = privateKeyToAccount(generatePrivateKey());
+    const { payload } = await signPaymentFor(paid, stranger, stage.asset);
+    expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
+    await close();
+  });
 
   it.each([
     ["nothing", { result: null }],
@@ -92,7 +95,7 @@ describe("a node that does not respond", () => {
     await close();
   });
 
-  it.each(["eth_estimateGas", "eth_getTransactionCount"])(
+  it.each(["eth_getCode", "eth_estimateGas", "eth_getTransactionCount"])(
     "calls the outcome unknown, and moves nothing, without a response to %s",
     async (method) => {
       const { facilitator, close } = await openWire({ before: [method] });
@@ -152,6 +155,95 @@ describe("a contract account", () => {
     expect((await fetchWithPayment(paid, header)).status).toBe(402);
     expect(await stage.inProcess.readGasBalance()).toBe(before);
     expect(await stage.balance(address)).toBe(1_000_000n);
+  });
+});
+
+describe("what a verification costs", () => {
+  const changed = (payload: PaymentPayload, signature: Hex): PaymentPayload => ({
+    ...payload,
+    payload: { ...payload.payload, signature },
+  });
+  const signedBy = async (payer: PrivateKeyAccount) =>
+    (await signPaymentFor(paid, payer, stage.asset)).payload;
+  const wrapped = (inner: Hex) =>
+    serializeErc6492Signature({ address: stage.asset, data: "0x", signature: inner });
+  const REJECTING_ACCOUNT: Hex = "0x5f5ffd";
+  // Loops until its gas is used up, whatever it is called with.
+  const ENDLESS_ACCOUNT: Hex = "0x5b5f56";
+
+  const forged = (payload: PaymentPayload) => changed(payload, `0x${"22".repeat(64)}1b`);
+  const ofContract = async (code: Hex, dollars?: bigint) =>
+    (await openContractPayer(stage, paid, code, dollars)).payload();
+  const used = async () => {
+    const payload = await signedBy(await stage.payer());
+    expect(await requestSettle(stage.inProcess, payload, terms())).toMatchObject({ kind: "settled" });
+    return payload;
+  };
+
+  type Kind = readonly [kind: string, reason: string, calls: number, make: () => Promise<PaymentPayload>];
+  const KINDS: readonly Kind[] = [
+    ["a good payment of a key", "valid", 2, async () => signedBy(await stage.payer())],
+    ["a forged payment", WRONG_SIGNATURE, 1, async () => forged(await signedBy(await stage.payer()))],
+    [
+      "a forged payment of an unfunded key",
+      WRONG_SIGNATURE,
+      1,
+      async () => forged(await signedBy(await stage.payer(0n))),
+    ],
+    ["an unfunded key", INSUFFICIENT_BALANCE, 1, async () => signedBy(await stage.payer(0n))],
+    ["a used nonce", NONCE_USED, 1, used],
+    ["a forged payment with a used nonce", WRONG_SIGNATURE, 1, async () => forged(await used())],
+    [
+      "an account that is not deployed",
+      ACCOUNT_NOT_DEPLOYED,
+      1,
+      async () => changed(await signedBy(await stage.payer(0n)), wrapped(`0x${"22".repeat(65)}`)),
+    ],
+    ["a good payment of a contract account", "valid", 3, () => ofContract(ACCEPTING_ACCOUNT_CODE)],
+    ["an unfunded contract account", INSUFFICIENT_BALANCE, 2, () => ofContract(ACCEPTING_ACCOUNT_CODE, 0n)],
+    [
+      "a contract account that rejects the signature",
+      WRONG_SIGNATURE,
+      2,
+      () => ofContract(REJECTING_ACCOUNT),
+    ],
+    ["an unfunded one that rejects it", WRONG_SIGNATURE, 2, () => ofContract(REJECTING_ACCOUNT, 0n)],
+    ["a contract account that never ends", WRONG_SIGNATURE, 2, () => ofContract(ENDLESS_ACCOUNT)],
+  ];
+
+  it("calls a node once for a worthless payment, and once more for the code of its payer", async () => {
+    // Stands still, so that the fees are read once.
+    const nowMs = Date.now();
+    const { facilitator, wire, close } = await openWire({}, { ...systemClock, nowMs: () => nowMs });
+    await requestVerify(facilitator, await signedBy(await stage.payer()), terms());
+    const seen: unknown[] = [];
+    for (const [kind, , , make] of KINDS) {
+      const payload = await make();
+      const before = wire.methods.length;
+      const verdict = await requestVerify(facilitator, payload, terms());
+      const reason = verdict.kind === "rejected" ? verdict.reason : verdict.kind;
+      seen.push([kind, reason, wire.methods.length - before]);
+    }
+    expect(seen).toEqual(KINDS.map(([kind, reason, calls]) => [kind, reason, calls]));
+    await close();
+  });
+
+  it.each([
+    ["an error", { error: { code: 3, message: "execution reverted" } }],
+    ["nothing", { result: "0x" }],
+  ])("verifies on a node that gives %s for a call without a recipient", async (_, instead) => {
+    const { facilitator, close } = await openWire({
+      instead: {
+        eth_call: async ([call]) => ((call as { to?: Hex }).to === undefined ? instead : null),
+      },
+    });
+    expect(await requestVerify(facilitator, await signedBy(await stage.payer()), terms())).toEqual({
+      kind: "valid",
+    });
+    expect(await requestVerify(facilitator, await signedBy(await stage.payer(0n)), terms())).toMatchObject({
+      reason: INSUFFICIENT_BALANCE,
+    });
+    await close();
   });
 });
 

@@ -112,10 +112,11 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const verify: PaymentFacilitator["verify"] = async (payload, terms) => {
     const { payer } = parseKey(payload, terms);
     const rejected = await guard.findRejectionBeforeVerify(payer);
-    if (rejected !== null) return { isValid: false, invalidReason: rejected, payer };
+    const checked = rejected === null ? await scheme.checkPayer(payload, terms) : { rejected };
+    if (checked.rejected !== null) return { isValid: false, invalidReason: checked.rejected, payer };
     // Fees above our limits are reported before the handler runs for the payment.
     computeFees(await feeQuotes(), await limitsFor(BigInt(terms.amount), TRANSFER_GAS_LIMIT), 100n);
-    return scheme.verify(payload, terms);
+    return scheme.verify(payload, terms, checked.hasCode);
   };
   const idempotent = new IdempotentSettle({
     ...{ records, lookup, outcomes, guard, isContract, turns, verify },

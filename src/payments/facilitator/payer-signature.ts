@@ -1,7 +1,12 @@
-// Whether a plain key signed a payment: decided without a node, before the payment counts against the key's money.
+// Whether a payment is signed: by a plain key, decided without a node, or as a contract account accepts it.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { authorizationTypes } from "@x402/evm";
-import { isAddressEqual, isErc6492Signature, recoverTypedDataAddress } from "viem";
+import {
+  authorizationTypes,
+  classifyErc6492Payer,
+  type FacilitatorEvmSigner,
+  verifyTypedDataSignature,
+} from "@x402/evm";
+import { hashTypedData, isAddressEqual, isErc6492Signature, recoverTypedDataAddress } from "viem";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { ACCOUNT_NOT_DEPLOYED, WRONG_SIGNATURE } from "../rejection-reasons.ts";
@@ -26,29 +31,56 @@ export async function findSignatureRejection(
   return isErc6492Signature(signed.signature) ? ACCOUNT_NOT_DEPLOYED : WRONG_SIGNATURE;
 }
 
-async function isSignedByKey(
-  { authorization, signature }: SignedTransfer,
-  { network, asset, extra }: PaymentRequirements,
-): Promise<boolean> {
+/** The same for an account with code, which a node calls once. */
+export async function findContractRejection(
+  signer: FacilitatorEvmSigner,
+  { payload }: PaymentPayload,
+  terms: PaymentRequirements,
+): Promise<string | null> {
+  const signed = payload as SignedTransfer;
+  const { from: address } = signed.authorization;
+  const { innerSignature: signature } = await classifyErc6492Payer(signer, signed.signature, address);
+  const isSigned = await verifyTypedDataSignature(signer, {
+    ...typedDataOf(signed, terms),
+    address,
+    signature,
+  });
+  return isSigned ? null : WRONG_SIGNATURE;
+}
+
+/** The hash that the payer signs (EIP-712). */
+export function hashSignedPayment({ payload }: PaymentPayload, terms: PaymentRequirements): Hex {
+  return hashTypedData(typedDataOf(payload as SignedTransfer, terms));
+}
+
+export function authorizationOf({ payload }: PaymentPayload): SignedTransfer["authorization"] {
+  return (payload as SignedTransfer).authorization;
+}
+
+async function isSignedByKey(signed: SignedTransfer, terms: PaymentRequirements): Promise<boolean> {
+  const { authorization, signature } = signed;
   if (signature.length !== KEY_SIGNATURE_LENGTH) return false;
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
-  const { name, version } = extra as { name: string; version: string };
   try {
-    const signer = await recoverTypedDataAddress({
-      domain: { name, version, chainId: chainIdOfNetwork(network), verifyingContract: asset as Hex },
-      types: authorizationTypes,
-      primaryType: "TransferWithAuthorization",
-      message: {
-        ...{ from, to, nonce },
-        value: BigInt(value),
-        validAfter: BigInt(validAfter),
-        validBefore: BigInt(validBefore),
-      },
-      signature,
-    });
-    return isAddressEqual(signer, from);
+    const signer = await recoverTypedDataAddress({ ...typedDataOf(signed, terms), signature });
+    return isAddressEqual(signer, authorization.from);
   } catch {
     // Not a point on the curve: no key signed it.
     return false;
   }
+}
+
+function typedDataOf({ authorization }: SignedTransfer, { network, asset, extra }: PaymentRequirements) {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const { name, version } = extra as { name: string; version: string };
+  return {
+    domain: { name, version, chainId: chainIdOfNetwork(network), verifyingContract: asset as Hex },
+    types: authorizationTypes,
+    primaryType: "TransferWithAuthorization" as const,
+    message: {
+      ...{ from, to, nonce },
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+    },
+  };
 }

@@ -10,13 +10,13 @@ import {
   WaitForTransactionReceiptTimeoutError,
 } from "viem";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
-import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import { authorizationState } from "../settlement/onchain.ts";
 import { AUTHORIZATION_CANCELED_TOPIC, AUTHORIZATION_USED_TOPIC } from "../settlement/onchain-blocks.ts";
 import { readFunction } from "./broadcast/viem-client.ts";
+import { balanceOf } from "./payer-state.ts";
 
 export type TransactionStatus =
   | { readonly kind: "succeeded" }
@@ -39,7 +39,6 @@ export type TransactionLookup = {
   wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
 
-const balanceOf = createSignatureCodec("function balanceOf(address account) view returns (uint256)");
 // Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
 // Nodes without an archive have the state of 128 blocks.

@@ -4,7 +4,7 @@ import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
-import type { Abi, PublicClient } from "viem";
+import { type Abi, isAddressEqual, type PublicClient } from "viem";
 import { encodeForeignCall } from "../../lib/abi/foreign-call.ts";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -18,13 +18,31 @@ import type { FeeLimits } from "./broadcast/fees.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import type { OperationTracker, SendHooks } from "./operation-tracker.ts";
+import { authorizationOf, findContractRejection, findSignatureRejection } from "./payer-signature.ts";
+import { findStateRejection, readPayerState } from "./payer-state.ts";
 
 type TransferScheme = {
-  verify(payload: PaymentPayload, terms: PaymentRequirements): Promise<VerifyResponse>;
+  /** Decides what one call to a node can decide; costs a second one only where a contract account must be called. */
+  checkPayer(payload: PaymentPayload, terms: PaymentRequirements): Promise<PayerCheck>;
+  /** With the payer's code as it was read just before; null where it was not. */
+  verify(
+    payload: PaymentPayload,
+    terms: PaymentRequirements,
+    hasCode: boolean | null,
+  ): Promise<VerifyResponse>;
   /** Verifies, sends and waits for a block. */
-  broadcast(payload: PaymentPayload, terms: PaymentRequirements, hooks: SendHooks): Promise<SettleResponse>;
+  broadcast(
+    payload: PaymentPayload,
+    terms: PaymentRequirements,
+    hooks: SendHooks,
+    hasCode: boolean,
+  ): Promise<SettleResponse>;
   getSupported: PaymentFacilitator["getSupported"];
 };
+
+type PayerCheck =
+  | { readonly rejected: string }
+  | { readonly rejected: null; readonly hasCode: boolean | null };
 
 type TransferSchemeOptions = {
   readonly network: Caip2Network;
@@ -55,29 +73,25 @@ const VALUE_ARGUMENT = 2;
 type Write = Parameters<Parameters<typeof toFacilitatorEvmSigner>[0]["writeContract"]>[0];
 
 export function createTransferScheme(options: TransferSchemeOptions): TransferScheme {
-  const { network, tracker } = options;
-  const scheme = new ExactEvmScheme(signerOf(options), {
-    eip6492AllowedFactories: [],
-    // Disabled: it is keyed by signature alone, and a contract account may sign two payments alike.
-    pendingSettlementStore: {
-      get: async () => undefined,
-      set: async () => undefined,
-      delete: async () => undefined,
-    },
-  });
-  const facilitator = new x402Facilitator().register(network, scheme);
+  const { tracker } = options;
+  const library = (payload: PaymentPayload, hasCode: boolean | null) =>
+    createLibrary(options, hasCode === null ? null : { payer: authorizationOf(payload).from, hasCode });
   return {
-    verify: (payload, terms) =>
+    checkPayer: (payload, terms) =>
+      tracker.run({ accepts: ({ rejected }) => rejected === null, hooks: null }, () =>
+        checkPayer(options, payload, terms),
+      ),
+    verify: (payload, terms, hasCode) =>
       tracker.run({ accepts: ({ isValid }) => isValid, hooks: null }, async () => {
-        const verdict = await facilitator.verify(payload, terms);
+        const verdict = await library(payload, hasCode).verify(payload, terms);
         if (verdict.isValid || verdict.invalidReason !== SIMULATION_FAILED) return verdict;
         return { ...verdict, invalidReason: await nameSimulationFailure(options, payload) };
       }),
-    broadcast: (payload, terms, hooks) =>
+    broadcast: (payload, terms, hooks, hasCode) =>
       tracker.run(
         { accepts: ({ success, transaction }) => success || transaction !== "", hooks },
         async () => {
-          const result = await facilitator.settle(payload, terms);
+          const result = await library(payload, hasCode).settle(payload, terms);
           // The library has one code for a revert on chain and one in simulation; only we know which it was.
           const isUnsent = result.errorReason === TRANSACTION_FAILED && !tracker.hasSent();
           const isSimulated = isUnsent || result.errorReason === SIMULATION_FAILED;
@@ -86,8 +100,43 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
         },
       ),
     getSupported: async () =>
-      facilitator.getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
+      createLibrary(options, null).getSupported() as Awaited<ReturnType<PaymentFacilitator["getSupported"]>>,
   };
+}
+
+/** The library for one payment: creating it costs microseconds, and it then reads no code that is known. */
+function createLibrary(options: TransferSchemeOptions, known: KnownCode | null): x402Facilitator {
+  const scheme = new ExactEvmScheme(signerOf(options, known), {
+    eip6492AllowedFactories: [],
+    // Disabled: it is keyed by signature alone, and a contract account may sign two payments alike.
+    pendingSettlementStore: {
+      get: async () => undefined,
+      set: async () => undefined,
+      delete: async () => undefined,
+    },
+  });
+  return new x402Facilitator().register(options.network, scheme);
+}
+
+async function checkPayer(
+  options: TransferSchemeOptions,
+  payload: PaymentPayload,
+  terms: PaymentRequirements,
+): Promise<PayerCheck> {
+  const { client, network, tracker } = options;
+  const authorization = authorizationOf(payload);
+  const { from: payer, nonce } = authorization;
+  const key = { network, asset: terms.asset.toLowerCase() as Hex, payer, nonce };
+  const state = await tracker.track(readPayerState(client, key));
+  if (state === null) return { rejected: null, hasCode: null };
+  const { hasCode } = state;
+  const rejected = findStateRejection(state, authorization);
+  if (rejected === null) return { rejected: null, hasCode };
+  // The signature first: what the chain knows of a payment concerns only those who can sign for its payer.
+  const unsigned = await (hasCode
+    ? findContractRejection(signerOf(options, { payer, hasCode }), payload, terms)
+    : findSignatureRejection(payload, terms));
+  return { rejected: unsigned ?? rejected };
 }
 
 /**
@@ -96,21 +145,32 @@ export function createTransferScheme(options: TransferSchemeOptions): TransferSc
  */
 async function nameSimulationFailure(
   { client, tracker }: TransferSchemeOptions,
-  { payload }: PaymentPayload,
+  payload: PaymentPayload,
 ): Promise<string> {
   const { timestamp } = await tracker.track(client.getBlock({ blockTag: "latest" }));
-  const { validAfter, validBefore } = payload.authorization as { validAfter: string; validBefore: string };
+  const { validAfter, validBefore } = authorizationOf(payload);
   if (timestamp <= BigInt(validAfter)) return NOT_VALID_YET_ON_CHAIN;
   if (timestamp >= BigInt(validBefore)) return EXPIRED_ON_CHAIN;
   return SIMULATION_FAILED;
 }
 
-function signerOf({ address, client, queue, tracker, limitsFor, confirmationMs }: TransferSchemeOptions) {
+/** Whether an account has code, as it was read just before. */
+type KnownCode = { readonly payer: Hex; readonly hasCode: boolean };
+
+// The library compares code with nothing only.
+const SOME_CODE: Hex = "0xfe";
+
+function signerOf(
+  { address, client, queue, tracker, limitsFor, confirmationMs }: TransferSchemeOptions,
+  known: KnownCode | null,
+) {
   const { track } = tracker;
 
   const writeContract = async ({ address: to, abi, functionName, args }: Write) => {
     const call = { abi: [...abi, ...TOKEN_ERRORS] as Abi, functionName, args };
-    const estimate = await track(client.estimateContractGas({ ...call, account: address, address: to }));
+    const estimate = await track(
+      client.estimateContractGas({ ...call, account: address, address: to, gas: TRANSFER_GAS_LIMIT_MAX }),
+    );
     // The library recognises an invalid signature by this wording.
     if (estimate > GAS_MAX) throw new Error(`invalid signature: checking it would take ${estimate} gas`);
     const gas = estimate + GAS_MARGIN;
@@ -128,15 +188,24 @@ function signerOf({ address, client, queue, tracker, limitsFor, confirmationMs }
   return toFacilitatorEvmSigner(
     {
       address,
-      readContract: (args) => track(client.readContract(args as Parameters<PublicClient["readContract"]>[0])),
+      // With the gas that a transfer may take: the code of a payer must not keep a node busy.
+      readContract: (args) => {
+        const call = args as Parameters<PublicClient["readContract"]>[0];
+        const bounded: object = { ...call, gas: TRANSFER_GAS_LIMIT_MAX };
+        return track(client.readContract(bounded as typeof call));
+      },
       verifyTypedData: (args) =>
         track(client.verifyTypedData(args as Parameters<PublicClient["verifyTypedData"]>[0])),
       // Never rejects: the library does not await one of its reads, and its failure would go unnoticed.
-      getCode: (args) =>
-        client.getCode(args).catch((error: unknown) => {
+      getCode: async (args) => {
+        if (known !== null && isAddressEqual(known.payer, args.address)) {
+          return known.hasCode ? SOME_CODE : undefined;
+        }
+        return client.getCode(args).catch((error: unknown) => {
           tracker.recordFailure(error);
           return undefined;
-        }),
+        });
+      },
       writeContract,
       // The library uses it only to deploy a payer's account from a factory, which payers do themselves.
       sendTransaction: () => Promise.reject(new Error("the facilitator sends transfers only")),

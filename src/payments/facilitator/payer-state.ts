@@ -1,0 +1,92 @@
+// What the chain knows about a payment before it is simulated: one call to a node, whatever the payment is worth.
+import type { PublicClient } from "viem";
+import { createParametersCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { PaymentKey } from "../ledger/row.ts";
+import {
+  EXPIRED_ON_CHAIN,
+  INSUFFICIENT_BALANCE,
+  NONCE_USED,
+  NOT_VALID_YET_ON_CHAIN,
+} from "../rejection-reasons.ts";
+import { authorizationState } from "../settlement/onchain.ts";
+import { isContractRevert } from "./broadcast/viem-client.ts";
+
+export type PayerState = {
+  readonly hasCode: boolean;
+  readonly balance: bigint;
+  /** Whether the nonce is used or canceled. */
+  readonly isUsed: boolean;
+  /** Of the newest block, in seconds. */
+  readonly timestamp: bigint;
+};
+
+export const balanceOf = createSignatureCodec("function balanceOf(address account) view returns (uint256)");
+const STATE = createParametersCodec([
+  { type: "uint256" },
+  { type: "uint256" },
+  { type: "uint256" },
+  { type: "bool" },
+]);
+// The program takes about 60,000; a token behind proxies twice that.
+const STATE_GAS = 500_000n;
+
+/**
+ * Null where the node cannot run the program; the reads of the library decide then. Throws where no node responds.
+ */
+export async function readPayerState(client: PublicClient, key: PaymentKey): Promise<PayerState | null> {
+  try {
+    const { data = "0x" } = await client.call({ data: encodeProgram(key), gas: STATE_GAS });
+    if (data === "0x") return null;
+    const [codeSize, timestamp, balance, isUsed] = STATE.decode(data) as [bigint, bigint, bigint, boolean];
+    return { hasCode: codeSize > 0n, timestamp, balance, isUsed };
+  } catch (error) {
+    if (isContractRevert(error)) return null;
+    throw error;
+  }
+}
+
+/** Why the token rejects a payment in this state, whoever signed it; null where it does not. */
+export function findStateRejection(
+  { balance, isUsed, timestamp }: PayerState,
+  { value, validAfter, validBefore }: Record<"value" | "validAfter" | "validBefore", string>,
+): string | null {
+  if (isUsed) return NONCE_USED;
+  if (balance < BigInt(value)) return INSUFFICIENT_BALANCE;
+  if (timestamp <= BigInt(validAfter)) return NOT_VALID_YET_ON_CHAIN;
+  if (timestamp >= BigInt(validBefore)) return EXPIRED_ON_CHAIN;
+  return null;
+}
+
+/**
+ * Code that a call without a recipient runs. It returns four words: the size of the payer's code, the time of the block,
+ * the balance, and whether the nonce is used. It needs no contract on the chain, and no feature of a node beside calls.
+ */
+function encodeProgram({ asset, payer, nonce }: PaymentKey): Hex {
+  const balanceCall = balanceOf.encodeCall([payer]).slice(2);
+  const stateCall = authorizationState.encodeCall([payer, nonce]).slice(2);
+  // CODECOPY of the data behind the program, STATICCALL, and whether it succeeded and returned a word.
+  const callToken = (data: string, from: number, to: string) => {
+    const bytes = toBytes(data.length / 2, 1);
+    const copy = `60${bytes}61${toBytes(from, 2)}600039`;
+    return `${copy}602061${to}60${bytes}600073${asset.slice(2)}5afa601f3d1116`;
+  };
+  const assemble = (length: number) =>
+    [
+      `73${payer.slice(2)}3b61010052`, // EXTCODESIZE
+      "4261012052", // TIMESTAMP
+      callToken(balanceCall, length, "0140"),
+      callToken(stateCall, length + balanceCall.length / 2, "0160"),
+      `1661${toBytes(length - RETURN.length / 2, 2)}5760006000fd`, // REVERT unless both calls succeeded
+      RETURN,
+    ].join("");
+  return `0x${assemble(assemble(0).length / 2)}${balanceCall}${stateCall}`;
+}
+
+// JUMPDEST, and RETURN of four words.
+const RETURN = "5b6080610100f3";
+
+const toBytes = (value: number, bytes: number) =>
+  Math.max(0, value)
+    .toString(16)
+    .padStart(2 * bytes, "0");
