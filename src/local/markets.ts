@@ -10,7 +10,8 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
-import type { ChainConfig, ListedToken, PortfolioChain } from "../portfolio/types.ts";
+import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
+import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
 import { loadDevPackages } from "./simulation.ts";
 
 export type LocalMarket = {
@@ -20,6 +21,8 @@ export type LocalMarket = {
   readonly wsUrl: string;
   readonly access: PortfolioChain;
   readonly feeds: ChainPriceFeeds;
+  /** The only ERC-4626 vault there; its code is known. */
+  readonly vault: Hex;
 };
 
 type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
@@ -101,11 +104,20 @@ async function startMarket(
     };
     const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log, onCall });
     const { rpcUrl, wsUrl } = chain;
-    return { slug, chainId, rpcUrl, wsUrl, feeds, access: createChainAccess(rpc, config), rpc, chain };
+    return {
+      ...{ slug, chainId, rpcUrl, wsUrl, feeds, vault: addressOf("Vault4626") },
+      ...{ access: createChainAccess(rpc, config), rpc, chain },
+    };
   } catch (error) {
     await chain.stop();
     throw error;
   }
+}
+
+/** The protocols of the real chains do not exist there. */
+export function createLocalVaultReader(markets: readonly LocalMarket[]): PositionReader {
+  const registryOf = ({ vault }: LocalMarket) => ({ proofs: [], vaults: new Set([vault]) });
+  return createErc4626Reader(new Map(markets.map((market) => [market.chainId, registryOf(market)])));
 }
 
 /** Everything is deployed and funded by now: what is left pays no fee, so the amounts stay as they are. */

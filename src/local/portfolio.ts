@@ -14,13 +14,12 @@ import { openStoredSnapshots } from "../portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
 import { portfolioRoute } from "../portfolio/http/routes/portfolio.ts";
 import { countPaymentOutcomes, servePortfolio } from "../portfolio/http/serve.ts";
-import { erc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import { createPriceSources } from "../portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../portfolio/providers/rpc/provider.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import { openSnapshotTable } from "../store/postgres/stored-snapshots.ts";
-import type { LocalMarket } from "./markets.ts";
+import { createLocalVaultReader, type LocalMarket } from "./markets.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
 export type LocalPortfolioService = {
@@ -67,7 +66,7 @@ export async function serveLocalPortfolio(
     provider: rpcHoldingsProvider,
     // The price protocols of the real chains do not exist here.
     priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
-    positionReaders: [erc4626Reader],
+    positionReaders: [createLocalVaultReader(markets)],
     storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,

@@ -36,6 +36,7 @@ export type PortfolioPosition = {
   readonly assets: readonly PortfolioAsset[];
   readonly valueUsd: string | null;
   readonly partial: boolean;
+  readonly selfReported: boolean;
 };
 
 export type RecentActivity = {

@@ -109,6 +109,8 @@ export type PortfolioChain = {
    * STATE_UNAVAILABLE when no node has its state.
    */
   pin(signal: AbortSignal, block?: number): Promise<PinnedChain>;
+  /** Whether reads of the last minute show that this block can be pinned; throws where they show that it cannot. */
+  canPin(block: number): boolean;
 };
 
 /** An amount in the smallest unit; `contract` is null for the native coin. */
@@ -241,6 +243,8 @@ export type ProtocolPosition = {
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: Hex | null;
+  /** Of a position that is an NFT in the wallet itself: whoever may take the NFT takes the position. */
+  readonly tokenId?: bigint;
   /**
    * Positions of the same market are one account, in which collateral secures debt: they are valued together or not at
    * all. Null for a position that secures nothing.
@@ -251,6 +255,8 @@ export type ProtocolPosition = {
   readonly assets: readonly PositionAsset[];
   /** Receipt and debt tokens that represent this position: they are not listed again as tokens. */
   readonly receiptTokens: readonly Hex[];
+  /** A contract says so of itself, and only a token list vouches for it: its coins do not count as stablecoins. */
+  readonly selfReported?: boolean;
 };
 
 export type PositionQuery = WalletQuery & {
@@ -270,8 +276,31 @@ export type PositionResult = {
   readonly warnings: readonly string[];
 };
 
+type DelegationTarget = {
+  /** `protocol` of the positions. */
+  readonly protocol: string;
+  /** The pool, the market, the connector of all vaults, or the manager of the NFTs. */
+  readonly contract: Hex;
+};
+
+/** A contract in which a wallet can let others act on its positions, by the view that tells for whom. */
+export type Delegation =
+  | (DelegationTarget & { readonly form: "comet" | "morpho" | "venus" | "euler" | "nft" })
+  | (DelegationTarget & {
+      readonly form: "aave";
+      /** The asset that the pool counts in, with 18 decimals; dollars with 8 where it is absent. */
+      readonly quote?: Hex;
+      /** What each debt token of our data lends. */
+      readonly underlyingOf: ReadonlyMap<Hex, Hex>;
+      /** The words of the pool's data about a reserve that name its debt tokens. */
+      readonly debtWords: readonly number[];
+      readonly words: number;
+    });
+
 export type PositionReader = {
   readonly protocol: string;
+  /** Where a wallet can let others act on what this reader finds; missing where it cannot. */
+  delegations?(chainId: number): readonly Delegation[];
   /** The protocol lends: while it is not read, a debt may be unseen. */
   readonly readsDebt?: boolean;
   /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */

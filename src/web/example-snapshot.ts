@@ -130,6 +130,7 @@ export const exampleSnapshot = {
       ],
       valueUsd: "1500",
       partial: false,
+      selfReported: false,
     },
   ],
   recentActivity: [

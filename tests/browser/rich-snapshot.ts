@@ -87,7 +87,8 @@ function position(
   const assets = amounts.map((amount, index) => asset(amount, 50 + index));
   const partial = valueUsd !== null && assets.some((part) => part.valueUsd === null);
   const chainId = `eip155:${CHAINS[chain]}`;
-  return { chain, chainId, protocol, kind, name, contract: addressOf(60), assets, valueUsd, partial };
+  const contract = addressOf(60);
+  return { chain, chainId, protocol, kind, name, contract, assets, valueUsd, partial, selfReported: false };
 }
 
 const positions: readonly PortfolioPosition[] = [

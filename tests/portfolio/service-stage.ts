@@ -13,13 +13,12 @@ import {
 } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
+import { createLocalVaultReader, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { openStoredSnapshots } from "../../src/portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
-import { erc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
@@ -144,7 +143,7 @@ async function serveProcess(
       aaveMarkets: new Map(),
       spotMarkets: new Map(),
     }),
-    positionReaders: [erc4626Reader],
+    positionReaders: [createLocalVaultReader(staged)],
     storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,

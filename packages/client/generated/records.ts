@@ -1327,6 +1327,8 @@ export type PortfolioPosition = {
   valueUsd: string | null;
   /** True when valueUsd leaves out an asset, because that has no known price. */
   partial: boolean;
+  /** True for a vault that only a token list vouches for: it counts with what it says that it could pay now, at most what it holds, and never among the stablecoins. */
+  selfReported: boolean;
 };
 
 export type PortfolioSelection = Record<string, unknown>;

@@ -101,6 +101,7 @@ const SPECIFIED = {
   ],
   position: [
     ...["chain", "chainId", "protocol", "kind", "name", "contract", "assets", "valueUsd", "partial"],
+    "selfReported",
   ],
   asset: [
     ...["contract", "symbol", "name", "decimals", "rawBalance", "balance", "priceUsd", "valueUsd"],

@@ -84,6 +84,11 @@ const portfolioPosition = record("PortfolioPosition", {
     type: "boolean",
     description: "True when valueUsd leaves out an asset, because that has no known price.",
   },
+  selfReported: {
+    type: "boolean",
+    description:
+      "True for a vault that only a token list vouches for: it counts with what it says that it could pay now, at most what it holds, and never among the stablecoins.",
+  },
 });
 
 const recentActivity = record("RecentActivity", {

@@ -49,6 +49,7 @@ describe("positions", () => {
         ],
         valueUsd: "10",
         partial: false,
+        selfReported: false,
       },
     ]);
     expect(summary).toMatchObject({ totalValueUsd: "11", stablecoinValueUsd: "11", tokenCount: 1 });

@@ -29,7 +29,7 @@ type ValuedPosition = {
   readonly position: PortfolioPosition;
   /** Of the assets that have one; null when none has. */
   readonly value: UsdValue;
-  /** Values of the stablecoins that it holds; empty for a debt. */
+  /** Values of the stablecoins that it holds; empty for a debt, and where only a token list vouches for them. */
   readonly stablecoinValues: readonly UsdValue[];
   readonly account: AccountPart;
 };
@@ -108,7 +108,7 @@ function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): Valu
 }
 
 function valuePosition(position: ProtocolPosition, data: ChainData, limits: PoolLimits): ValuedPosition {
-  const { protocol, kind, name, contract } = position;
+  const { protocol, kind, name, contract, selfReported = false } = position;
   const { chain, prices } = data;
   const isDebt = kind === "borrowed";
   const assets = position.assets
@@ -129,9 +129,11 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
       assets: assets.map(({ asset }): PortfolioAsset => asset),
       valueUsd: formatUsdValue(value),
       partial: isPartial(values),
+      selfReported,
     },
     value,
-    stablecoinValues: isDebt ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
+    stablecoinValues:
+      isDebt || selfReported ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
     account: {
       ...{ protocol, market: position.market ?? null, isDebt },
       isRead: position.incomplete !== true,

@@ -204,6 +204,7 @@ function describeChainWarnings(valued: ValuedChain): readonly string[] {
     ...describeUnknown(valued),
     ...describeUnpricedLoans(valued.data),
     ...describeUnpriced(valued),
+    ...describeSelfReported(valued),
     ...describeSpam(chain.name, valued.tokens),
   ];
 }
@@ -263,6 +264,17 @@ function describeUnpriced({
       ({ protocol }) =>
         `Positions in ${protocol} on ${chain.name} cannot be valued in full: their receipt tokens, which can, are shown as tokens instead.`,
     ),
+  ];
+}
+
+/** What only a token list vouches for. */
+function describeSelfReported({ data: { chain }, positions }: ValuedChain): readonly string[] {
+  const vaults = positions.flatMap(({ position }) =>
+    position.selfReported && position.contract !== null ? [position.contract as AssetKey] : [],
+  );
+  if (vaults.length === 0) return [];
+  return [
+    `Only a token list vouches for these vaults on ${chain.name}: they count with what they could pay out now, and not as stablecoins: ${formatAddresses(vaults)}.`,
   ];
 }
 

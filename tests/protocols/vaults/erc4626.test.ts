@@ -142,7 +142,8 @@ describe("listed vaults", () => {
     expect(positions[0]?.assets[0]?.contract).toBe(usdc.address);
     expect(positions[0]?.assets[0]?.rawBalance).toBe(await convert(vault, holding.rawBalance));
     expect(positions[0]?.assets[0]?.rawBalance).toBe(await redeem(vault, holding));
-    expect(rounds).toBe(2);
+    expect(positions[0]?.selfReported).toBe(true);
+    expect(rounds).toBe(3);
   });
 
   it("does not deduct a fee for leaving, which only a redemption costs", async () => {
@@ -153,12 +154,25 @@ describe("listed vaults", () => {
     expect(await redeem(vault, holding)).toBe((amount * 99n) / 100n);
   });
 
-  it("values a paused vault as before", async () => {
+  it("values a paused vault as before if its registry endorses it, and not if only a list has it", async () => {
     const vault = await deployVault("PausableVault", [usdc.address]);
     await stage.deployer.send(vault, "setPaused", [true]);
-    const { holding, positions } = await readVault(vault, [usdc, vault]);
-    expect(positions[0]?.assets[0]?.rawBalance).toBe(123_456_789_012n);
+    const { holding, positions, warnings } = await readVault(vault, [usdc, vault]);
+    expect(positions).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("could not pay out all that it owes the wallet now")]);
     await expect(redeem(vault, holding)).rejects.toThrow("paused");
+    await stage.deployer.send(registry, "endorse", [vault.address]);
+    const endorsed = await readVault(vault, [usdc, vault]);
+    expect(endorsed.positions[0]?.assets[0]?.rawBalance).toBe(123_456_789_012n);
+    expect(endorsed.positions[0]?.selfReported).toBeUndefined();
+  });
+
+  it("believes a listed liar no more than it holds", async () => {
+    const vault = await deploy("LyingVault", [usdc.address]);
+    expect((await readVault(vault, [usdc, vault])).positions).toEqual([]);
+    await stage.deployer.send(usdc, "transfer", [vault.address, 7_000_000n]);
+    const { positions } = await readVault(vault, [usdc, vault]);
+    expect(positions[0]?.assets[0]?.rawBalance).toBe(7_000_000n);
   });
 });
 
@@ -261,11 +275,14 @@ describe("vaults of vaults", () => {
     expect(positions.length).toBe(1);
     expect(positions[0]).toMatchObject({ contract: outer.address, receiptTokens: [outer.address] });
     expect(positions[0]?.assets).toMatchObject([{ contract: usdc.address, rawBalance: expected }]);
-    expect(rounds).toBe(levels + 1);
+    expect(rounds).toBe(2 * levels + 1);
   });
 
   it("stops at a vault that nothing vouches for", async () => {
     const [inner, outer] = (await deployNested(2)) as [DeployedContract, DeployedContract];
+    // A list vouches for the outer one, which is not enough for an asset that nothing vouches for.
+    expect((await readVault(outer, [usdc, outer])).positions).toEqual([]);
+    await stage.deployer.send(registry, "endorse", [outer.address]);
     const { holding, positions } = await readVault(outer, [usdc, outer]);
     expect(positions[0]?.assets).toMatchObject([
       { contract: inner.address, symbol: "ozVault", rawBalance: await convert(outer, holding.rawBalance) },

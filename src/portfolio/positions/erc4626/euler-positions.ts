@@ -64,7 +64,8 @@ function createPositions(
   const supplied = pledges.flatMap(({ shares, outcome }): ProtocolPosition[] => {
     const asset = outcome?.asset;
     if (!asset || hasLure(context, shares, outcome)) return [];
-    return [createCollateral(shares, asset, { market, part, isOwn: account === context.query.wallet })];
+    const place = { market, part, isOwn: account === context.query.wallet };
+    return [{ ...createCollateral(shares, asset, place), selfReported: outcome.isSelfReported }];
   });
   if (loan === null) return supplied;
   const isKnown = pledges.every(({ shares, outcome }) => isValuedInFull(context, shares, outcome));

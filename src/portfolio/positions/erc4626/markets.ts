@@ -4,7 +4,9 @@
 // euler-xyz/euler-interfaces (2026-06-16); Fluid from Instadapp/fluid-contracts-public (2026-03-04), its two types of
 // vaults checked against the published addresses; Yearn's registry from docs.yearn.fi, at one address on all chains;
 // Aave's factories from @aave-dao/aave-address-book 4.68.1; Sky's and Spark's savings from
-// sparkdotfi/spark-address-registry (2026-08-19), stUSDS as other public registries of that time have it.
+// sparkdotfi/spark-address-registry (2026-08-19), stUSDS as other public registries of that time have it; sDAI and sUSDe
+// from the reserves of @aave-dao/aave-address-book 4.68.1; the savings vaults of Curve, Frax, Inverse, Origin and Angle as
+// the repositories in token-lists/README.md have them.
 
 import type { Hex } from "../../../lib/hex.ts";
 import type { VaultProof } from "./proofs.ts";
@@ -16,7 +18,7 @@ import { POLYGON_MORPHO_VAULTS } from "./vaults/polygon.ts";
 
 export type VaultRegistry = {
   readonly proofs: readonly VaultProof[];
-  /** Believed without a proof. */
+  /** Believed without a proof; never because a token list has them. */
   readonly vaults: ReadonlySet<Hex>;
   /** Knows who borrows from Euler's vaults; missing where Euler is not. */
   readonly eulerConnector?: Hex;
@@ -63,6 +65,18 @@ const ETHEREUM: VaultRegistry = {
     "0x80128dbb9f07b93dde62a6daeadb69ed14a7d354",
     "0x28b3a8fb53b741a8fd78c0fb9a6b2393d896a43d",
     "0xe2e7a17dff93280dec073c995595155283e3c372",
+    // sDAI, sUSDe.
+    "0x83f20f44975d03b1b09e64809b757c47f942beea",
+    "0x9d39a5de30e57443bff2a8307a4256c8797a3497",
+    // scrvUSD, sfrxETH, sFRAX, sfrxUSD, sDOLA, wOETH, stUSD, stEUR.
+    "0x0655977feb2f289a4ab78af67bab0d17aab84367",
+    "0xac3e018457b222d93114458476f3e3416abbe38f",
+    "0xa663b02cf0a4b149d2ad41910cb81e23e1c41c32",
+    "0xcf62f905562626cfcdd2261162a51fd02fc9c5b6",
+    "0xb45ad160634c528cc3d2926d9807104fa3157305",
+    "0xdcee70654261af21c44c093c300ed3bb97b78192",
+    "0x0022228a2cc5e7ef0274a7baa600d44da5ab5776",
+    "0x004626a008b1acdc4c74ab51644093b155e59a23",
   ]),
 };
 

@@ -10,8 +10,10 @@ import type { ContractRead } from "../../types.ts";
  * - `payable`: anyone can create such a vault, and its owner can lend the assets to himself against worthless
  *   collateral. The code is known, so it counts with what it could pay out in this block.
  * - `named`: the code is known, but it reports what its owner's own contracts report. It is a vault, of unknown value.
+ * - `listed`: only a token list has it. A list says who a token is, not that its code is honest: it counts with what it
+ *   says that it could pay out in this block, and never with more than it holds of a listed asset.
  */
-export type Belief = "full" | "payable" | "named";
+export type Belief = "full" | "payable" | "named" | "listed";
 
 type ProofKind = {
   readonly belief: Belief;

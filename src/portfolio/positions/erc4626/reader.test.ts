@@ -48,7 +48,7 @@ describe("ERC-4626", () => {
     holdings: recordedHoldings,
     calls,
   } = openRecordedMoment(sky.cases["sDAI before the rate was collected"]);
-  const registry = { proofs: [], vaults: new Set<Hex>(), eulerConnector: EULER_CONNECTOR };
+  const registry = { proofs: [], vaults: new Set([sky.sDai as Hex]), eulerConnector: EULER_CONNECTOR };
   describePositionReader({
     ...{ chain, wallet: sky.wallet as Hex, holdings: recordedHoldings },
     reader: createErc4626Reader(new Map([[31337, registry]])),

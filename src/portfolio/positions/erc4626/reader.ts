@@ -1,4 +1,4 @@
-// ERC-4626 vaults: shares valued as the assets they represent, when a list or a protocol's own contract knows the vault.
+// ERC-4626 vaults: shares valued as the assets they represent, as far as a protocol's own contract or a list vouches for them.
 
 import type { Hex } from "../../../lib/hex.ts";
 import type {
@@ -23,14 +23,19 @@ const PAYABLE_MAX = 40;
 const NO_REGISTRY: VaultRegistry = { proofs: [], vaults: new Set() };
 
 /**
- * Any contract can return USDC from `asset()` and a fortune from `convertToAssets()`. So a vault counts only when a list
- * has it or a known registry says that it is its own, and only up to the asset's total supply; every other share stays
- * a token without a value. Two round trips for a listed vault, one more for a proof and for each further level.
+ * Any contract can return USDC from `asset()` and a fortune from `convertToAssets()`, a listed one too. So a vault is
+ * believed only when we know its address or a known registry says that it is its own. One that only a list has counts
+ * with what it holds and could pay; every other share stays a token without a value. Two round trips for a vault known
+ * by address, one more for each proof and each further level.
  */
 export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistry>): PositionReader {
   return {
     protocol: PROTOCOL,
     readsDebt: true,
+    delegations: (chainId) => {
+      const connector = registries.get(chainId)?.eulerConnector;
+      return connector === undefined ? [] : [{ form: "euler", protocol: "euler", contract: connector }];
+    },
     async read(query, signal) {
       const { at } = query;
       const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
@@ -126,7 +131,8 @@ function collectOutcomes(
     }
     if (hasLure(context, shares, outcome)) continue;
     if (!tokens.has(shares.contract)) provenTokens.add(shares.contract);
-    if (outcome.asset !== null && !isShownElsewhere) positions.push(createPosition(shares, outcome.asset));
+    if (outcome.asset !== null && !isShownElsewhere)
+      positions.push(createPosition(shares, outcome.asset, outcome.isSelfReported));
   }
   return {
     positions,
@@ -136,7 +142,7 @@ function collectOutcomes(
   };
 }
 
-function createPosition(shares: Shares, asset: Holding): ProtocolPosition {
+function createPosition(shares: Shares, asset: Holding, isSelfReported: boolean): ProtocolPosition {
   return {
     protocol: PROTOCOL,
     kind: "vault",
@@ -144,5 +150,6 @@ function createPosition(shares: Shares, asset: Holding): ProtocolPosition {
     contract: shares.contract,
     assets: [asset],
     receiptTokens: [shares.contract],
+    ...(isSelfReported ? { selfReported: true } : {}),
   };
 }

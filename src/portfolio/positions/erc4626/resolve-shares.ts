@@ -25,6 +25,7 @@ const vaultAsset = createCallEncoder("function asset() view returns (address)");
 // Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
 const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
 const maxWithdraw = createCallEncoder("function maxWithdraw(address) view returns (uint256)");
+const maxRedeem = createCallEncoder("function maxRedeem(address) view returns (uint256)");
 // Of Euler's vaults: the assets that are not borrowed, and which operations pass a hook or are disabled.
 const cash = createCallEncoder("function cash() view returns (uint256)");
 const hookConfig = createCallEncoder("function hookConfig() view returns (address, uint32)");
@@ -49,6 +50,8 @@ export type SharesOutcome = {
   readonly isVaultOfListedAsset: boolean;
   /** Null when the shares have no value or an unknown one. */
   readonly asset: Holding | null;
+  /** Only a token list vouches for this vault, or for one that it holds. */
+  readonly isSelfReported: boolean;
   readonly warnings: readonly string[];
 };
 
@@ -58,10 +61,13 @@ type Conversion = {
   readonly holding: Holding;
   /** Of the asset when that is a vault itself. */
   readonly nextAsset: Hex | null;
+  readonly isSelfReported: boolean;
   readonly warnings: readonly string[];
 };
 
-const NO_VAULT: SharesOutcome = { belief: null, isVaultOfListedAsset: false, asset: null, warnings: [] };
+const NO_VAULT: SharesOutcome = {
+  ...{ belief: null, isVaultOfListedAsset: false, asset: null, isSelfReported: false, warnings: [] },
+};
 
 /** `owner` is the account of the wallet that holds the shares. */
 export function* resolveShares(
@@ -84,15 +90,12 @@ export function* resolveShares(
   const isVaultOfListedAsset = at.chain.tokens.has(asset);
   const claim: Claim = { vault, owner, shares: shares.rawBalance, asset };
   const belief = yield* judgeVault(context, claim);
-  if (belief === null || belief === "named") {
-    return { belief, isVaultOfListedAsset, asset: null, warnings: [] };
-  }
+  const known = { ...NO_VAULT, belief, isVaultOfListedAsset };
+  if (belief === null || belief === "named") return known;
   const conversion = yield* convertShares(context, claim, belief);
-  if (typeof conversion === "string") {
-    return { belief, isVaultOfListedAsset, asset: null, warnings: [conversion] };
-  }
-  const { holding, warnings } = yield* resolveAsset(context, vault, conversion);
-  return { belief, isVaultOfListedAsset, asset: holding.rawBalance > 0n ? holding : null, warnings };
+  if (typeof conversion === "string") return { ...known, warnings: [conversion] };
+  const { holding, isSelfReported, warnings } = yield* resolveAsset(context, vault, conversion);
+  return { ...known, asset: holding.rawBalance > 0n ? holding : null, isSelfReported, warnings };
 }
 
 /** Goes on while the asset is itself a vault that counts; otherwise the asset stays what it is. */
@@ -112,9 +115,11 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): C
       warnings.push(conversion);
       break;
     }
+    // The outer vault may keep those shares elsewhere, where a listed vault that it asks cannot see them.
+    if (belief === "listed" && conversion.warnings.length > 0) break;
     warnings.push(...conversion.warnings);
     owner = vault;
-    reached = conversion;
+    reached = { ...conversion, isSelfReported: reached.isSelfReported || conversion.isSelfReported };
   }
   return { ...reached, warnings };
 }
@@ -122,10 +127,10 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): C
 function* judgeVault(context: VaultContext, { vault, asset }: Claim): CallRoutine<Belief | null> {
   const { registry, query } = context;
   const { tokens } = query.at.chain;
-  if (tokens.has(vault) || registry.vaults.has(vault)) return "full";
+  if (registry.vaults.has(vault)) return "full";
   const results = yield encodeProofs(registry.proofs, vault, asset);
-  const belief = judgeProofs(registry.proofs, results, vault);
-  if (belief !== "payable") return belief;
+  const belief = judgeProofs(registry.proofs, results, vault) ?? (tokens.has(vault) ? "listed" : null);
+  if (belief !== "payable" && belief !== "listed") return belief;
   // An asset of the owner's own making can have any price that its owner gives it.
   if (!tokens.has(asset)) return "named";
   if (context.payableLeft === 0) {
@@ -140,51 +145,79 @@ function* judgeVault(context: VaultContext, { vault, asset }: Claim): CallRoutin
 function* convertShares(
   context: VaultContext,
   { vault, owner, shares, asset }: Claim,
-  belief: "full" | "payable",
+  belief: Exclude<Belief, "named">,
 ): CallRoutine<Conversion | string> {
   const lookup = prepareAssetLookup(context.query, [asset]);
+  const limit = LIMITS[belief];
   const results = yield [
     convertToAssets(vault, [shares], CONVERT_GAS_MAX),
     erc20.totalSupply(asset, [], ASSET_GAS_MAX),
     vaultAsset(asset, [], ASSET_GAS_MAX),
     ...lookup.calls,
-    ...(belief === "payable" ? encodePayable(vault, owner) : []),
+    ...limit.encode({ vault, owner, shares, asset }),
   ];
   const [amountResult, supplyResult, nextResult] = results;
   const amount = decodeTokenAmount(amountResult);
   const supply = decodeTokenAmount(supplyResult);
-  const payableResults = results.slice(3 + lookup.calls.length);
-  const payable = belief === "payable" ? decodePayable(payableResults, context.debtors.has(owner)) : amount;
-  if (amount === null || supply === null || payable === null || amount > supply) {
-    return describeImplausible(context, vault);
-  }
+  if (amount === null || supply === null || amount > supply) return describeImplausible(context, vault);
+  const limitResults = results.slice(3 + lookup.calls.length);
+  const payable = limit.decode(limitResults, { amount, shares, isDebtor: context.debtors.has(owner) });
+  if (payable === null) return describeImplausible(context, vault);
   const next = decodeAddress(nextResult);
   return {
     holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), payable < amount ? payable : amount),
     nextAsset: next === asset || next === vault ? null : next,
+    isSelfReported: belief === "listed",
     warnings: isNoticeablyLess(payable, amount) ? [describeUnpayable(context, vault)] : [],
   };
 }
 
-function encodePayable(vault: Hex, owner: Hex): readonly ContractRead[] {
-  return [
-    maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
-    cash(vault, [], ASSET_GAS_MAX),
-    hookConfig(vault, [], ASSET_GAS_MAX),
-  ];
-}
+/** What limits the amount that a vault reports, by how far the vault is believed. */
+type PayoutLimit = {
+  encode(claim: Claim): readonly ContractRead[];
+  /** Null when the results make no sense. */
+  decode(
+    results: CallResults,
+    reported: { readonly amount: bigint; readonly shares: bigint; readonly isDebtor: boolean },
+  ): bigint | null;
+};
 
-/**
- * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
- * what its lender allows; what they could pay is then what they have.
- */
-function decodePayable([max, cashResult, hooks]: CallResults, isDebtor: boolean): bigint | null {
-  const held = decodeTokenAmount(cashResult);
-  if (!isDebtor || held === null) return decodeTokenAmount(max);
-  const [, operations] = decodeWords(hooks, 2) ?? [];
-  if (operations === undefined) return null;
-  return (operations & EULER_PAYOUTS) === 0n ? held : 0n;
-}
+const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
+  full: { encode: () => [], decode: (_results, { amount }) => amount },
+  /**
+   * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
+   * what its lender allows; what they could pay is then what they have.
+   */
+  payable: {
+    encode: ({ vault, owner }) => [
+      maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
+      cash(vault, [], ASSET_GAS_MAX),
+      hookConfig(vault, [], ASSET_GAS_MAX),
+    ],
+    decode([max, cashResult, hooks], { isDebtor }) {
+      const held = decodeTokenAmount(cashResult);
+      if (!isDebtor || held === null) return decodeTokenAmount(max);
+      const [, operations] = decodeWords(hooks, 2) ?? [];
+      if (operations === undefined) return null;
+      return (operations & EULER_PAYOUTS) === 0n ? held : 0n;
+    },
+  },
+  /** The same by the vault's own word, and what it holds by the word of the asset, which is another contract. */
+  listed: {
+    encode: ({ vault, owner, asset }) => [
+      maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
+      maxRedeem(vault, [owner], PAYABLE_GAS_MAX),
+      erc20.balanceOf(asset, [vault], ASSET_GAS_MAX),
+    ],
+    decode([withdrawal, redemption, balance], { amount, shares }) {
+      const redeemable = decodeTokenAmount(redemption);
+      const max =
+        decodeTokenAmount(withdrawal) ?? (redeemable === null ? null : (amount * redeemable) / shares);
+      const held = decodeTokenAmount(balance);
+      return max === null || held === null ? null : max < held ? max : held;
+    },
+  },
+};
 
 function toHolding({ contract, symbol, name, decimals, logo }: Asset, rawBalance: bigint): Holding {
   return { contract, symbol, name, decimals, logo, rawBalance };

@@ -12,7 +12,9 @@ import recording from "./recording.json" with { type: "json" };
 const market = recording.market as EthenaMarket;
 const wallet = recording.wallet as Hex;
 const reader = createEthenaReader(new Map([[31337, [market]]]));
-const vaultReader = createErc4626Reader(new Map());
+const vaultReader = createErc4626Reader(
+  new Map([[31337, { proofs: [], vaults: new Set([market.stakedUsde]) }]]),
+);
 const signal = new AbortController().signal;
 const { cases } = recording;
 
