@@ -21,10 +21,11 @@ import {
  */
 export type StateProof = { readonly to: Hex; readonly data: Hex };
 
-/** `head`: the newest block of any node. */
-type PastState =
+/** `head`: the newest block of any node that responded. */
+type PastState = { readonly head: number } & (
   | { readonly kind: "found"; readonly header: BlockHeader; readonly rpc: Rpc }
-  | { readonly kind: "later" | "dropped"; readonly head: number };
+  | { readonly kind: "later" | "dropped" }
+);
 
 type NodeState = { readonly head: number; readonly header: BlockHeader | null };
 
@@ -48,16 +49,16 @@ export async function findPastState(
   );
   options.signal?.throwIfAborted();
   const states = outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : null));
+  const heads = states.flatMap((state) => (state === null ? [] : [state.head]));
+  const head = Math.max(...heads);
   const header = chooseHeader(states.flatMap((state) => state?.header ?? []));
   if (header !== null) {
     const exclude = states.flatMap((state, index) => (state?.header?.hash === header.hash ? [] : [index]));
-    return { kind: "found", header, rpc: excludeProviders(rpc, exclude) };
+    return { kind: "found", header, rpc: excludeProviders(rpc, exclude), head };
   }
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   const outage = reasons.find((reason) => !(reason instanceof RpcError) || isTemporary(reason.kind));
-  const heads = states.flatMap((state) => (state === null ? [] : [state.head]));
   if (outage !== undefined || heads.length === 0) throw outage ?? reasons[0];
-  const head = Math.max(...heads);
   return { kind: head < number ? "later" : "dropped", head };
 }
 

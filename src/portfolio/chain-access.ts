@@ -51,6 +51,7 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
         asOf: true,
       };
     },
+    canPin: (number) => pastBlocks.isKnown(number),
   };
 }
 

@@ -154,6 +154,38 @@ describe("a state that every node has dropped", () => {
     expect(pruned.counts.get("eth_call")).toBeLessThanOrEqual(requests.length + 12);
   });
 
+  it("searches once for blocks that nodes drop soon after a search", async () => {
+    let kept = 100;
+    const node = await prunedNode({ blocksWithState: () => kept });
+    const { access, clock } = accessTo(node.url);
+    await expect(access.pin(signal, 3)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    const probes = node.counts.get("eth_call") ?? 0;
+    for (kept = 90; kept >= 50; kept -= 10) {
+      await expect(access.pin(signal, HEAD - kept)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    }
+    kept = 40;
+    // The proof of each, and no search.
+    expect(node.counts.get("eth_call")).toBe(probes + 5);
+    await clock.sleep(30_000);
+    await expect(access.pin(signal, HEAD - 40)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    expect(node.counts.get("eth_call")).toBeGreaterThan(probes + 7);
+  });
+
+  it("knows for a minute which blocks can be pinned, and for longer which cannot", async () => {
+    const pruned = await prunedNode();
+    const { access, clock } = accessTo(pruned.url);
+    expect(access.canPin(HEAD - 20)).toBe(false);
+    await access.pin(signal, HEAD - 20);
+    expect([HEAD - 21, HEAD - 20, HEAD, HEAD + 1].map(access.canPin)).toEqual([false, true, true, false]);
+    await access.pin(signal, HEAD - 10);
+    await clock.sleep(59_000);
+    expect(access.canPin(HEAD - 20)).toBe(true);
+    await clock.sleep(1_000);
+    expect(access.canPin(HEAD - 20)).toBe(false);
+    await expect(access.pin(signal, 3)).rejects.toThrow();
+    expect(() => access.canPin(3)).toThrow(/has the state of block 3/);
+  });
+
   it("states above the oldest found block stay readable", async () => {
     const pruned = await prunedNode();
     const { access } = accessTo(pruned.url);

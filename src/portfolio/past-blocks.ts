@@ -14,57 +14,118 @@ const getCurrentBlockTimestamp = createCallEncoder(
 
 // A request for a dropped state is not charged: this often at most it makes us search.
 const REMEMBER_MS = 5 * 60_000;
+// Anyone may name a block that was dropped a moment ago, without a payment: a search is a dozen probes of every node.
+const SEARCH_EVERY_MS = 30_000;
 // Twelve probes of one node that responds slowly. The search goes on when a request that waits for it has ended.
 const SEARCH_MS_MAX = 60_000;
+// A node that drops states has dropped thirty more by then, at two seconds a block. A wrong head is forgotten, too.
+const READABLE_MS = 60_000;
 
 type DroppedState = {
   /** Null when no node has the state of any block. */
   readonly oldest: number | null;
   /** No node has the state of this block, and so of none before it. */
   readonly dropped: number;
-  readonly untilMs: number;
+  /** The newest block at the time of the search. */
+  readonly head: number;
+  readonly searchedMs: number;
 };
+
+/** Blocks of which nodes have shown the state, from the oldest to the newest of them. */
+type ReadableBlocks = { readonly oldest: number; readonly head: number; readonly untilMs: number };
 
 type PastBlocks = {
   /** Rejects with INPUT_INVALID above the head, and with STATE_UNAVAILABLE when no node has the state. */
   find(number: number, signal: AbortSignal): Promise<{ readonly header: BlockHeader; readonly rpc: Rpc }>;
+  /** Whether reads of the last minute show that `find` finds the block; throws where they show that it is dropped. */
+  isKnown(number: number): boolean;
 };
 
 export function createPastBlocks(rpc: Rpc, chain: ChainConfig, clock: Clock): PastBlocks {
-  let known: DroppedState | null = null;
-  let searching: Promise<void> | null = null;
+  return new RememberedBlocks(rpc, chain, clock);
+}
+
+class RememberedBlocks implements PastBlocks {
+  readonly #rpc: Rpc;
+  readonly #chain: ChainConfig;
+  readonly #clock: Clock;
   // Readers need Multicall3, so that a state before its deployment is of no use to them.
-  const proof: StateProof = getCurrentBlockTimestamp(MULTICALL3);
-  const search = async (dropped: number, head: number) => {
+  readonly #proof: StateProof = getCurrentBlockTimestamp(MULTICALL3);
+  #dropped: DroppedState | null = null;
+  #readable: ReadableBlocks | null = null;
+  #searching: Promise<void> | null = null;
+
+  constructor(rpc: Rpc, chain: ChainConfig, clock: Clock) {
+    this.#rpc = rpc;
+    this.#chain = chain;
+    this.#clock = clock;
+  }
+
+  async find(number: number, signal: AbortSignal) {
+    this.#rejectDropped(number);
+    const past = await findPastState(this.#rpc, number, this.#proof, { signal });
+    const { head } = past;
+    if (past.kind === "found") {
+      this.#rememberReadable(number, head);
+      return past;
+    }
+    if (past.kind === "later") {
+      throw new Fault(
+        "INPUT_INVALID",
+        `The newest block of ${this.#chain.name} is ${head}; ${number} is later.`,
+      );
+    }
+    this.#rememberDropped(number, head);
+    // Requests that find out at the same time share one search. It may end below a block that nodes dropped meanwhile.
+    for (;;) {
+      this.#rejectDropped(number);
+      this.#searching ??= this.#search(number, head).finally(() => {
+        this.#searching = null;
+      });
+      await untilAborted(this.#searching, signal);
+    }
+  }
+
+  isKnown(number: number): boolean {
+    this.#rejectDropped(number);
+    const readable = this.#findReadable();
+    return readable !== null && number >= readable.oldest && number <= readable.head;
+  }
+
+  #findReadable(): ReadableBlocks | null {
+    return this.#readable !== null && this.#clock.nowMs() < this.#readable.untilMs ? this.#readable : null;
+  }
+
+  #rememberReadable(number: number, head: number): void {
+    const known = this.#findReadable();
+    // The older block counts for the rest of its minute: a newer one proves nothing about it.
+    this.#readable =
+      known !== null && known.oldest < number
+        ? { ...known, head: Math.max(known.head, head) }
+        : { oldest: number, head, untilMs: this.#clock.nowMs() + READABLE_MS };
+  }
+
+  async #search(dropped: number, head: number): Promise<void> {
     const signal = AbortSignal.timeout(SEARCH_MS_MAX);
     const hasState = async (block: number) =>
-      (await findPastState(rpc, block, proof, { signal })).kind === "found";
+      (await findPastState(this.#rpc, block, this.#proof, { signal })).kind === "found";
     const found = await findOldestState(hasState, { dropped, head });
-    known = { ...found, untilMs: clock.nowMs() + REMEMBER_MS };
-  };
-  const rejectDropped = (number: number) => {
-    if (known === null || clock.nowMs() >= known.untilMs || number > known.dropped) return;
-    throw stateUnavailable(chain, number, known.oldest);
-  };
-  return {
-    async find(number, signal) {
-      rejectDropped(number);
-      const past = await findPastState(rpc, number, proof, { signal });
-      if (past.kind === "found") return past;
-      const { head } = past;
-      if (past.kind === "later") {
-        throw new Fault("INPUT_INVALID", `The newest block of ${chain.name} is ${head}; ${number} is later.`);
-      }
-      // Requests that find out at the same time share one search. It may end below a block that nodes dropped meanwhile.
-      for (;;) {
-        rejectDropped(number);
-        searching ??= search(number, head).finally(() => {
-          searching = null;
-        });
-        await untilAborted(searching, signal);
-      }
-    },
-  };
+    this.#dropped = { ...found, head, searchedMs: this.#clock.nowMs() };
+  }
+
+  /** Right after a search another one is not worth its probes: nodes keep as many blocks as they kept then. */
+  #rememberDropped(number: number, head: number): void {
+    const known = this.#dropped;
+    if (known === null || this.#clock.nowMs() >= known.searchedMs + SEARCH_EVERY_MS) return;
+    const oldest = known.oldest === null ? null : Math.max(number + 1, known.oldest + head - known.head);
+    this.#dropped = { ...known, oldest, head, dropped: Math.max(number, known.dropped) };
+  }
+
+  #rejectDropped(number: number): void {
+    const known = this.#dropped;
+    if (known === null || this.#clock.nowMs() >= known.searchedMs + REMEMBER_MS) return;
+    if (number <= known.dropped) throw stateUnavailable(this.#chain, number, known.oldest);
+  }
 }
 
 function stateUnavailable({ name }: ChainConfig, number: number, oldest: number | null): Fault {

@@ -1,11 +1,16 @@
 // The query of a portfolio request: a wallet, its chains and their blocks, and whether to list spam.
+import { getAddress } from "viem";
 import { Fault } from "../lib/fault.ts";
-import { type Hex, parseAddress } from "../lib/hex.ts";
+import type { Hex } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
 import type { SqlValue } from "../schema/sql.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
-export type PortfolioRequest = SnapshotQuery & { readonly spam: "include" | "exclude" };
+export type PortfolioRequest = SnapshotQuery & {
+  readonly spam: "include" | "exclude";
+  /** What is wrong with the spelling of the wallet. */
+  readonly warning?: string | undefined;
+};
 
 type PortfolioParameters = {
   readonly parameters: readonly Parameter[];
@@ -61,7 +66,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       const blocks = block === undefined ? null : new Map(block);
       const slugs = chains ?? (blocks === null ? defaults : [...blocks.keys()]);
       if (blocks !== null) requireSameChains(slugs, blocks, "block");
-      return { wallet: address, slugs, ...(blocks && { blocks }), spam: spam ?? "include" };
+      return { ...readWallet(address), slugs, ...(blocks && { blocks }), spam: spam ?? "include" };
     },
   };
 }
@@ -74,13 +79,13 @@ type ParsedValues = {
   readonly spam?: PortfolioRequest["spam"];
 };
 
-/** Names are redirected to their addresses before parameters are parsed. */
+/** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
 export const addressKind: ParameterKind<Hex> = {
   // As specified, for what responds 200.
   json: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
   toolJson: { type: "string", maxLength: 255, pattern: "^(0x[a-fA-F0-9]{40}|.+\\..+)$" },
   parse: (text, name) => {
-    if (ADDRESS.test(text)) return parseAddress(text, name);
+    if (ADDRESS.test(text)) return text as Hex;
     throw new Fault(
       "INPUT_INVALID",
       `${name} must be an address, 0x followed by 40 hex digits, or a name such as vitalik.eth.`,
@@ -89,6 +94,18 @@ export const addressKind: ParameterKind<Hex> = {
 };
 
 const ADDRESS = /^0x[a-fA-F0-9]{40}$/;
+
+/** The wallet in lower case. A wrong checksum is accepted, as specified, and named: it is the only sign of a mistyped digit. */
+export function readWallet(address: Hex): { readonly wallet: Hex; readonly warning?: string } {
+  const wallet = address.toLowerCase() as Hex;
+  const digits = address.slice(2);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (!isMixed || getAddress(wallet) === address) return { wallet };
+  return {
+    wallet,
+    warning: `The address ${address} has a wrong checksum (EIP-55), so that a digit may be mistyped: compare it with its source, then send it in lower case.`,
+  };
+}
 
 /** For the descriptions of all routes. */
 export const ADDRESS_DESCRIPTION =

@@ -54,7 +54,8 @@ function sellExample(route: PaidRouteDeclaration): PaidRouteDeclaration {
         parameters,
         parse: (values) => {
           const { query } = parse(values);
-          return { query, read: async () => ({ ...route.responseExample, address: query.address }) };
+          const check = async () => undefined;
+          return { query, check, read: async () => ({ ...route.responseExample, address: query.address }) };
         },
       };
     },

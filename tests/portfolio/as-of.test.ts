@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyDiff } from "../../src/portfolio/diff/apply-diff.ts";
 import { addUsd, extractFigures } from "../../src/portfolio/diff/figures.ts";
 import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
+import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
 import type { PortfolioSnapshot, SnapshotBlock } from "../../src/portfolio/snapshot-types.ts";
 import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
@@ -203,6 +204,68 @@ describe("a difference", () => {
   });
 });
 
+describe("before a price is named", () => {
+  const unpaid = async (service: PortfolioService | undefined, path: string) => {
+    const response = await fetch(`${service?.url}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+
+  it.each([
+    "/portfolio?block=",
+    "/exposure?block=",
+    "/portfolio/diff?from=",
+    "/portfolio/diff?from=base:1&to=",
+  ])("rejects a block in the future at %s", async (path) => {
+    const later = (await headOf(stage.base)) + 1_000;
+    const { status, text } = await unpaid(first, `${path}base:${later}&address=${wallet}`);
+    expect([status, text]).toEqual([400, expect.stringContaining(`; ${later} is later.`)]);
+  });
+
+  it.each([
+    [`from=${"0".repeat(64)}`, 404, "no snapshot of that id"],
+    ["from=base:1&to=base:0", 400, "from must not be later than to"],
+  ])("rejects a difference with %s", async (query, status, sentence) => {
+    const response = await unpaid(first, `/portfolio/diff?address=${wallet}&${query}`);
+    expect(response).toEqual({ status, text: expect.stringContaining(sentence) });
+  });
+
+  it("asks no node about a block that an earlier request has shown to be readable", async () => {
+    const head = await headOf(stage.base);
+    const path = (block: number) => `/portfolio?address=${wallet}&block=base:${block}`;
+    expect((await unpaid(first, path(1))).status).toBe(402);
+    const before = stage.base.node.requests.length;
+    for (const block of [1, 2, head]) expect((await unpaid(first, path(block))).status).toBe(402);
+    expect(stage.base.node.requests.length).toBe(before);
+  });
+
+  it("costs nodes a bounded number of requests, and then leaves the block to the paid read", async () => {
+    const flooded = await stage.serve();
+    const before = stage.base.node.requests.length;
+    const path = `/portfolio?address=${wallet}&block=base:999999999`;
+    const statuses = [];
+    for (let count = 0; count < 3 * FREE_READ_LIMITS.perClientPerMinute; count += 1) {
+      statuses.push((await unpaid(flooded, path)).status);
+    }
+    expect([...new Set(statuses)]).toEqual([400, 402]);
+    const rejected = statuses.filter((status) => status === 400).length;
+    expect(rejected).toBeLessThan(2 * FREE_READ_LIMITS.perClientPerMinute);
+    // The first asks the node for its chain.
+    expect(stage.base.node.requests.length - before).toBeLessThanOrEqual(1 + rejected);
+    await flooded.close();
+  });
+
+  it("names the price while no node responds, because an outage says nothing about the block", async () => {
+    const cut = await stage.serve();
+    stage.base.plan = () => ({ kind: "status", status: 503 });
+    try {
+      expect((await unpaid(cut, `/portfolio?address=${wallet}&block=base:1`)).status).toBe(402);
+    } finally {
+      stage.base.plan = () => null;
+      await cut.close();
+    }
+  });
+});
+
 describe("nodes without the state", () => {
   it("responds with 400 without a charge if no node has the state", async () => {
     stage.ethereum.plan = (calls) =>
@@ -211,8 +274,12 @@ describe("nodes without the state", () => {
         : null;
     try {
       const { account, fetch: pay } = await openPayingClient(stage);
-      const response = await pay(`${first?.url}/portfolio?address=${wallet}&block=ethereum:3`);
-      expect([response.status, response.headers.get("x-error-code")]).toEqual([400, "STATE_UNAVAILABLE"]);
+      const fresh = await stage.serve();
+      const path = `${fresh.url}/portfolio?address=${wallet}&block=ethereum:3`;
+      for (const send of [fetch, pay]) {
+        const response = await send(path);
+        expect([response.status, response.headers.get("x-error-code")]).toEqual([400, "STATE_UNAVAILABLE"]);
+      }
       expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
     } finally {
       stage.ethereum.plan = () => null;

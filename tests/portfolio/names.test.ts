@@ -1,8 +1,8 @@
 // Names in place of addresses, at the whole service: redirected before the price, paid by stock clients, bounded in cost.
 import { encodeAbiParameters, type Hex, numberToHex, pad } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
-import { NAME_LIMITS } from "../../src/portfolio/names/name-resolver.ts";
 import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import {
@@ -110,6 +110,32 @@ describe("a name in place of an address", () => {
   });
 });
 
+describe("a payment by name that does not say what it was signed for", () => {
+  it.each([
+    ["no resource", undefined],
+    ["a resource without an address", { url: "/portfolio" }],
+    ["a resource that is no URL", { url: 5 }],
+  ])("is never redirected: %s", async (_, resource) => {
+    await nameOnEthereum(WALLET);
+    const account = await stage.paid.payer();
+    const path = "/portfolio?address=erin.eth&chains=base";
+    const { header } = await signPaymentFor(service.url + path, account, stage.paid.asset);
+    const payment = JSON.parse(Buffer.from(header, "base64").toString()) as Record<string, unknown>;
+    const stripped = Buffer.from(JSON.stringify({ ...payment, resource })).toString("base64");
+    await nameOnEthereum(OTHER);
+    const later = await stage.serve();
+    for (const { url } of [service, later]) {
+      const response = await fetchWithPayment(url + path, stripped);
+      expect([response.status, response.headers.get("x-error-code")]).toEqual([409, "PAYMENT_CONFLICT"]);
+      expect(await response.text()).toMatch(/does not say which address it was signed for/);
+    }
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+    const byAddress = `${later.url}/portfolio?address=${WALLET}&chains=base`;
+    expect((await fetchWithPayment(byAddress, stripped)).status).toBe(200);
+    await later.close();
+  });
+});
+
 describe("a name without an address", () => {
   const extended = encodeAbiParameters([{ type: "bool" }], [true]);
   it.each([
@@ -158,14 +184,14 @@ it("a client costs a bounded number of calls, however many names it sends", asyn
     await response.arrayBuffer();
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
   };
-  for (let start = 0; start < 5 * NAME_LIMITS.perClientPerMinute; start += 50) {
+  for (let start = 0; start < 5 * FREE_READ_LIMITS.perClientPerMinute; start += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, index) => send(start + index)));
   }
   expect([...statuses.keys()].sort()).toEqual([307, 429, 503]);
   // A minute's worth, and what is refilled while the test runs.
   const resolved = statuses.get(307) ?? 0;
   expect(resolved).toBeGreaterThan(5);
-  expect(resolved).toBeLessThan(NAME_LIMITS.perClientPerMinute * 2);
+  expect(resolved).toBeLessThan(FREE_READ_LIMITS.perClientPerMinute * 2);
   // The first asks the node for its chain.
   expect(stage.ethereum.node.requests.length - before).toBeLessThanOrEqual(1 + resolved * 3);
   // Addresses are not limited by it.

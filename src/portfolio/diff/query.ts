@@ -11,11 +11,14 @@ import {
   EXAMPLE_WALLET,
   formatBlocks,
   parameter,
+  readWallet,
   requireSameChains,
 } from "../query.ts";
 
 export type DiffRequest = {
   readonly wallet: Hex;
+  /** What is wrong with the spelling of the wallet. */
+  readonly warning?: string | undefined;
   /** Distinct, in the order of the response; null for those of the stored snapshot. */
   readonly slugs: readonly string[] | null;
   /** Blocks by slug, or the id of a stored snapshot. */
@@ -77,18 +80,19 @@ function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[
 }
 
 export function parseDiffRequest(values: Readonly<Record<string, unknown>>): DiffRequest {
-  const { address: wallet, chains = null, ...given } = values as ParsedValues;
+  const { address, chains = null, ...given } = values as ParsedValues;
+  const wallet = readWallet(address);
   const to = given.to === undefined ? null : new Map(given.to);
   if (typeof given.from === "string") {
     if (to !== null) requireSameChains(chains ?? [...to.keys()], to, "to");
-    return { wallet, slugs: chains ?? (to && [...to.keys()]), from: given.from, to };
+    return { ...wallet, slugs: chains ?? (to && [...to.keys()]), from: given.from, to };
   }
   const from = new Map(given.from);
   const slugs = chains ?? [...from.keys()];
   requireSameChains(slugs, from, "from");
   if (to !== null) requireSameChains(slugs, to, "to");
   if (to !== null) requireForward(from, to);
-  return { wallet, slugs, from, to };
+  return { ...wallet, slugs, from, to };
 }
 
 /** A difference leads from earlier blocks to later ones, or to the same. */

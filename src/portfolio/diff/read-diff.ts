@@ -2,6 +2,8 @@
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { checkBlocks, checkFreely } from "../check-request.ts";
+import type { FreeReads } from "../free-reads.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
 import type { SnapshotBlock } from "../snapshot-types.ts";
 import type { PortfolioChain } from "../types.ts";
@@ -82,7 +84,25 @@ export async function readDiff(
   ]);
   const diff = diffFigures(before.figures, after.figures);
   requireLeadsTo(before.figures, diff, after.figures);
-  return { address: wallet, from: before.side, to: after.side, ...diff, provider: after.provider ?? "rpc" };
+  const ended = { ...after.side, warnings: [request.warning ?? [], after.side.warnings].flat() };
+  return { address: wallet, from: before.side, to: ended, ...diff, provider: after.provider ?? "rpc" };
+}
+
+/** Rejects like `readDiff`, as far as that can be known before a price is named. */
+export async function checkDiff(
+  services: DiffServices & { readonly freeReads: FreeReads },
+  request: DiffRequest,
+  client: string,
+): Promise<void> {
+  const { from, to } = request;
+  if (typeof from === "string") {
+    await checkFreely({ ...services, client }, async () => {
+      const { blocks } = await findStart(services, request);
+      if (to !== null) requireForward(blocks, to);
+    });
+  }
+  const sides = [typeof from === "string" ? null : from, to].filter((blocks) => blocks !== null);
+  await checkBlocks(services, sides, client);
 }
 
 async function findStart(services: DiffServices, request: DiffRequest): Promise<DiffStart> {

@@ -14,7 +14,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 
-const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const open: TestPortfolioWeb[] = [];
 
@@ -84,6 +84,32 @@ describe("without payment", () => {
     }
     expect(paid).toEqual([]);
   });
+
+  it("a mistyped digit in an address with a checksum is named in the terms and in the response", async () => {
+    const { get, paid } = await start();
+    const mistyped = WALLET.replace(/5$/, "6");
+    const sentence = new RegExp(`${mistyped} has a wrong checksum \\(EIP-55\\)`);
+    const unpaid = await get(`?address=${mistyped}`);
+    expect(unpaid.status).toBe(402);
+    expect(decodeHeader(unpaid.headers.get("payment-required")).error).toMatch(sentence);
+    expect(((await unpaid.json()) as { error: string }).error).toMatch(sentence);
+    const response = await get(`?address=${mistyped}`, PAID);
+    const { summary } = (await response.json()) as typeof exampleSnapshot;
+    expect(summary.warnings).toEqual([expect.stringMatching(sentence), ...exampleSnapshot.summary.warnings]);
+    // Still what the specification accepts: the payment is for the address in lower case.
+    expect(paid[0]?.resource.query.address).toBe(mistyped.toLowerCase());
+  });
+
+  it.each([WALLET, WALLET.toLowerCase(), `0x${WALLET.slice(2).toUpperCase()}`])(
+    "names no wrong checksum of %s",
+    async (address) => {
+      const { get } = await start();
+      const unpaid = (await (await get(`?address=${address}`)).json()) as { error: string };
+      expect(unpaid.error).toBe("Payment required.");
+      const paid = (await (await get(`?address=${address}`, PAID)).json()) as typeof exampleSnapshot;
+      expect(paid.summary.warnings).toEqual(exampleSnapshot.summary.warnings);
+    },
+  );
 
   it("a valid request gets its price", async () => {
     const { get } = await start();

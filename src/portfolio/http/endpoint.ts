@@ -113,11 +113,12 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
     },
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
-    async handle({ values, headers }) {
+    async handle({ values, headers, client }) {
       const request = query.parse(values);
       const resource: PaidResource = { method, path, query: request.query };
       if (!free && headers[SIGNATURE] === undefined) {
-        return varyByAccept(sale.challenge(resource, findUnpaidReason(headers)));
+        await request.check(services, client);
+        return varyByAccept(sale.challenge(resource, describeUnpaid(headers, request.warning)));
       }
       const response = await sale.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => ({
         status: 200,
@@ -159,7 +160,7 @@ function respondUnpaid(
   const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
   const resource = { method: "GET", path: declaration.path, query: {} };
-  const terms = sale.challenge(resource, findUnpaidReason(head.headers));
+  const terms = sale.challenge(resource, describeUnpaid(head.headers));
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
 }
@@ -178,9 +179,10 @@ async function showPageOnFault(
   }
 }
 
-/** Why a request counts as unpaid, where it is not that it simply has no payment. */
-function findUnpaidReason(headers: RequestHead["headers"]): string | undefined {
-  return headers[VERSION_1_SIGNATURE] === undefined ? undefined : VERSION_1_MESSAGE;
+/** Why a request counts as unpaid, and what its payer should know. */
+function describeUnpaid(headers: RequestHead["headers"], warning?: string): string {
+  const reason = headers[VERSION_1_SIGNATURE] === undefined ? "Payment required." : VERSION_1_MESSAGE;
+  return warning === undefined ? reason : `${reason} ${warning}`;
 }
 
 /** The pay page for a client that prefers HTML, otherwise null. */

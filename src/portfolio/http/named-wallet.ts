@@ -57,19 +57,27 @@ function replaceAddress(query: string, address: string): string {
     .join("&");
 }
 
-/** A client repeats the request by name with the payment that it signed for an address: that must still be the one. */
+/**
+ * A client repeats the request by name with the payment that it signed for an address: that must still be the one. A
+ * payment that does not name it could be led anywhere by whoever owns the name.
+ */
 function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
-  const paidFor = signature === undefined ? null : readPaidAddress(signature);
-  if (paidFor === null || paidFor === address) return;
+  if (signature === undefined) return;
+  const paidFor = readPaidAddress(signature);
+  if (paidFor === address) return;
+  const found =
+    paidFor === null
+      ? "The payment does not say which address it was signed for: it has no `resource` of the terms"
+      : `The payment was signed for ${paidFor}, and ${name} now leads to ${address}`;
   throw new Fault(
     "PAYMENT_CONFLICT",
-    `The payment was signed for ${paidFor}, and ${name} now leads to ${address}. Nothing was charged: send the payment with the address it was signed for, or sign a new one.`,
+    `${found}. Nothing was charged: send the payment with the address it was signed for, or sign a new one.`,
   );
 }
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** By the resource that x402 clients copy from the terms; null without one, and for what the gate will reject. */
+/** By the resource that x402 clients copy from the terms; null without one. */
 function readPaidAddress(signature: string): string | null {
   try {
     const payment = parseStrictJson(Buffer.from(signature, "base64"), "The payment");

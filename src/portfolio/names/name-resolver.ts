@@ -1,10 +1,9 @@
-// Resolves the names that requests give instead of addresses: cached, one read for each name, and limited, as it is free.
-import { createRateLimiter } from "../../http/security/request-guard.ts";
+// Resolves the names that requests give instead of addresses: cached, with one read for each name.
 import type { Clock } from "../../lib/clock.ts";
-import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { LruMap } from "../../lib/lru-map.ts";
+import type { FreeReads } from "../free-reads.ts";
 import { runWithinBudget } from "../time-budgets.ts";
 import type { PortfolioChain } from "../types.ts";
 import { type FoundAddress, findAddress } from "./find-address.ts";
@@ -27,19 +26,12 @@ export type NameResolver = {
 type NameResolverOptions = {
   /** By slug. */
   readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly freeReads: FreeReads;
   readonly clock: Clock;
 };
 
-/** Each name that is not in the cache costs a node three requests, and nothing is paid for them. */
-export const NAME_LIMITS = {
-  /** Above what a person or an agent looks up before paying. */
-  perClientPerMinute: 30,
-  /** 15 requests to nodes in a second, whatever the number of clients. */
-  perMinute: 300,
-  runningMax: 8,
-  runningPerClientMax: 2,
-  waitingMax: 64,
-  waitingPerClientMax: 8,
+/** Each name that is not in the cache costs a free read. */
+const NAME_LIMITS = {
   /** About a kilobyte each at most. */
   cachedMax: 5_000,
   /** Who changes a name waits this long; a payment is bound to the address that its payer saw. */
@@ -60,20 +52,12 @@ class LimitedNameResolver implements NameResolver {
   readonly #clock: Clock;
   readonly #cached = new LruMap<string, CachedName>(NAME_LIMITS.cachedMax);
   readonly #running = new Map<string, Promise<FoundAddress>>();
-  readonly #perClient;
-  readonly #overall;
-  readonly #slots = createFairLimit({
-    runningMax: NAME_LIMITS.runningMax,
-    runningPerKeyMax: NAME_LIMITS.runningPerClientMax,
-    waitingMax: NAME_LIMITS.waitingMax,
-    waitingPerKeyMax: NAME_LIMITS.waitingPerClientMax,
-  });
+  readonly #freeReads: FreeReads;
 
-  constructor({ chains, clock }: NameResolverOptions) {
+  constructor({ chains, freeReads, clock }: NameResolverOptions) {
     this.#chains = [...chains.values()];
+    this.#freeReads = freeReads;
     this.#clock = clock;
-    this.#perClient = createRateLimiter({ perMinute: NAME_LIMITS.perClientPerMinute, clock });
-    this.#overall = createRateLimiter({ perMinute: NAME_LIMITS.perMinute, clock, clientsMax: 1 });
   }
 
   async resolve(text: string, client: string): Promise<ResolvedName> {
@@ -103,8 +87,7 @@ class LimitedNameResolver implements NameResolver {
   ): Promise<FoundAddress> {
     const running = this.#running.get(name);
     if (running !== undefined) return running;
-    this.#count(client);
-    const reading = this.#slots
+    const reading = this.#freeReads
       .run(client, () => read(name, where))
       .then((found) => {
         this.#cached.set(name, { found, untilMs: this.#clock.nowMs() + NAME_LIMITS.cachedMs });
@@ -113,24 +96,6 @@ class LimitedNameResolver implements NameResolver {
       .finally(() => this.#running.delete(name));
     this.#running.set(name, reading);
     return reading;
-  }
-
-  #count(client: string): void {
-    const earlyMs = this.#perClient.take(client);
-    if (earlyMs > 0) {
-      throw new Fault(
-        "RATE_LIMITED",
-        `At most ${NAME_LIMITS.perClientPerMinute} names per minute per client; addresses are not limited by this.`,
-        { retryAfterSeconds: Math.ceil(earlyMs / 1_000) },
-      );
-    }
-    const allEarlyMs = this.#overall.take("");
-    if (allEarlyMs > 0) {
-      this.#perClient.release(client, 1, 0);
-      throw new Fault("OVERLOADED", "Too many names are being resolved; send the address, or try again.", {
-        retryAfterSeconds: Math.ceil(allEarlyMs / 1_000),
-      });
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The portfolio service's outside over a gate and a snapshot that tests decide, listening on a port the system chose.
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Sale } from "../../../src/payments/paywall/gate.ts";
 import {
@@ -10,6 +11,7 @@ import {
 } from "../../../src/payments/paywall/offer.ts";
 import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import type { StoredSnapshots } from "../../../src/portfolio/diff/stored-snapshots.ts";
+import { createFreeReads } from "../../../src/portfolio/free-reads.ts";
 import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import {
   createPortfolioOffering,
@@ -104,7 +106,13 @@ export async function startTestPortfolioWeb(
     createPaidEndpoint({
       sold: sold[index] as SoldRoute,
       served: SLUGS,
-      services: { snapshots, names, storedSnapshots: options.storedSnapshots ?? null } as RouteServices,
+      services: {
+        snapshots,
+        names,
+        chains: new Map(),
+        freeReads: createFreeReads(systemClock),
+        storedSnapshots: options.storedSnapshots ?? null,
+      } as unknown as RouteServices,
       free: devBypass,
       page: () => renderPayPage({ ...pageInput, route }),
     }),

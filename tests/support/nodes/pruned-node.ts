@@ -17,6 +17,8 @@ export type PrunedNodeOptions = {
   readonly traces: boolean;
   /** What the node says about a state that it dropped; geth's own words by default. */
   readonly onDroppedState?: () => unknown;
+  /** How many blocks it keeps the state of, when that changes. */
+  readonly blocksWithState?: () => number;
 };
 
 const BLOCKS_WITH_STATE = 128;
@@ -52,7 +54,10 @@ export async function startPrunedNode(options: PrunedNodeOptions): Promise<Prune
       ? await options.request("eth_getBlockByHash", [block.blockHash, false])
       : await options.request("eth_getBlockByNumber", [block, false]);
     const head = Number(await options.request("eth_blockNumber", []));
-    return found !== null && head - Number((found as { number: string }).number) < BLOCKS_WITH_STATE;
+    return (
+      found !== null &&
+      head - Number((found as { number: string }).number) < (options.blocksWithState?.() ?? BLOCKS_WITH_STATE)
+    );
   }
 
   return { url: `${server.url}/`, counts, stop: server.stop };

@@ -134,6 +134,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
       onPin();
       return at;
     },
+    canPin: () => true,
   };
 }
 

@@ -35,6 +35,7 @@ export function addBudget<Body>(query: PaidQuery<Body>, options: BudgetOptions<B
       const shape = shapes[detail] ?? shapes.full;
       const fields = names === null ? null : parseFields(names, shape.schema);
       return {
+        ...request,
         query: { ...request.query, ...formatBudget({ detail, minUsd, fields }) },
         read: async (services, signal) => {
           const body = await request.read(services, signal);

@@ -5,7 +5,7 @@ import {
   EXAMPLE_DIFF_QUERY,
   parseDiffRequest,
 } from "../../diff/query.ts";
-import { type PortfolioDiff, readDiff } from "../../diff/read-diff.ts";
+import { checkDiff, type PortfolioDiff, readDiff } from "../../diff/read-diff.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { DIFF_BUDGET, portfolioDiffOverviewSchema } from "../budget/diff-budget.ts";
 import { exampleDiff, portfolioDiffSchema } from "../diff-schema.ts";
@@ -47,6 +47,8 @@ function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
       const request = parseDiffRequest(values);
       return {
         query: canonicalDiffQuery(request),
+        warning: request.warning,
+        check: (services, client) => checkDiff(services, request, client),
         read: (services, signal) => readDiff(services, request, signal),
       };
     },

@@ -1,5 +1,6 @@
 // GET /exposure: what can be taken from a wallet, and how to revoke it.
 
+import { checkBlocks } from "../../check-request.ts";
 import { readExposure } from "../../exposure/read-exposure.ts";
 import { spenderList } from "../../exposure/spenders/spender-list.ts";
 import type { Exposure } from "../../exposure/types.ts";
@@ -7,6 +8,7 @@ import { createPortfolioParameters, formatBlocks } from "../../query.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { EXPOSURE_BUDGET, exposureOverviewSchema } from "../budget/exposure-budget.ts";
 import { exposureSchema } from "../exposure-schema.ts";
+import { addWarning } from "./add-warning.ts";
 import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 const WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
@@ -100,7 +102,12 @@ function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
       const block = blocks && { block: formatBlocks(blocks, slugs) };
       return {
         query: { address: wallet, chains: slugs.join(","), ...block },
-        read: (services, signal) => readExposure({ ...services, spenders: spenderList }, request, signal),
+        warning: request.warning,
+        check: (services, client) => checkBlocks(services, [blocks ?? new Map()], client),
+        read: async (services, signal) => {
+          const exposure = await readExposure({ ...services, spenders: spenderList }, request, signal);
+          return addWarning(exposure, request.warning);
+        },
       };
     },
   };

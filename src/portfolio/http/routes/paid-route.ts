@@ -5,6 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/column.ts";
 import type { Parameter } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
+import type { FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
@@ -20,6 +21,8 @@ export type RouteServices = {
   readonly positionReaders: readonly PositionReader[];
   /** For names that requests give in place of addresses. */
   readonly names: NameResolver;
+  /** For reads before anything is paid. */
+  readonly freeReads: FreeReads;
   readonly clock: Clock;
   /** Null where snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;
@@ -29,6 +32,10 @@ export type RouteServices = {
 type PaidRead<Body = unknown> = {
   /** All that determines the response, in one form for equal requests: the payment is bound to it. */
   readonly query: Readonly<Record<string, string>>;
+  /** What the payer should know about the request itself, such as a mistyped address; part of the terms. */
+  readonly warning?: string | undefined;
+  /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */
+  check(services: RouteServices, client: string): Promise<void>;
   /** The body of the response; it must end when the signal aborts. */
   read(services: RouteServices, signal: AbortSignal): Promise<Body>;
 };

@@ -2,6 +2,7 @@
 
 import type { Hex } from "../../../lib/hex.ts";
 import { exampleExcerpt, exampleSnapshot } from "../../../web/example-snapshot.ts";
+import { checkBlocks } from "../../check-request.ts";
 import { createPortfolioParameters, formatBlocks, type PortfolioRequest } from "../../query.ts";
 import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
@@ -9,6 +10,7 @@ import { addBudget, describeSelection } from "../budget/budget.ts";
 import { portfolioOverviewSchema } from "../budget/overview.ts";
 import { portfolioHoldingsSchema, SNAPSHOT_BUDGET } from "../budget/snapshot-budget.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
+import { addWarning } from "./add-warning.ts";
 import type { DeliveredResponse, PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 export const portfolioRoute: PaidRouteDeclaration = {
@@ -58,10 +60,13 @@ function createSnapshotQuery(served: readonly string[]): PaidQuery<PortfolioSnap
       const request = parse(values);
       return {
         query: canonicalQuery(request),
+        warning: request.warning,
+        check: (services, client) => checkBlocks(services, [request.blocks ?? new Map()], client),
         read: async ({ snapshots, storedSnapshots }, signal) => {
           const snapshot = await snapshots.read(request, signal);
           const snapshotId = (await storedSnapshots?.store(snapshot, request.blocks !== undefined)) ?? null;
-          const shown = request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
+          const kept = request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
+          const shown = addWarning(kept, request.warning);
           return snapshotId === null ? shown : { ...shown, snapshotId };
         },
       };
