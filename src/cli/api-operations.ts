@@ -2,6 +2,7 @@
 import { Fault } from "../lib/fault.ts";
 import type { ApiOperation, ApiParameter } from "./api-operation.ts";
 import {
+  type ApiOptions,
   type CommandExtension,
   type CommandOption,
   formatPairs,
@@ -11,7 +12,6 @@ import {
 } from "./command.ts";
 import { API_OPERATIONS } from "./generated/api-description.ts";
 
-type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 type OptionTable = Readonly<Record<string, CommandOption>>;
 
 export type ApiCall = {
@@ -90,11 +90,14 @@ function segmentsOf({ path }: ApiOperation): readonly string[] {
   return path.slice(1).split("/");
 }
 
-/** Query and body of the operation from the options, which may be those of another one. */
-export function readParameters(operation: ApiOperation, options: Options): Readonly<Record<string, string>> {
+/** Query and body of the operation from the filters of a command, which may be those of another operation. */
+export function readParameters(
+  operation: ApiOperation,
+  filters: ApiOptions,
+): Readonly<Record<string, string>> {
   const named = optionParameters(operation);
   const known = new Set([...named.map(({ name }) => toOptionName(name)), ...blockOptionNames(operation)]);
-  const stray = Object.keys(allApiOptions()).find((name) => options[name] !== undefined && !known.has(name));
+  const stray = Object.keys(filters).find((name) => filters[name] !== undefined && !known.has(name));
   if (stray !== undefined) {
     const allowed =
       known.size === 0 ? "it has none" : `it has ${[...known].map((each) => `--${each}`).join(", ")}`;
@@ -102,8 +105,8 @@ export function readParameters(operation: ApiOperation, options: Options): Reado
   }
   return Object.fromEntries(
     named.flatMap((parameter) => {
-      const value = options[toOptionName(parameter.name)];
-      if (typeof value === "string") return [[parameter.name, checkValue(parameter, value)]];
+      const value = filters[toOptionName(parameter.name)];
+      if (value !== undefined) return [[parameter.name, checkValue(parameter, value)]];
       if (!parameter.required) return [];
       throw new Fault(
         "USAGE_INVALID",
@@ -119,11 +122,6 @@ function checkValue({ name, values }: ApiParameter, value: string): string {
     "USAGE_INVALID",
     `--${toOptionName(name)} must be one of ${values.join(", ")}, not "${value}".`,
   );
-}
-
-/** All filters that any operation takes: which one it is, is known only after parsing. */
-function allApiOptions(): OptionTable {
-  return Object.assign({}, ...API_OPERATIONS.map(optionsOf));
 }
 
 function optionsOf(operation: ApiOperation): OptionTable {

@@ -2,10 +2,11 @@
 import type { List, Sextant } from "@sextant/client/sextant";
 import { Fault } from "../lib/fault.ts";
 import type { ApiCall } from "./api-operations.ts";
+import type { ApiOptions } from "./command.ts";
 
 type ReadControl = {
-  /** --block and --min-block. */
-  readonly options: Readonly<Record<string, unknown>>;
+  /** With --block and --min-block. */
+  readonly filters: ApiOptions;
   readonly signal: AbortSignal;
 };
 
@@ -27,8 +28,8 @@ export function openList(
 
 /** The description and the actions are generated from the same documents: an operation has its action. */
 function callAction(sextant: Sextant, { operation, parameters }: ApiCall, control: ReadControl): unknown {
-  const block = readBlock(control.options, "block");
-  const minBlock = readBlock(control.options, "min-block");
+  const block = readBlock(control.filters, "block");
+  const minBlock = readBlock(control.filters, "min-block");
   const actions = (block === null ? sextant : sextant.at(block)) as unknown as Record<string, AnyAction>;
   const settings = { signal: control.signal, ...(minBlock === null ? {} : { minBlock }) };
   // Parameters, or a body, or nothing but settings.
@@ -36,9 +37,9 @@ function callAction(sextant: Sextant, { operation, parameters }: ApiCall, contro
   return actions[operation.id]?.(...given, settings);
 }
 
-function readBlock(options: ReadControl["options"], name: string): bigint | null {
-  const text = options[name];
-  if (typeof text !== "string") return null;
+function readBlock(filters: ApiOptions, name: string): bigint | null {
+  const text = filters[name];
+  if (text === undefined) return null;
   if (!BLOCK.test(text)) throw new Fault("USAGE_INVALID", `--${name} must be a block number, not "${text}".`);
   return BigInt(text);
 }

@@ -21,6 +21,9 @@ export type CommandOption = {
 
 type CommandOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
+/** Options that the description of the API adds to a command, apart from the command's own. */
+export type ApiOptions = Readonly<Record<string, string | undefined>>;
+
 export type CommandContext = {
   readonly environment: Environment;
   readonly options: CommandOptions;
@@ -40,6 +43,8 @@ export type RunCommand = (context: CommandContext) => Promise<number>;
 export type ClientContext = Omit<CommandContext, "print"> & {
   /** What stands after the command without an option's name. */
   readonly operands: readonly string[];
+  /** Filters and parameters of the API. An option of the command itself is never one of them. */
+  readonly filters: ApiOptions;
   readonly display: Display;
   /** Resolves when the reader has taken the text: a list is not read faster than it is shown. */
   readonly print: (text: string) => Promise<void>;
@@ -83,6 +88,7 @@ type Invocation =
       readonly kind: "run";
       readonly command: Command;
       readonly options: CommandOptions;
+      readonly filters: ApiOptions;
       readonly operands: readonly string[];
     };
 
@@ -115,14 +121,15 @@ export async function parseArguments(
     );
   }
   const extension = (await command.client?.extend?.()) ?? NO_EXTENSION;
-  const { options, operands } = parseOptions(command, extension, rest);
+  const { options, filters, operands } = parseOptions(command, extension, rest);
   return options.help
     ? { kind: "help", text: formatCommandHelp(command, extension.formatHelp(operands)) }
-    : { kind: "run", command, options, operands };
+    : { kind: "run", command, options, filters, operands };
 }
 
 function parseOptions(command: Command, extension: CommandExtension, argv: readonly string[]) {
-  const declared = Object.entries({ ...command.options, ...extension.options, ...GLOBAL_OPTIONS });
+  const own = { ...command.options, ...GLOBAL_OPTIONS };
+  const declared = Object.entries({ ...extension.options, ...own });
   const config: NonNullable<ParseArgsConfig["options"]> = Object.fromEntries(
     declared.flatMap(([key, { type, alias, repeatable = false }]) => [
       [key, key === "help" ? { type, short: "h" } : { type, multiple: repeatable }],
@@ -142,10 +149,13 @@ function parseOptions(command: Command, extension: CommandExtension, argv: reado
     if (operands.length > operandsMax) throw new TypeError(`Unexpected argument '${operands[operandsMax]}'`);
     // Only what is not strict may mix text and booleans in one list.
     const values = parsed.values as CommandOptions;
-    const options: CommandOptions = Object.fromEntries(
-      declared.map(([key, { alias }]) => [key, values[key] ?? (alias && values[alias])]),
-    );
-    return { options, operands };
+    const given = declared.map(([key, { alias }]) => [key, values[key] ?? (alias && values[alias])] as const);
+    const isOwn = ([key]: (typeof given)[number]) => Object.hasOwn(own, key);
+    return {
+      options: Object.fromEntries(given.filter(isOwn)) as CommandOptions,
+      filters: Object.fromEntries(given.filter((each) => !isOwn(each))) as ApiOptions,
+      operands,
+    };
   } catch (cause) {
     // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
     const [problem] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];

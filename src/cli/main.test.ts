@@ -44,6 +44,27 @@ describe("help", () => {
   });
 });
 
+describe("options", () => {
+  const clients = COMMAND_LIST.filter(({ client }) => client?.extend !== undefined);
+
+  it.each(clients)("never takes an option of $name for a filter of the API", async ({ name, options }) => {
+    const given = Object.entries(options).flatMap(([option, { type }]) =>
+      type === "boolean" ? [`--${option}`] : [`--${option}`, "1"],
+    );
+    const invocation = await parseArguments([name, ...given], COMMAND_LIST);
+    if (invocation.kind !== "run") throw new Error("the command shows its help");
+    expect(Object.keys(invocation.options)).toEqual(expect.arrayContaining(Object.keys(options)));
+    expect(Object.values(invocation.filters).filter((value) => value !== undefined)).toEqual([]);
+  });
+
+  it("sends `publish --to URL` to the NATS server, although a read of the API has a filter `to`", async () => {
+    const given = ["publish", "--to", "nats://127.0.0.1:1", "--stream", "final", "--finality", "finalized"];
+    const environment = { SEXTANT_API_URL: "http://127.0.0.1:9", SEXTANT_DATA: folder };
+    const { code, err } = await runSextantInProcess(given, environment);
+    expect([code, err]).toEqual([69, expect.stringMatching(/NATS/)]);
+  });
+});
+
 describe("an invalid start", () => {
   const cases: [string, string[], Record<string, string>, number, RegExp][] = [
     [

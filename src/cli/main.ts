@@ -83,7 +83,7 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
     await print(invocation.text);
     return 0;
   }
-  const { command, options, operands } = invocation;
+  const { command, options, filters, operands } = invocation;
   const environment = withOptions(readEnvironment(host), command, options);
   rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
@@ -95,7 +95,7 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
   const runCommand = await command.load();
   const stop = AbortSignal.any([stopOnSignal(host), closed]);
   const display = createDisplay({ out: host.stdout, err: host.stderr, environment });
-  return runCommand({ environment, options, operands, log, display, print, stop });
+  return runCommand({ environment, options, filters, operands, log, display, print, stop });
 }
 
 // Where money goes, and how much of it.

@@ -1,18 +1,19 @@
 // `sextant publish` against a real nats-server, the real API and a real database.
 // Whatever is killed, lost or forked, who applies the messages of the copy in order ends with the events of the chain.
+import { EventEmitter } from "node:events";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { publishCommand } from "../../src/cli/commands/publish.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { CopyMovedError, JetStreamCopy } from "../../src/cli/nats/jetstream-copy.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { EventModel } from "../api/events/event-model.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { startSextantInProcess } from "../support/process/run-in-process.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
-import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 import { startNatsServer } from "./nats-server.ts";
 
@@ -46,36 +47,29 @@ async function startServer() {
   };
 }
 
-/** Runs the command in this process until it is stopped. */
+/** Runs the command in this process, by its own command line, until it is stopped. */
 function publish(url: string | null, options: Readonly<Record<string, string>> = {}) {
-  const stop = new AbortController();
-  const reports: string[] = [];
-  const outcome = publishCommand({
-    environment: {
-      ...(url === null ? {} : { SEXTANT_NATS_URL: url }),
-      ...{ SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" },
-    },
-    options,
-    operands: [],
-    log: silentLog,
-    display: {
-      columns: null,
-      style: (_, text) => text,
-      progress: () => () => undefined,
-      note: () => undefined,
-      report: (text) => void reports.push(text),
-    },
-    print: async () => undefined,
-    stop: stop.signal,
-  });
-  outcome.catch(() => undefined);
+  const keyboard = new EventEmitter();
+  const address = url === null ? [] : ["--to", url];
+  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const environment = { SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" };
+  const running = startSextantInProcess(
+    ["publish", ...address, ...given],
+    environment,
+    undefined,
+    null,
+    keyboard,
+  );
   const end = async () => {
-    stop.abort();
-    return await outcome;
+    keyboard.emit("SIGINT", "SIGINT");
+    return (await running.ended).code;
   };
-  onTestFinished(async () => void (await end().catch(() => undefined)));
-  return { outcome, reports, end };
+  onTestFinished(async () => void (await end()));
+  return { ...running, end };
 }
+
+/** What a publication that cannot begin says. */
+const problemOf = async (...given: Parameters<typeof publish>) => (await publish(...given).ended).err;
 
 type Copied = { readonly subject: string; readonly id: string; readonly record: Record<string, never> };
 
@@ -210,12 +204,12 @@ describe("what is killed", () => {
   it("completes the copy after the server is killed and comes back", async () => {
     const server = await startServer();
     await index.extend([1, 1]);
-    const { reports } = publish(server.url);
+    const { written } = publish(server.url);
     await expectCopy(server.url);
     await server.kill();
     await index.rollback(1);
     await index.extend([2, 2]);
-    await waitFor(() => expect(reports.length).toBeGreaterThan(0));
+    await waitFor(() => expect(written.err).toContain("trying again"));
     await server.start();
     await expectCopy(server.url);
   }, 60_000);
@@ -281,17 +275,34 @@ it("takes a message only if its publisher knows the end, also when JetStream for
   expect(await other.readPosition()).toEqual({ sequence: 1, cursor: "a", undoCount: 0 });
 });
 
+it("runs the examples of the help", async () => {
+  const { url } = await startServer();
+  const { examples = [] } = COMMANDS.find(({ name }) => name === "publish")?.client ?? {};
+  expect(examples).toHaveLength(2);
+  await index.extend([1, 2], 8);
+  for (const example of examples) {
+    const [, ...words] = example.replace("nats://127.0.0.1:4222", url).split(" ");
+    const keyboard = new EventEmitter();
+    const environment = { SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" };
+    const running = startSextantInProcess(["publish", ...words], environment, undefined, null, keyboard);
+    const stream = words[words.indexOf("--stream") + 1] === "final" ? "final" : "sextant";
+    await waitFor(async () => expect((await readCopy(url, stream)).length).toBeGreaterThan(0));
+    keyboard.emit("SIGINT", "SIGINT");
+    expect(await running.ended).toMatchObject({ code: 0, err: "" });
+  }
+});
+
 describe("what cannot be copied to", () => {
   it("reports a server that cannot be reached", async () => {
     const server = await startServer();
     await server.kill();
-    await expect(publish(server.url).outcome).rejects.toMatchObject({ code: "UNREACHABLE" });
+    expect(await publish(server.url).ended).toMatchObject({ code: 69 });
   });
 
   it("rejects a server without JetStream", async () => {
     const server = await startNatsServer({ folder: null });
     onTestFinished(() => server.kill());
-    await expect(publish(server.url).outcome).rejects.toThrow("The NATS server has no JetStream for us");
+    expect(await problemOf(server.url)).toContain("The NATS server has no JetStream for us");
   });
 
   it("rejects a stream that deletes what was read, or has other subjects", async () => {
@@ -301,8 +312,8 @@ describe("what cannot be copied to", () => {
       await manager.streams.add({ name: "other", subjects: ["b.>"] });
     });
     const given = { stream: "work", prefix: "a" };
-    await expect(publish(url, given).outcome).rejects.toThrow("must keep messages by limits");
-    await expect(publish(url, { stream: "other" }).outcome).rejects.toThrow("the one subject sextant.>");
+    expect(await problemOf(url, given)).toContain("must keep messages by limits");
+    expect(await problemOf(url, { stream: "other" })).toContain("the one subject sextant.>");
   });
 
   it("rejects a stream with messages of others", async () => {
@@ -311,7 +322,7 @@ describe("what cannot be copied to", () => {
     const connection = await connect({ servers: url });
     await jetstream(connection).publish("sextant.events.Foreign", "{}");
     await connection.close();
-    await expect(publish(url).outcome).rejects.toThrow("did not write the last message");
+    expect(await problemOf(url)).toContain("did not write the last message");
   });
 
   it.each([
@@ -320,6 +331,6 @@ describe("what cannot be copied to", () => {
     ["a prefix with a wildcard", { prefix: "a.>" }, "--prefix takes names"],
   ])("rejects a publication with %s", async (what, options, message) => {
     const url = what === "no address" ? null : "nats://127.0.0.1:1";
-    await expect(publish(url, options).outcome).rejects.toThrow(message);
+    expect(await problemOf(url, options)).toContain(message);
   });
 });

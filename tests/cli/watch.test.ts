@@ -3,12 +3,10 @@ import { EventEmitter } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { watchCommand } from "../../src/cli/commands/watch.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
-import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 
 let index: EventIndex;
@@ -25,35 +23,20 @@ beforeEach(() => index.reset());
 
 const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 
-/** Runs the command in this process until it is stopped. */
-function watch(options: Readonly<Record<string, string | boolean>>, url = api.url) {
-  const stop = new AbortController();
-  const state = { out: "", reports: [] as string[] };
-  const outcome = watchCommand({
-    environment: { SEXTANT_API_URL: url, SEXTANT_DATA: "/nowhere" },
-    options,
-    operands: [],
-    log: silentLog,
-    display: {
-      columns: null,
-      style: (_, text) => text,
-      progress: () => () => undefined,
-      note: () => undefined,
-      report: (text) => void state.reports.push(text),
-    },
-    print: async (text) => {
-      state.out += text;
-    },
-    stop: stop.signal,
-  });
-  outcome.catch(() => undefined);
+/** Runs the command in this process, by its own command line, until it is stopped. */
+function watch(options: Readonly<Record<string, string | true>>, url = api.url) {
+  const keyboard = new EventEmitter();
+  const args = Object.entries(options).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [`--${name}`, value],
+  );
+  const environment = { SEXTANT_API_URL: url, SEXTANT_DATA: "/nowhere" };
+  const running = startSextantInProcess(["watch", ...args], environment, undefined, null, keyboard);
   const end = async () => {
-    stop.abort();
-    return await outcome;
+    keyboard.emit("SIGINT", "SIGINT");
+    return (await running.ended).code;
   };
-  onTestFinished(async () => void (await end().catch(() => undefined)));
-  const linesOf = () => state.out.split("\n").slice(0, -1);
-  return { state, outcome, end, lines: linesOf };
+  onTestFinished(async () => void (await end()));
+  return { ...running, end, lines: () => running.written.out.split("\n").slice(0, -1) };
 }
 
 describe("watch", () => {
@@ -97,7 +80,7 @@ describe("watch", () => {
   it("goes on from its file, with the undo of what it printed", async () => {
     const file = join(await createTestFolder(), "events.cursor");
     await index.extend([1, 1, 1], 8);
-    const options = { from: "genesis", json: true, "cursor-file": file };
+    const options = { from: "genesis", json: true, "cursor-file": file } as const;
     const first = watch(options);
     await waitFor(() => expect(first.lines()).toHaveLength(4));
     await waitFor(() => {
@@ -118,24 +101,24 @@ describe("watch", () => {
     const file = join(await createTestFolder(), "notes.txt");
     for (const text of ["a note\nanother", "", "x".repeat(5_000)]) {
       writeFileSync(file, text);
-      await expect(watch({ "cursor-file": file }).outcome).rejects.toThrow("has no cursor");
+      expect((await watch({ "cursor-file": file }).ended).err).toContain("has no cursor");
       expect(readFileSync(file, "utf8")).toBe(text);
     }
     const nowhere = join(file, "cursor");
-    await expect(watch({ "cursor-file": nowhere }).outcome).rejects.toThrow("cannot be read");
+    expect((await watch({ "cursor-file": nowhere }).ended).err).toContain("cannot be read");
     expect(existsSync(nowhere)).toBe(false);
   });
 
   it("reports a lost connection and goes on", async () => {
     const other = await startTestApi(index.database);
-    const { state, end } = watch({}, other.url);
+    const { written, end } = watch({}, other.url);
     await vi.waitFor(() => fetch(`${other.url}/health`));
     await waitFor(async () => {
       const metrics = await (await fetch(`${other.url}/metrics`)).text();
       expect(metrics).toContain('sextant_event_streams{state="live"} 1');
     });
     await other.close();
-    await waitFor(() => expect(state.reports[0]).toMatch(/^The .+\. Connecting again in \d\.\d s\.$/));
+    await waitFor(() => expect(written.err).toMatch(/^The .+\. Connecting again in \d\.\d s\.$/m));
     expect(await end()).toBe(0);
   });
 
@@ -151,10 +134,10 @@ describe("watch", () => {
         .write(`data: ${JSON.stringify(event)}\n\n`);
     });
     onTestFinished(() => server.stop());
-    for (const options of [{}, { json: true }]) {
-      const { lines, state, end } = watch(options, server.url);
+    for (const options of [{}, { json: true }] as const) {
+      const { lines, written, end } = watch(options, server.url);
       await waitFor(() => expect(lines()).toHaveLength(1));
-      expect(state.out.replace("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(written.out.replace("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
       await end();
     }
   });

@@ -8,13 +8,13 @@ import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 
 export const getCommand: RunClientCommand = async (context) => {
-  const { environment, operands, options, display, print, stop } = context;
+  const { environment, operands, options, filters, display, print, stop } = context;
   const found = matchPath("get", operands[0]);
   const { operation } = found;
-  const parameters = { ...found.parameters, ...readParameters(operation, options) };
+  const parameters = { ...found.parameters, ...readParameters(operation, filters) };
   const sextant = openReader(environment);
   const done = display.progress(`Reading ${operands[0]}`);
-  const result = await runRead(sextant, { operation, parameters }, { options, signal: stop }).finally(done);
+  const result = await runRead(sextant, { operation, parameters }, { filters, signal: stop }).finally(done);
   if (operation.kind === "document") {
     const { text, json } = result as PublishedDocument;
     // A document is its bytes. A terminal gets what means the same and cannot steer it.

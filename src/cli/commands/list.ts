@@ -14,17 +14,17 @@ const LIMIT = 20;
 const PAGE_MAX = 100;
 
 export const listCommand: RunClientCommand = async (context) => {
-  const { environment, operands, options, display, print, stop } = context;
+  const { environment, operands, options, filters, display, print, stop } = context;
   const found = matchPath("list", operands[0]);
   const max =
     options.all === true ? Number.POSITIVE_INFINITY : (readIntegerOption(options, "limit", 1) ?? LIMIT);
   const parameters: ApiCall["parameters"] = {
     ...found.parameters,
-    ...readParameters(found.operation, options),
+    ...readParameters(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
   };
   const sextant = openReader(environment);
-  const list = openList(sextant, { ...found, parameters }, { options, signal: stop });
+  const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
   const table = options.json === true ? null : new RecordTable(found, context);
   let shown = 0;
   let hasMore = false;

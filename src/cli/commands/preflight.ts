@@ -8,13 +8,13 @@ import { toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 
 export const preflightCommand: RunClientCommand = async (context) => {
-  const { environment, options, display, print, stop } = context;
+  const { environment, options, filters, display, print, stop } = context;
   const operation = findOperation("preflight");
-  const parameters = readParameters(operation, options);
+  const parameters = readParameters(operation, filters);
   const sextant = openReader(environment);
   const done = display.progress("Checking");
   const call = { operation, parameters };
-  const result = (await runRead(sextant, call, { options, signal: stop }).finally(done)) as Preflight;
+  const result = (await runRead(sextant, call, { filters, signal: stop }).finally(done)) as Preflight;
   const { allowed, action, ...details } = result;
   const verdict = allowed ? display.style("green", "Allowed") : display.style("red", "Not allowed");
   await print(

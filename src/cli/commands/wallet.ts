@@ -59,8 +59,8 @@ export const exposureCommand = createPaidCommand({
 
 function createPaidCommand(sold: Sold): RunClientCommand {
   return async (context) => {
-    const { environment, operands, options } = context;
-    const parameters = readPaidParameters(sold, operands[0], options);
+    const { environment, operands, options, filters } = context;
+    const parameters = readPaidParameters(sold, operands[0], filters);
     const isQuote = options.quote === true;
     const client = openClient(environment, {
       needs: isQuote ? ["portfolio"] : ["portfolio", "payer"],
@@ -124,7 +124,7 @@ async function showQuote(
 function readPaidParameters(
   { command, operation }: Sold,
   address: string | undefined,
-  options: ClientContext["options"],
+  filters: ClientContext["filters"],
 ): PaidParameters {
   if (address === undefined) {
     throw new Fault(
@@ -134,7 +134,7 @@ function readPaidParameters(
   }
   const wallet = address.includes(".") ? address : parseAddress(address, "The wallet");
   // Lower case: calls that are written differently are the same purchase.
-  return readParameters(findOperation(operation), { ...options, address: wallet });
+  return readParameters(findOperation(operation), { ...filters, address: wallet });
 }
 
 function readMax(options: ClientContext["options"]): string | null {

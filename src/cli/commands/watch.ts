@@ -39,11 +39,11 @@ export const watchCommand: RunClientCommand = async (context) => {
 };
 
 /** Filter, start and finality from the options; connections that are lost are reported. */
-export function readWatchOptions({ options, display, stop }: ClientContext): {
+export function readWatchOptions({ filters, display, stop }: ClientContext): {
   readonly filter: WatchFilter;
   readonly watching: WatchOptions;
 } {
-  const { from, finality, include, ...filter } = readParameters(findOperation("readEvents"), options);
+  const { from, finality, include, ...filter } = readParameters(findOperation("readEvents"), filters);
   const onRetry = ({ message }: SextantError, waitMs: number) => {
     display.report(`${toPlainText(message)} Connecting again in ${(waitMs / 1_000).toFixed(1)} s.`);
   };

@@ -1,4 +1,5 @@
 // include=rows: every event has the rows that it changed, as the stored versions and the reference model have them.
+import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { Random } from "@sextant/simulator/random";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -6,7 +7,6 @@ import { createSextant } from "../../../packages/client/create-sextant.ts";
 import type { EventRecord } from "../../../src/api/events/event-page.ts";
 import { createEventReader, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import { VERSIONED_TABLES } from "../../../src/api/events/row-records.ts";
-import { watchCommand } from "../../../src/cli/commands/watch.ts";
 import { tables } from "../../../src/protocol/domains.ts";
 import { openPipelinedReader, type PipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
@@ -18,7 +18,7 @@ import { type ModelEvent, readModelEvents } from "../../reference-model/model-ev
 import { openEventStreamClient } from "../../support/http/event-stream-client.ts";
 import { startTestApi } from "../../support/http/test-api.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
-import { silentLog } from "../../support/quiet-log.ts";
+import { startSextantInProcess } from "../../support/process/run-in-process.ts";
 import { casesOf, isFullDepth } from "../../support/test-depth.ts";
 import { openReadStage, type ReadStage } from "../api-stage.ts";
 import { type EventWithRows, RowClient, textOf } from "./row-client.ts";
@@ -256,26 +256,17 @@ describe("a long history over HTTP", () => {
       if (watched.length === wanted.length) break;
     }
     expect(watched).toEqual(wanted);
-    const stop = new AbortController();
-    const lines: string[] = [];
-    await watchCommand({
-      environment: { SEXTANT_API_URL: stage.url, SEXTANT_DATA: "/nowhere" },
-      options: { include: "rows", from: "genesis", json: true },
-      operands: [],
-      log: silentLog,
-      display: {
-        columns: null,
-        style: (_, text) => text,
-        progress: () => () => undefined,
-        note: () => undefined,
-        report: () => undefined,
-      },
-      print: async (text) => {
-        if (lines.push(text) === wanted.length) stop.abort();
-      },
-      stop: stop.signal,
+    const keyboard = new EventEmitter();
+    const environment = { SEXTANT_API_URL: stage.url, SEXTANT_DATA: "/nowhere" };
+    const args = ["watch", "--include", "rows", "--from", "genesis", "--json"];
+    const { written, ended } = startSextantInProcess(args, environment, undefined, null, keyboard);
+    const lines = () => written.out.split("\n").slice(0, wanted.length);
+    await vi.waitFor(() => expect(written.out.split("\n").length).toBeGreaterThan(wanted.length), {
+      timeout: 20_000,
     });
-    expect(lines.map((line) => JSON.parse(line).event)).toEqual(wanted);
+    keyboard.emit("SIGINT", "SIGINT");
+    await ended;
+    expect(lines().map((line) => JSON.parse(line).event)).toEqual(wanted);
   });
 
   it.each(["include=", "include=everything", "include=rows,rows", "include=provenance"])(
