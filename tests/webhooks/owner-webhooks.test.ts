@@ -6,6 +6,7 @@ import {
 } from "@sextant/simulator/transactions/policy-accounts";
 import type { Wallet } from "@sextant/simulator/world";
 import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseWebhookUrl } from "../../src/api/webhooks/send.ts";
 import { webhooksWriteSubject, webhookWriteSubject } from "../../src/api/writes/sign-write.ts";
@@ -17,6 +18,8 @@ let stage: WriteStage;
 let nonce = 0n;
 beforeAll(async () => {
   stage = await openWriteStage();
+  for (const owner of [INTENT_OWNER, UNRELATED_ACCOUNT]) await submit(owner);
+  await stage.waitUntilSynced();
 });
 afterAll(() => stage.close());
 afterEach(() => stage.index.database.query("truncate webhooks"));
@@ -188,8 +191,9 @@ describe("a registration", () => {
   });
 
   it("limits the webhooks of an owner", async () => {
-    for (let count = 0; count < 10; count += 1) await register("http://127.0.0.1:1/");
-    const { status, body } = await register("http://127.0.0.1:1/");
+    const receiver = await startReceiver();
+    for (let count = 0; count < 10; count += 1) await register(receiver.url);
+    const { status, body } = await register(receiver.url);
     expect({ status, error: body.error }).toEqual({
       status: 409,
       error: "An owner may have 10 webhooks; delete one first.",
@@ -197,27 +201,85 @@ describe("a registration", () => {
   });
 });
 
-describe("limits of all owners together", () => {
-  it.each(["http://receiver.example/", "http://receiver.example:8080/", "http://RECEIVER.example./"])(
-    "counts the webhooks of a host however it is spelled, such as %s",
-    async (url) => {
-      await fill(50, "receiver.example:1024");
-      const { status, body } = await register(url);
-      expect({ status, error: body.error }).toEqual({
-        status: 409,
-        error: "There are 50 webhooks at this host already.",
-      });
-      expect((await register("http://another.example/")).status).toBe(201);
-    },
-  );
+describe("slots for webhooks", () => {
+  /** A key that nothing on the chain has to do with. */
+  const registerWithFreeKey = (url: string) => {
+    const free = privateKeyToAccount(generatePrivateKey());
+    const body = { owner: free.address, url };
+    return stage.send(free, webhooksWriteSubject("registerWebhook"), {
+      ...{ method: "POST", path: "/webhooks", body, version: stage.nextVersion() },
+    });
+  };
+  const count = async () =>
+    Number(
+      (await stage.index.database.query<{ count: string }>("select count(*) from webhooks")).rows[0]?.count,
+    );
 
-  it("limits the webhooks of the server", async () => {
+  it("go to no key that the index does not know, which then sends nothing to a receiver", async () => {
+    const receiver = await startReceiver();
+    const { status, body } = await registerWithFreeKey(receiver.url);
+    expect({ status, error: String(body.error) }).toEqual({
+      status: 403,
+      error: expect.stringMatching(/^0x[0-9a-f]{40} is not in the index.*Register an agent/),
+    });
+    expect([await count(), receiver.challenges]).toEqual([0, 0]);
+  });
+
+  it.each([
+    [
+      "responds 2xx without the challenge",
+      (challenge: string) => [200, `{"echo":{"challenge":"${challenge}"}}`],
+    ],
+    ["responds with the challenge and an error", (challenge: string) => [500, challenge]],
+    ["responds with another challenge", () => [200, "c".repeat(43)]],
+  ] as const)("go to no receiver that %s, whose text no response shows", async (_, respond) => {
+    const receiver = await startReceiver();
+    receiver.answer((challenge, response) => {
+      const [status, text] = respond(challenge);
+      response.writeHead(Number(status)).end(text);
+    });
+    const { status, body, text } = await register(receiver.url, { by: UNRELATED_ACCOUNT });
+    expect({ status, error: body.error }).toMatchObject({
+      status: 409,
+      error: expect.stringMatching(
+        /^The receiver at 127\.0\.0\.1:\d+ did not prove itself: .*docs\/events\.md/s,
+      ),
+    });
+    expect(text).not.toMatch(/echo|ccc/);
+    expect([await count(), receiver.challenges]).toEqual([0, 1]);
+  });
+
+  it("cost a signature each time a receiver is challenged", async () => {
+    const receiver = await startReceiver();
+    receiver.answer((_, response) => void response.writeHead(404).end());
+    const version = stage.nextVersion();
+    const statuses = await Promise.all(Array.from({ length: 4 }, () => register(receiver.url, { version })));
+    expect(statuses.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+    expect(receiver.challenges).toBe(1);
+    receiver.answer((challenge, response) => void response.end(` ${challenge}\n`));
+    expect((await register(receiver.url)).status).toBe(201);
+  });
+
+  it("are not limited by host, whose receivers have all agreed", async () => {
+    const receiver = await startReceiver();
+    await fill(60, new URL(receiver.url).host);
+    expect((await register(receiver.url)).status).toBe(201);
+  });
+
+  it("are limited in all, and one that never delivered in a week makes room for a new one", async () => {
+    const receiver = await startReceiver();
     await fill(1_000, "receiver.example");
-    const { status, body } = await register("http://another.example/");
+    const { status, body } = await register(receiver.url);
     expect({ status, error: body.error }).toEqual({
       status: 503,
-      error: "This server has as many webhooks as it may; read /events instead.",
+      error: "Webhook limit of this server reached. Read /events instead, or try again later.",
     });
+    await stage.index.database.query(
+      "update webhooks set created_at = now() - interval '8 days', delivered = case id when 'wh_7' then 0 else 1 end",
+    );
+    expect((await register(receiver.url)).status).toBe(201);
+    expect((await stage.index.database.query("select from webhooks where id = 'wh_7'")).rows).toEqual([]);
+    expect([await count(), (await register(receiver.url)).status]).toEqual([1_000, 503]);
   });
 });
 

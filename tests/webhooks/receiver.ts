@@ -12,6 +12,7 @@ type ReceivedMessage = {
   readonly atMs: number;
 };
 
+type Answer = (challenge: string, response: ServerResponse) => void;
 type Behaviour = (message: ReceivedMessage, response: ServerResponse) => void | Promise<void>;
 
 export class Receiver {
@@ -20,11 +21,14 @@ export class Receiver {
   /** Ids of the events that it holds, after duplicates and undos. */
   readonly held: { readonly id: string; readonly block: number }[] = [];
   undoCount = 0;
+  /** How often it was challenged. */
+  challenges = 0;
   /** What was wrong with a message. */
   readonly problems: string[] = [];
   readonly #seen = new Set<string>();
   readonly #startMs = performance.now();
   #behave: Behaviour | null = null;
+  #answer: Answer = (challenge, response) => void response.end(JSON.stringify({ challenge }));
   #secret: (() => string) | null = null;
   #inFlight = 0;
   url = "";
@@ -51,6 +55,11 @@ export class Receiver {
     this.#behave = behave;
   }
 
+  /** How it answers a challenge; null is as the documents say. */
+  answer(answer: Answer | null): void {
+    this.#answer = answer ?? ((challenge, response) => void response.end(JSON.stringify({ challenge })));
+  }
+
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#inFlight += 1;
     if (this.#inFlight > 1) this.problems.push("two messages at once");
@@ -59,8 +68,12 @@ export class Receiver {
     });
     const body = (await readBody(request)).toString();
     const id = String(request.headers["webhook-id"]);
-    this.#verify(body, request);
     const { type, data } = JSON.parse(body) as Pick<ReceivedMessage, "type" | "data">;
+    if (type === "webhook.challenge") {
+      this.challenges += 1;
+      return this.#answer(String(data.challenge), response);
+    }
+    this.#verify(body, request);
     const message = { id, type, data, atMs: performance.now() - this.#startMs };
     this.attempts.push(message);
     if (this.#behave !== null) return void (await this.#behave(message, response));

@@ -6,6 +6,7 @@ import { openSourceReaders } from "../../src/api/source-readers.ts";
 import { openWebhooks, type Webhooks, type WebhooksOptions } from "../../src/api/webhooks/open.ts";
 import {
   changeWebhook,
+  createWebhookId,
   findWebhook,
   insertWebhook,
   type WebhookChange,
@@ -87,6 +88,7 @@ export async function addWebhook(
   const { id } = await insertWebhook(
     openRecordStore(database),
     {
+      id: createWebhookId(),
       ...{ owner, accounts, name: owner === null ? `test-${added}` : null, url: new Secret(url), host },
       ...{ allowPrivate: false, filter: { types, subjects }, finality, position: from },
     },

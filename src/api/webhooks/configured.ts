@@ -9,7 +9,7 @@ import { sql } from "../../schema/sql.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import { chooseNetwork } from "./open.ts";
-import { insertWebhook, type NewWebhook } from "./records.ts";
+import { createWebhookId, insertWebhook, type NewWebhook } from "./records.ts";
 import { parseWebhookFilter, WEBHOOK_FILTER } from "./schemas.ts";
 import { parseWebhookUrl } from "./send.ts";
 
@@ -139,6 +139,7 @@ function readEntry(entry: FileEntry, network: PublicNetwork | null): NewWebhook 
   parseStart(from);
   return {
     ...parseWebhookUrl(entry.url, { network, allowPrivate }),
+    id: createWebhookId(),
     ...{ owner: null, accounts: [], name, allowPrivate, finality, position: from },
     filter: parseWebhookFilter(filter),
   };

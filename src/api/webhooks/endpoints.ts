@@ -4,14 +4,17 @@ import { type Hex, parseAddress } from "../../lib/hex.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
 import { type Parameter, requireText } from "../../schema/parameter.ts";
-import { countStoredBytes, type WriteTransaction } from "../../schema/record-store.ts";
+import { countStoredBytes, type StatementRunner, type WriteTransaction } from "../../schema/record-store.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import type { WriteOptions } from "../writes/authority.ts";
+import { isIndexedAccount } from "../writes/indexed-account.ts";
 import { type WriteSubject, webhooksWriteSubject, webhookWriteSubject } from "../writes/sign-write.ts";
 import {
+  assertRoom,
   changeWebhook,
   claimTest,
   createNoWebhookFault,
+  createWebhookId,
   describeWebhook,
   findWebhook,
   insertWebhook,
@@ -32,6 +35,7 @@ import {
 } from "./schemas.ts";
 import { parseWebhookUrl } from "./send.ts";
 import { readChange, sendTest, type WebhookService } from "./service.ts";
+import type { KeyGenerations } from "./signing.ts";
 
 type WebhookEndpointsOptions = WriteOptions & {
   /** Null where the operator has not configured webhooks: the routes then respond 404. */
@@ -67,7 +71,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "registerWebhook",
     summary: "Register a webhook for events of what the owner has; signed by the owner",
     description:
-      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named.",
+      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response.",
     parameters: [],
     body: REGISTRATION,
     status: 201,
@@ -141,26 +145,52 @@ function requireService({ service }: WebhookEndpointsOptions): WebhookService {
 }
 
 async function register(request: EndpointRequest, context: Context) {
-  const { service } = context;
-  const given = request.body as Readonly<Record<string, unknown>>;
-  const webhook = {
-    ...parseWebhookUrl(String(given.url), { network: service.network, allowPrivate: false }),
-    owner: parseAddress(given.owner, "owner"),
-    filter: parseWebhookFilter((given.filter ?? {}) as Readonly<Record<string, unknown>>),
-    finality: (given.finality as Finality | undefined) ?? "instant",
-    accounts: ((given.accounts ?? []) as readonly unknown[]).map((each) => parseAddress(each, "accounts")),
-    ...{ name: null, allowPrivate: false },
-  };
-  const from = String(given.from ?? "head");
-  const write = await authorize(request, context, webhooksWriteSubject("registerWebhook"), webhook.owner);
-  await Promise.all(webhook.accounts.map((each) => context.authority.requireSigner(each, webhook.owner)));
-  const position = await resolveStart(service.readEvents, from, webhook.finality);
-  const row = await write(async (rows) => {
+  const { service, store, authority } = context;
+  const webhook = readRegistration(request.body as Readonly<Record<string, unknown>>, service);
+  const { owner, accounts, host, finality } = webhook;
+  const { claimVersion } = await authority.authorize(request, webhooksWriteSubject("registerWebhook"), owner);
+  await Promise.all(accounts.map((each) => authority.requireSigner(each, owner)));
+  const position = await resolveStart(service.readEvents, webhook.from, finality);
+  const { client } = request;
+  // First and by itself: a signature makes us send one request to the receiver, however often it comes.
+  await store.write({ client, tables: [] }, async (rows) => {
+    await claimVersion(rows);
+    await assertRoom(rows, owner, service.limits);
+    if (authority.mode === "signed") await assertIndexed(rows, [owner, ...accounts]);
+  });
+  if (authority.mode === "signed")
+    await service.prove({ webhook: { ...webhook, keys: FIRST_KEYS }, host, owner, client });
+  const row = await store.write({ client, tables: ["webhooks"] }, async (rows) => {
     await rows.charge(countStoredBytes(request.rawBody));
     return await insertWebhook(rows, { ...webhook, position }, service.limits);
   });
   const secret = service.signer.secretOf(row.id, row.generation);
   return { ...describeWebhook(row, service.signer), secret };
+}
+
+/** As a new row has them. */
+const FIRST_KEYS: KeyGenerations = { generation: 1, isPreviousValid: false };
+
+function readRegistration(given: Readonly<Record<string, unknown>>, { network }: WebhookService) {
+  return {
+    id: createWebhookId(),
+    ...parseWebhookUrl(String(given.url), { network, allowPrivate: false }),
+    owner: parseAddress(given.owner, "owner"),
+    filter: parseWebhookFilter((given.filter ?? {}) as Readonly<Record<string, unknown>>),
+    finality: (given.finality as Finality | undefined) ?? "instant",
+    accounts: ((given.accounts ?? []) as readonly unknown[]).map((each) => parseAddress(each, "accounts")),
+    from: String(given.from ?? "head"),
+    ...{ name: null, allowPrivate: false },
+  };
+}
+
+/** Keys are free, and slots are few: a webhook is for those who have done something on chain. */
+async function assertIndexed(rows: StatementRunner, accounts: readonly [Hex, ...Hex[]]): Promise<void> {
+  for (const account of accounts) if (await isIndexedAccount(rows, account)) return;
+  throw new Fault(
+    "WRITE_FORBIDDEN",
+    `${accounts[0]} is not in the index, so that there is nothing to deliver. Register an agent, merchant, solver, attestor or facilitator, or submit an intent first.`,
+  );
 }
 
 async function list(request: EndpointRequest, context: Context) {

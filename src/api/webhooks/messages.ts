@@ -33,6 +33,7 @@ function epochOf(undos: UndoneBlocks, block: number): number {
 
 /** The type of Standard Webhooks: what an event is, before its name. */
 const TEST_TYPE = "webhook.test";
+const CHALLENGE_TYPE = "webhook.challenge";
 const UNDO_TYPE = "chain.undo";
 const eventType = (name: string) => `event.${name}`;
 
@@ -56,6 +57,17 @@ export function createTestMessage(scope: MessageScope, nowMs: number): WebhookMe
   return {
     id: messageId(scope, `test ${nowMs}`),
     body: formatBody(TEST_TYPE, nowMs, { webhook_id: scope.id }),
+  };
+}
+
+export function createChallengeMessage(
+  { id }: { readonly id: string },
+  challenge: string,
+  nowMs: number,
+): WebhookMessage {
+  return {
+    id: messageId({ id, epoch: 0 }, `challenge ${challenge}`),
+    body: formatBody(CHALLENGE_TYPE, nowMs, { webhook_id: id, challenge }),
   };
 }
 

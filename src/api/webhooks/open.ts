@@ -8,6 +8,7 @@ import type { Log } from "../../lib/log.ts";
 import { createPublicNetwork, type PublicNetwork } from "../../lib/public-network.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { ReadEvents } from "../events/read-events.ts";
+import { createReceiverProof } from "./challenge.ts";
 import { startWebhookDelivery, type WebhookDelivery, type WebhookTiming } from "./run.ts";
 import { createWebhookSender } from "./send.ts";
 import type { WebhookService } from "./service.ts";
@@ -61,7 +62,8 @@ function createWebhookService(options: WebhooksOptions, readEvents: ReadEvents):
   const { network = chooseNetwork(chainId) } = options;
   const signer = createWebhookSigner(webhookKey);
   const send = createWebhookSender({ signer, clock, network });
-  return { signer, send, readEvents, network, limits: { webhooksMax, webhooksPerOwnerMax }, clock };
+  const prove = createReceiverProof({ send, clock });
+  return { signer, send, prove, readEvents, network, limits: { webhooksMax, webhooksPerOwnerMax }, clock };
 }
 
 /** On a local chain receivers are on this machine, so that nothing is guarded. */

@@ -18,6 +18,7 @@ export type WebhookLimits = {
 };
 
 export type NewWebhook = {
+  readonly id: string;
   readonly owner: Hex | null;
   /** Policy accounts of the owner. */
   readonly accounts: readonly Hex[];
@@ -35,10 +36,8 @@ export type WebhookChange =
   | { readonly action: "delete" | "pause" | "resume" | "rotate" }
   | { readonly action: "replay"; readonly position: string };
 
-// Webhooks of all owners at one host: however many owners there are, no server gets more than a few times every event.
-const WEBHOOKS_PER_HOST_MAX = 50;
-// Ports are many, and all of them are one server's.
-const PORT = /:[0-9]+$/;
+// After this time a webhook that has delivered nothing makes room for a new one, once there is no other room.
+const UNUSED_DAYS = 7;
 // Receivers take over a new secret within a day.
 const PREVIOUS_KEYS_HOURS = 24;
 const TEST_EVERY_SECONDS = 10;
@@ -92,15 +91,18 @@ export async function resolveStart(
   return "end" in from && from.end === "head" ? page.progress.cursor : given;
 }
 
+export function createWebhookId(): string {
+  return `wh_${randomBytes(16).toString("base64url")}`;
+}
+
 /** Throws a Fault if there are too many. Call it in a transaction that no other registration runs beside. */
 export async function insertWebhook(
   rows: StatementRunner,
   { url, ...webhook }: NewWebhook,
   limits: WebhookLimits,
 ): Promise<WebhookRecordRow> {
-  const { owner, accounts, name, host, allowPrivate, filter, finality, position } = webhook;
-  if (owner !== null) await assertRoom(rows, { owner, host }, limits);
-  const id = `wh_${randomBytes(16).toString("base64url")}`;
+  const { id, owner, accounts, name, host, allowPrivate, filter, finality, position } = webhook;
+  if (owner !== null) await makeRoom(rows, owner, limits);
   return await runOne(
     rows,
     sql`insert into webhooks as w (id, owner, accounts, name, url, host, allow_private, types, subjects, finality, position)
@@ -108,24 +110,37 @@ export async function insertWebhook(
   );
 }
 
-async function assertRoom(
-  rows: StatementRunner,
-  { owner, host }: { readonly owner: Hex; readonly host: string },
-  { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
-): Promise<void> {
-  const [counts] = await rows.run<{ total: number; of_owner: number; of_host: number }>(
-    sql`select (select count(*) from webhooks where owner is not null)::int as total, (select count(*) from webhooks where owner = ${owner})::int as of_owner, (select count(*) from webhooks where regexp_replace(host, ${PORT.source}, '') = ${host.replace(PORT, "")} and owner is not null)::int as of_host`,
+const UNUSED = sql`owner is not null and delivered = 0 and created_at < now() - ${UNUSED_DAYS}::int * interval '1 day'`;
+
+/** Throws a Fault if an owner, or all of them, have as many as they may. Deletes one that was never of use if that helps. */
+async function makeRoom(rows: StatementRunner, owner: Hex, limits: WebhookLimits): Promise<void> {
+  const isFull = await assertRoom(rows, owner, limits);
+  if (!isFull) return;
+  await rows.run(
+    sql`delete from webhooks where id = (select id from webhooks where ${UNUSED} order by created_at, id limit 1)`,
   );
-  const { total = 0, of_owner = 0, of_host = 0 } = counts ?? {};
+}
+
+/** Throws a Fault if there are too many; returns whether room must be made by deleting one that was never of use. */
+export async function assertRoom(
+  rows: StatementRunner,
+  owner: Hex,
+  { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
+): Promise<boolean> {
+  const [counts] = await rows.run<{ total: number; of_owner: number; unused: number }>(
+    sql`select count(*)::int as total, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
+  );
+  const { total = 0, of_owner = 0, unused = 0 } = counts ?? {};
   if (of_owner >= webhooksPerOwnerMax) {
     throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
   }
-  if (of_host >= WEBHOOKS_PER_HOST_MAX) {
-    throw new Fault("CONFLICT", `There are ${WEBHOOKS_PER_HOST_MAX} webhooks at this host already.`);
-  }
-  if (total >= webhooksMax) {
-    throw new Fault("STORAGE_FULL", "This server has as many webhooks as it may; read /events instead.");
-  }
+  if (total < webhooksMax) return false;
+  // With a limit that was lowered, one less is still too many.
+  if (unused > 0 && total === webhooksMax) return true;
+  throw new Fault(
+    "STORAGE_FULL",
+    "Webhook limit of this server reached. Read /events instead, or try again later.",
+  );
 }
 
 export async function findWebhook(rows: StatementRunner, id: string): Promise<WebhookRecordRow | null> {

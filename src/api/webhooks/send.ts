@@ -16,12 +16,17 @@ export type SendWebhook = (
 ) => Promise<Attempt>;
 
 export type Attempt =
-  | { readonly isDelivered: true; readonly status: number }
+  | {
+      readonly isDelivered: true;
+      readonly status: number;
+      /** The body of the response, for the answer to a challenge; shown and stored nowhere. */
+      readonly text: string;
+    }
   | {
       readonly isDelivered: false;
       /** Null without a response. */
       readonly status: number | null;
-      /** What went wrong, in a line without secrets. */
+      /** What went wrong, in a line without secrets and without words of the receiver. */
       readonly error: string;
       readonly retryAfterMs: number | null;
     };
@@ -35,7 +40,8 @@ type SenderOptions = {
 
 /** The specification recommends 15 to 30 seconds. */
 export const REQUEST_MS_MAX = 15_000;
-// A receiver has nothing to say but its status; the rest is for people who look for a mistake.
+// A receiver has nothing to say but its status, and the answer to a challenge. Its text is not shown: an owner may have
+// named a server that answers us and not the owner.
 const RESPONSE_BYTES_MAX = 16 * 1024;
 
 /** Throws only the reason of a signal. */
@@ -58,14 +64,13 @@ export function createWebhookSender({ signer, clock, network }: SenderOptions): 
         signals,
         ...guarded,
       });
-      if (isSuccess(status)) return { isDelivered: true, status };
-      const error = endpoint.redact(`status ${status} ${text}`).trim();
-      return { isDelivered: false, status, error, retryAfterMs };
+      if (isSuccess(status)) return { isDelivered: true, status, text };
+      return { isDelivered: false, status, error: `status ${status}`, retryAfterMs };
     } catch (error) {
       if (!(error instanceof HttpClientError)) throw error;
       // The status arrived, and that is all that counts.
       if (error.status !== null && isSuccess(error.status))
-        return { isDelivered: true, status: error.status };
+        return { isDelivered: true, status: error.status, text: "" };
       return { isDelivered: false, status: error.status, error: error.message, retryAfterMs: null };
     }
   };

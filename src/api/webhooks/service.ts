@@ -4,6 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { PublicNetwork } from "../../lib/public-network.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import type { ReadEvents } from "../events/read-events.ts";
+import type { ProveReceiver } from "./challenge.ts";
 import { createTestMessage } from "./messages.ts";
 import { resolveStart, type WebhookChange, type WebhookLimits } from "./records.ts";
 import type { Webhook } from "./rows.ts";
@@ -13,6 +14,7 @@ import type { WebhookSigner } from "./signing.ts";
 export type WebhookService = {
   readonly signer: WebhookSigner;
   readonly send: SendWebhook;
+  readonly prove: ProveReceiver;
   readonly readEvents: ReadEvents;
   readonly network: PublicNetwork | null;
   readonly limits: WebhookLimits;

@@ -1,0 +1,31 @@
+// Whether an account has done something on chain that the index has: what a free key cannot say of itself.
+import type { Hex } from "../../lib/hex.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { joinSql, rawSql, sql } from "../../schema/sql.ts";
+
+// Each column begins an index of its table, so that a search is a few lookups.
+const ROLES = [
+  ["agents", "owner"],
+  ["intents", "owner"],
+  ["merchants", "owner"],
+  ["solvers", "operator"],
+  ["attestors", "operator"],
+  ["attestations", "attester"],
+  ["facilitators", "facilitator"],
+  ["receipts", "agent"],
+  ["disputes", "opener"],
+  // Policy accounts.
+  ["policies", "account"],
+  ["session_keys", "account"],
+] as const;
+
+export async function isIndexedAccount(rows: StatementRunner, account: Hex): Promise<boolean> {
+  const roles = ROLES.map(
+    ([table, column]) =>
+      sql`exists (select from ${rawSql(table)} where ${rawSql(column)} = ${account} and valid_to is null)`,
+  );
+  const [found] = await rows.run<{ is_indexed: boolean }>(
+    sql`select ${joinSql(roles, " or ")} as is_indexed`,
+  );
+  return found?.is_indexed ?? false;
+}
