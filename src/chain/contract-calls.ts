@@ -11,19 +11,23 @@ type ContractCall = {
   readonly to: Hex;
   readonly data: Hex;
   /** By hash where a reorg could put another block under the number (EIP-1898). */
-  readonly block: number | { readonly blockHash: Hex };
+  readonly block: number | "latest" | { readonly blockHash: Hex };
   /** For contracts that anyone may have deployed: without a limit one of them can keep a node busy for seconds. */
   readonly gasMax?: number;
   /** Code at the address for this call only (a state override, which not every node supports). */
   readonly codeOverride?: Hex;
+  readonly from?: Hex;
 };
 
 /** The call to one contract; for callers that put it into a batch of their own. */
-export function contractCall({ to, data, block, gasMax, codeOverride }: ContractCall): RpcCall<Hex> {
+export function contractCall({ to, data, block, gasMax, codeOverride, from }: ContractCall): RpcCall<Hex> {
   return {
     method: "eth_call",
     params: [
-      gasMax === undefined ? { to, data } : { to, data, gas: toQuantity(gasMax) },
+      {
+        ...(from === undefined ? { to, data } : { from, to, data }),
+        ...(gasMax === undefined ? {} : { gas: toQuantity(gasMax) }),
+      },
       typeof block === "number" ? toQuantity(block) : block,
       ...(codeOverride === undefined ? [] : [{ [to]: { code: codeOverride } }]),
     ],
@@ -48,8 +52,14 @@ export async function callContracts(
   });
 }
 
-/** A call to code that the node puts at an empty address for this call only. */
-type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+/** A call to code that the node puts at an address for this call only. */
+type OverrideCall = {
+  readonly code: Hex;
+  readonly data: Hex;
+  readonly gasMax?: number;
+  /** The account that runs the code and sends the call; missing for an empty address. */
+  readonly account?: Hex;
+};
 
 type OverrideCaller = {
   /** Null when the node does not support state overrides, or cannot finish this call. */
@@ -120,8 +130,11 @@ const callByNumber: OverrideStrategy = (rpc, block, call, signal) =>
   );
 
 function overrideCall(
-  { code, data, gasMax = OVERRIDE_GAS_MAX }: OverrideCall,
+  { code, data, gasMax = OVERRIDE_GAS_MAX, account }: OverrideCall,
   block: number | { blockHash: Hex },
 ) {
-  return contractCall({ to: OVERRIDE_ADDRESS, data, gasMax, codeOverride: code, block });
+  return contractCall({
+    ...{ to: account ?? OVERRIDE_ADDRESS, data, gasMax, codeOverride: code, block },
+    ...(account === undefined ? {} : { from: account }),
+  });
 }

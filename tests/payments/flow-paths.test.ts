@@ -49,13 +49,15 @@ const notFound = async () => ({ status: 404, body: { error: "Not found." } });
 const SOLD = '{"sold":true}';
 const WORK = ["verifying", "admitting", "running", "storing", "settling", "done"] as const;
 const PURCHASE = ["opening", ...WORK] as const;
+const CARRIED = ["admitting", "running", "storing", "settling", "done"] as const;
 const RESUME = ["opening", "deciding", "reclaiming", "resuming"] as const;
 const JOIN = ["opening", "findingHolder", "joining"] as const;
 const SHORT = { limits: { waitMs: 60 } };
 const AHEAD_MS = 3_595_000;
+const LONG_AHEAD_MS = 4_205_000;
 
-const WITHDRAW = /^with deleted/;
 const RECLAIM = /coalesce\(payment_id/;
+const DELETE = /^with deleted/;
 const ADMIT = /^with marked/;
 const STORE = /answer_status = /;
 
@@ -86,6 +88,14 @@ const consumedElsewhere = {
     final: true,
   }),
 };
+const unused = {
+  findSettlement: async () => ({
+    kind: "unused" as const,
+    at: { number: 100, hash: nonceOf(100), timestamp: 0 },
+    final: null,
+  }),
+};
+const carriedOut = async () => world.carryOut({});
 const failed = () => request({ handler: notFound });
 const failedWithIdentifier = () => request({ handler: notFound, paymentId: ID });
 
@@ -101,7 +111,7 @@ const PATHS: readonly Path[] = [
     "a forged payment",
     null,
     { isForged: true },
-    { path: ["opening", "verifying", "done"], status: 402, statements: 2 },
+    { path: ["opening", "verifying", "tracing", "done"], status: 402, statements: 2 },
   ],
   [
     "an unavailable facilitator",
@@ -253,19 +263,74 @@ const PATHS: readonly Path[] = [
     "a retry that expires too soon",
     failed,
     { aheadMs: AHEAD_MS },
-    { path: ["opening", "deciding", "withdrawing", "done"], status: 402, statements: 2 },
+    { path: ["opening", "deciding", "reclaiming", "tracing", "done"], status: 402, statements: 3 },
   ],
   [
     "a retry that expires too soon, taken by another process",
     failed,
-    { aheadMs: AHEAD_MS, ...SHORT, interrupt: { before: WITHDRAW, run: takeOver } },
-    { path: ["opening", "deciding", "withdrawing", "waiting", "done"], status: 503 },
+    { aheadMs: AHEAD_MS, ...SHORT, interrupt: { before: RECLAIM, run: takeOver } },
+    { path: ["opening", "deciding", "reclaiming", "waiting", "done"], status: 503 },
   ],
   [
-    "a retry with an identifier that expires too soon, taken by another process",
-    failedWithIdentifier,
-    { aheadMs: AHEAD_MS, paymentId: ID, ...SHORT, interrupt: { before: WITHDRAW, run: takeOver } },
-    { path: ["opening", "deciding", "withdrawing", "findingHolder", "waiting", "done"], status: 503 },
+    "a payment that expires too soon",
+    null,
+    { aheadMs: AHEAD_MS },
+    { path: ["opening", "tracing", "done"], status: 402, statements: 2 },
+  ],
+  [
+    "a payment that expires too soon, carried out by someone else",
+    carriedOut,
+    { aheadMs: AHEAD_MS },
+    { path: ["opening", "tracing", ...CARRIED], status: 200, statements: 4 },
+  ],
+  [
+    "a payment that expired long ago, carried out by someone else",
+    carriedOut,
+    { aheadMs: LONG_AHEAD_MS },
+    { path: ["opening", "done"], status: 402, statements: 1 },
+  ],
+  [
+    "a payment that someone else carried out",
+    carriedOut,
+    {},
+    { path: ["opening", "verifying", "tracing", ...CARRIED], status: 200, statements: 4 },
+  ],
+  [
+    "a payment that someone else carried out, for work that fails",
+    carriedOut,
+    { handler: notFound },
+    {
+      path: ["opening", "verifying", "tracing", "admitting", "running", "done"],
+      status: 404,
+      statements: 3,
+    },
+  ],
+  [
+    "a payment that someone else carried out, and a node that is behind",
+    carriedOut,
+    { lookup: unused },
+    { path: ["opening", "verifying", "tracing", "done"], status: 503, statements: 2 },
+  ],
+  [
+    "a payment that someone else carried out, with another signature",
+    carriedOut,
+    { lookup: { isContractSignature: async () => false } },
+    { path: ["opening", "verifying", "tracing", "done"], status: 409, statements: 2 },
+  ],
+  [
+    "a retry whose payment someone else carried out",
+    async () => {
+      await failed();
+      await carriedOut();
+    },
+    { aheadMs: AHEAD_MS },
+    { path: ["opening", "deciding", "reclaiming", "tracing", ...CARRIED], status: 200, statements: 5 },
+  ],
+  [
+    "a payment taken over while it is traced",
+    carriedOut,
+    { lookup: consumedElsewhere, interrupt: { before: DELETE, run: takeOver } },
+    { path: ["opening", "verifying", "tracing", "done"], status: 503, statements: 2 },
   ],
   [
     "a retry that another process takes first",

@@ -61,6 +61,11 @@ export class ModelChain {
     return true;
   }
 
+  /** Someone else who has the signature carries it out. */
+  carryOut(signed: Signed): void {
+    this.#include({ signed, transaction: this.#transactionOf() });
+  }
+
   /** What waits is mined, in order; a second transfer of a nonce reverts. */
   mine(): void {
     for (const each of this.#waiting.splice(0)) this.#include(each);
@@ -105,6 +110,9 @@ export class ModelChain {
         final: final(),
         used: wanted.map(({ nonce }) => seen(nonce) !== null),
       }),
+      // Its payers have as much as they like.
+      readBalance: async () => 2n ** 255n,
+      isContractSignature: async (_account, { signature }) => signature === GOOD_SIGNATURE,
       readFinalizedBlock: async () => final(),
       compareBlocks: async (blocks) => ({
         head: head(),

@@ -57,28 +57,34 @@ export class ModelWorld {
     this.#database = database;
   }
 
-  header({
-    nonce = 1,
-    paymentId = null,
-    payTo = LEDGER_OFFER.payTo,
-    isForged = false,
-  }: ModelRequest): string {
+  header(request: ModelRequest): string {
+    const { paymentId = null, isForged = false } = request;
     return encodePayload({
       x402Version: 2,
       accepted: { scheme: "exact", network: LEDGER_OFFER.network, asset: LEDGER_OFFER.asset },
       ...(paymentId === null ? {} : { extensions: { "payment-identifier": { info: { id: paymentId } } } }),
       payload: {
-        authorization: {
-          from: TEST_KEY.payer,
-          to: payTo,
-          value: LEDGER_OFFER.amount.toString(),
-          validAfter: "0",
-          validBefore: String(this.#validBefore),
-          nonce: nonceOf(nonce),
-        },
+        authorization: this.#authorization(request),
         signature: isForged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE,
       },
     });
+  }
+
+  /** Someone who has the signature sends it to the token. */
+  carryOut({ nonce = 1 }: Pick<ModelRequest, "nonce">): void {
+    const { from, value, validBefore } = this.#authorization({ nonce });
+    this.chain.carryOut({ from, value, validBefore, nonce: nonceOf(nonce) });
+  }
+
+  #authorization({ nonce = 1, payTo = LEDGER_OFFER.payTo }: ModelRequest) {
+    return {
+      from: TEST_KEY.payer,
+      to: payTo,
+      value: LEDGER_OFFER.amount.toString(),
+      validAfter: "0",
+      validBefore: String(this.#validBefore),
+      nonce: nonceOf(nonce),
+    };
   }
 
   /** A process: its gate, and what its requests do. */

@@ -12,7 +12,10 @@ export class FacilitatorUnavailableError extends Error {
   }
 }
 
-export type PaymentFacilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported">;
+export type PaymentFacilitator = Pick<FacilitatorClient, "verify" | "settle" | "getSupported"> & {
+  /** Its verdicts come from nodes of this process: with a wrong signature or too little money, the nonce is unused. */
+  readonly readsOwnNodes?: true;
+};
 
 export type VerifyOutcome =
   | { readonly kind: "valid" }

@@ -31,7 +31,6 @@ import {
   reclaimSql,
   setBlock,
   takeLease,
-  withdrawSql,
 } from "./statements.ts";
 import type { PaymentState } from "./transitions.ts";
 
@@ -135,12 +134,18 @@ export class PaymentLedger {
     );
   }
 
-  /** Marks a payment as verified; `others` are the verified payments of its payer that were worked on just before. */
+  /**
+   * Marks a payment as verified, and records the transfer where someone else made it; `others` are the verified payments
+   * of its payer that were worked on just before.
+   */
   async admit(
     key: PaymentKey,
     owner: string,
+    transfer: Pick<TransferFound, "transaction" | "block"> | null = null,
   ): Promise<{ readonly isMarked: boolean; readonly others: number }> {
-    const [row] = await this.#store.run<{ marked: number; others: number }>(admitSql({ key, owner }));
+    const [row] = await this.#store.run<{ marked: number; others: number }>(
+      admitSql({ key, owner }, transfer),
+    );
     return { isMarked: row?.marked === 1, others: row?.others ?? 0 };
   }
 
@@ -153,12 +158,6 @@ export class PaymentLedger {
   /** Removes a reservation: nothing was charged, and no handler ran for it. */
   async deleteReservation(key: PaymentKey, owner: string): Promise<boolean> {
     const [row] = await this.#store.run<{ done: number }>(deleteReservationSql({ key, owner }));
-    return row?.done === 1;
-  }
-
-  /** Removes a payment that was not sent and that no process acts on. */
-  async withdraw(key: PaymentKey, from: "reserved" | "released"): Promise<boolean> {
-    const [row] = await this.#store.run<{ done: number }>(withdrawSql(key, from));
     return row?.done === 1;
   }
 

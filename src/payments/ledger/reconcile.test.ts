@@ -2,9 +2,7 @@
 
 import { MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
-import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
-import type { PaymentPayload } from "@x402/core/types";
-import { encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
+import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
@@ -14,6 +12,12 @@ import {
   type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
+import {
+  authorizationIn,
+  encodeCancellation,
+  encodeOtherTransfer,
+  encodeSignedTransfer,
+} from "../../../tests/support/payments/transfer-calldata.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
@@ -29,48 +33,6 @@ const stateOf = async (payer: Hex) => {
 };
 const lostOnTheWay = () => Promise.reject(new FacilitatorUnavailableError("timed out"));
 
-type Signed = { from: Hex; to: Hex; value: string; validAfter: string; validBefore: string; nonce: Hex };
-const TYPES = {
-  TransferWithAuthorization: [
-    "address from",
-    "address to",
-    "uint256 value",
-    "uint256 validAfter",
-    "uint256 validBefore",
-    "bytes32 nonce",
-  ],
-  CancelAuthorization: ["address authorizer", "bytes32 nonce"],
-} as const;
-
-function sign(
-  account: PrivateKeyAccount,
-  primaryType: keyof typeof TYPES,
-  message: Record<string, unknown>,
-): Promise<Hex> {
-  const fields = TYPES[primaryType].map((field) => {
-    const [type = "", name = ""] = field.split(" ");
-    return { type, name };
-  });
-  const domain = { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset };
-  return account.signTypedData({ domain, types: { [primaryType]: fields }, primaryType, message });
-}
-
-const relay = (signed: Signed, signature: Hex) =>
-  encodeFunctionData({
-    abi: usdCoinAbi,
-    functionName: "transferWithAuthorization",
-    args: [
-      signed.from,
-      signed.to,
-      BigInt(signed.value),
-      BigInt(signed.validAfter),
-      BigInt(signed.validBefore),
-      signed.nonce,
-      signature,
-    ],
-  });
-
-const authorizationOf = ({ payload }: PaymentPayload) => payload.authorization as Signed;
 const relayAll = (calls: readonly Hex[]) =>
   stage.send(stage.chain.accounts.guardian.privateKey, {
     address: MULTICALL3_ADDRESS,
@@ -94,7 +56,7 @@ describe("an authorization that another account uses", () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("raced"), payer, stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
-      await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
+      await relayAll([encodeSignedTransfer(payload)]);
       return real(sent, terms);
     };
     expect((await fetchWithPayment(url("raced"), header)).status).toBe(200);
@@ -105,13 +67,13 @@ describe("an authorization that another account uses", () => {
   it("does not count a nonce used elsewhere, even beside a payment to us in the transaction", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("decoy"), payer, stage.asset);
-    const signed = authorizationOf(payload);
+    const signed = authorizationIn(payload);
     service.injected.settle = (real) => async (sent, terms) => {
       const toSelf = { ...signed, to: payer.address };
       const toUs = { ...signed, nonce: `0x${"55".repeat(32)}` as Hex };
       await relayAll([
-        relay(toSelf, await sign(payer, "TransferWithAuthorization", toSelf)),
-        relay(toUs, await sign(payer, "TransferWithAuthorization", toUs)),
+        await encodeOtherTransfer(payer, stage.asset, toSelf),
+        await encodeOtherTransfer(payer, stage.asset, toUs),
       ]);
       return real(sent, terms);
     };
@@ -125,11 +87,9 @@ describe("an authorization that another account uses", () => {
     async (when) => {
       const payer = await stage.payer();
       const { header, payload } = await signPaymentFor(url("cancelled"), payer, stage.asset);
-      const { nonce } = authorizationOf(payload);
+      const { nonce } = authorizationIn(payload);
       const cancel = async () => {
-        const signature = await sign(payer, "CancelAuthorization", { authorizer: payer.address, nonce });
-        const args = [payer.address, nonce, signature] as const;
-        await relayAll([encodeFunctionData({ abi: usdCoinAbi, functionName: "cancelAuthorization", args })]);
+        await relayAll([await encodeCancellation(payer, stage.asset, nonce)]);
       };
       if (when === "before it is verified") await cancel();
       service.injected.settle = (real) => async (sent, terms) => {
@@ -280,7 +240,7 @@ describe("a payment that was sent and is not known to be mined", () => {
     });
     expect((await fetchWithPayment(url("waiting"), header)).status).toBe(503);
     // It was under way all the time.
-    await relayAll([relay(authorizationOf(payload), payload.payload.signature as Hex)]);
+    await relayAll([encodeSignedTransfer(payload)]);
     expect((await fetchWithPayment(url("waiting"), header)).status).toBe(200);
     expect(await spentBy(payer.address)).toBe(1);
   });
@@ -354,11 +314,11 @@ describe("one payer with many signatures", () => {
       open = resolve;
     });
     narrow.injected.verify = (real) => async (sent, terms) => {
-      if (authorizationOf(sent).nonce !== authorizationOf(payload).nonce) await opened;
+      if (authorizationIn(sent).nonce !== authorizationIn(payload).nonce) await opened;
       return real(sent, terms);
     };
     const forged = Array.from({ length: 5 }, (_, i) => {
-      const authorization = { ...authorizationOf(payload), nonce: `0x${`${i}`.repeat(64)}` };
+      const authorization = { ...authorizationIn(payload), nonce: `0x${`${i}`.repeat(64)}` };
       const sent = { ...payload, payload: { authorization, signature: `0x${"11".repeat(64)}1b` } };
       return fetchWithPayment(url("his", narrow), Buffer.from(JSON.stringify(sent)).toString("base64"));
     });
@@ -376,8 +336,8 @@ describe("a nonce that was used long ago, for which no log is found", () => {
   it("ends an untraced nonce once a final block is past the expiry, and never with 402", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("ancient"), payer, stage.asset);
-    const elsewhere = { ...authorizationOf(payload), to: payer.address };
-    await relayAll([relay(elsewhere, await sign(payer, "TransferWithAuthorization", elsewhere))]);
+    const elsewhere = { ...authorizationIn(payload), to: payer.address };
+    await relayAll([await encodeOtherTransfer(payer, stage.asset, elsewhere)]);
     await stage.chain.mine(2_500);
     service.injected.verify = () => async () => ({ isValid: true });
     service.injected.settle = () => lostOnTheWay;
@@ -418,6 +378,7 @@ describe("while the chain cannot be read", () => {
       chain: {
         ...{ findSettlement: dark, findInTransaction: dark, readAuthorizationStates: dark },
         ...{ readFinalizedBlock: dark, compareBlocks: dark, findTransfersInBlocks: dark },
+        ...{ readBalance: dark, isContractSignature: dark },
       },
     });
     expect((await fetchWithPayment(url("dark"), header)).status).toBe(503);

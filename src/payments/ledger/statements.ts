@@ -158,8 +158,13 @@ export function acquireSql(
 }
 
 /** Marks the payment as verified, and counts the other payments of its payer that are verified and worked on. */
-export function admitSql({ key, owner }: OwnedKey): SqlText {
-  const mark = ownerTransitionSql("admit", { key, owner }, sql`verified = true`);
+export function admitSql(
+  { key, owner }: OwnedKey,
+  transfer: { readonly transaction: string; readonly block: BlockId } | null,
+): SqlText {
+  const found =
+    transfer === null ? sql`` : sql`, transaction = ${transfer.transaction}, ${setBlock(transfer.block)}`;
+  const mark = ownerTransitionSql("admit", { key, owner }, sql`verified = true${found}`);
   return sql`with marked as (${mark})
     select (select count(*) from marked)::int as marked,
       (select count(*) from payments where payer = ${key.payer} and not (${whereKey(key)})
@@ -171,19 +176,11 @@ export function countActiveSql(payer: string): SqlText {
     where payer = ${payer} and verified and owner is not null and lease_until > now()`;
 }
 
+/** Deletes a row. It stays as `released` if it has failures, which still count, or a transfer, which pays for it. */
 export function deleteReservationSql({ key, owner }: OwnedKey): SqlText {
-  return deleteOrReleaseSql(sql`${whereKey(key)} and owner = ${owner} and state = 'reserved'`);
-}
-
-/** The same for a row without a live lease. A stalled owner finds its row gone, or without its name. */
-export function withdrawSql(key: PaymentKey, from: "reserved" | "released"): SqlText {
-  return deleteOrReleaseSql(sql`${whereKey(key)} and state = ${from} and ${NOT_LEASED}`);
-}
-
-/** Deletes a row; one with failures stays as `released`, because the failures still count. */
-function deleteOrReleaseSql(where: SqlText): SqlText {
-  return sql`with deleted as (delete from payments where ${where} and failures = 0 returning 1),
+  const where = sql`${whereKey(key)} and owner = ${owner} and state = 'reserved'`;
+  return sql`with deleted as (delete from payments where ${where} and failures = 0 and transaction is null returning 1),
     released as (update payments set state = 'released', ${FREE_LEASE}, updated_at = now()
-      where ${where} and failures > 0 returning 1)
+      where ${where} and (failures > 0 or transaction is not null) returning 1)
     select ((select count(*) from deleted) + (select count(*) from released))::int as done`;
 }

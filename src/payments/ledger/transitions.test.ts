@@ -80,16 +80,13 @@ const WAYS: Record<LedgerTransitionName, readonly Way[]> = {
   reclaim: LEDGER_TRANSITIONS.reclaim.changes.map(([from, to]) => ({
     run: () => ledger.reclaim(TEST_KEY, ME, { from, to, ...identifier }),
   })),
-  admit: [{ run: () => ledger.admit(TEST_KEY, ME) }],
-  deleteReservation: [0, 1].map((failures) => ({
-    run: () => ledger.deleteReservation(TEST_KEY, ME),
-    row: { failures },
+  admit: [null, { transaction: TRANSACTION, block: BLOCK }].map((transfer) => ({
+    run: () => ledger.admit(TEST_KEY, ME, transfer),
   })),
-  withdraw: [
-    { run: () => ledger.withdraw(TEST_KEY, "reserved"), row: { failures: 0 } },
-    { run: () => ledger.withdraw(TEST_KEY, "reserved"), row: { failures: 1 } },
-    { run: () => ledger.withdraw(TEST_KEY, "released"), row: { failures: 1 } },
-  ],
+  deleteReservation: [{}, { failures: 1 }, { transaction: TRANSACTION }].map((row) => ({
+    run: () => ledger.deleteReservation(TEST_KEY, ME),
+    row,
+  })),
   deleteUnverified: [{ run: () => ledger.deleteUnverified(TEST_KEY), row: { verified: false } }],
   recordJobFailure: [{ run: () => ledger.recordJobFailure(TEST_KEY, ME) }],
   storeResponse: [{ run: () => ledger.storeResponse(TEST_KEY, ME, RESPONSE) }],
@@ -218,6 +215,23 @@ describe.each(names)("%s", (name) => {
       }
     }
   });
+});
+
+it("keeps a row whose money has arrived, and any row for as long as its payment is traced", async () => {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const old = { updated_seconds: -3_600, state: "released" } as const;
+  const arrived = {
+    ...old,
+    valid_before: 1,
+    transaction: TRANSACTION,
+    nonce: `0x${"01".repeat(32)}` as const,
+  };
+  const traced = { ...old, valid_before: nowSeconds - 590, nonce: `0x${"02".repeat(32)}` as const };
+  const over = { ...old, valid_before: nowSeconds - 610, nonce: `0x${"03".repeat(32)}` as const };
+  for (const row of [arrived, traced, over]) await insertLedgerRow(database, row);
+  await pruneLedger(openRecordStore(database), TEST_KEY, GATE_LIMITS);
+  const { rows } = await database.query<{ nonce: Hex }>("select nonce from payments order by nonce");
+  expect(rows.map(({ nonce }) => nonce)).toEqual([arrived.nonce, traced.nonce]);
 });
 
 it("a change that the table does not list cannot be requested", async () => {

@@ -55,15 +55,6 @@ export const LEDGER_TRANSITIONS = {
     requires: "owner",
     lease: "frees",
   },
-  withdraw: {
-    changes: [
-      ["reserved", "absent"],
-      ["reserved", "released"],
-      ["released", "released"],
-    ],
-    requires: "free",
-    lease: "frees",
-  },
   deleteUnverified: { changes: [["reserved", "absent"]], requires: "free", lease: "frees" },
   recordJobFailure: { changes: [["reserved", "released"]], requires: "owner", lease: "frees" },
   storeResponse: { changes: [["reserved", "settling"]], requires: "owner", lease: "keeps" },

@@ -5,13 +5,14 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { GateLimits } from "../paywall/limits.ts";
+import { TRACED_SECONDS_MAX } from "../paywall/payment.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
 import { type LedgerRow, type LedgerScope, type PaymentKey, parseLedgerRow, ROW_COLUMNS } from "./row.ts";
 import { FREE_LEASE, fromNow, NOT_LEASED } from "./statements.ts";
 
 /**
  * Removes what is no longer needed. A settled row stays without its body: it proves that its signature was used. A row
- * that was never charged goes when its signature cannot be charged.
+ * that was never charged goes when its signature cannot be charged, and is no longer traced.
  */
 export async function pruneLedger(
   store: StatementRunner,
@@ -23,7 +24,8 @@ export async function pruneLedger(
   await store.run(sql`update payments set answer_body = null, answer_headers = null
     where ${inScope} and answer_body is not null and settled_at < ${retainedSince}`);
   await store.run(sql`delete from payments where ${inScope} and ${NOT_LEASED}
-    and valid_before < extract(epoch from now()) and (state in ('reserved', 'released')
+    and valid_before < extract(epoch from now()) and (state in ('reserved', 'released') and transaction is null
+      and valid_before < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int
       and updated_at < ${fromNow(-failureWindowMs)}
       or updated_at < ${retainedSince} and (state = 'expired' or state = 'refused' and reason = ${NONCE_USED}))`);
 }

@@ -158,11 +158,11 @@ describe("by the row, a request decides in this order:", () => {
     ["rejected, after it expired", { state: "refused" }, "reclaiming", EXPIRING],
     ["reserved", { state: "reserved" }, "reclaiming"],
     ["released", {}, "reclaiming"],
-    ["reserved, and expires too soon", { state: "reserved" }, "withdrawing", EXPIRING],
+    ["reserved, and expires too soon", { state: "reserved" }, "reclaiming", EXPIRING],
     [
       "released, and expires too soon, of a payer with failures",
       {},
-      "withdrawing",
+      "reclaiming",
       { ...EXPIRING, ...FAILURES_MAX },
     ],
     ["released, of a payer with failures", {}, 429, FAILURES_MAX],

@@ -2,26 +2,28 @@
 import type { LedgerRow } from "../ledger/row.ts";
 import { allowsNewSignature, isNeverValid, NONCE_USED, rejectionMessage } from "../rejection-reasons.ts";
 import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";
+import type { Rejection } from "../settlement/trace.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
-import { findTermsViolation } from "./payment.ts";
+import { findTermsViolation, mayHaveArrived } from "./payment.ts";
 
 const LOST_MESSAGE = "The payment was undone by the chain and cannot be repeated; sign a new one.";
 
 /** Reserves the payment, or finds its row. The reservation is durable before the facilitator is involved. */
 export async function openPayment(flow: Flow): Promise<Next<"opening">> {
   const { key, payment, fingerprint, payload, terms, owner, respond, firstSeen } = flow;
-  const { ledger, limits } = flow.services;
+  const { ledger, limits, clock } = flow.services;
   const violation = currentViolation(flow);
+  const mayReserve = violation === null || mayHaveArrived(payment, flow.offer, clock.nowMs());
   const opened = await ledger.open({ key, payment, fingerprint, payload, terms }, owner, {
-    mayReserve: violation === null,
+    mayReserve,
     failuresMax: limits.failuresMax,
   });
-  if (opened.kind === "reserved") return { at: "verifying" };
+  if (opened.kind === "reserved") return verifyOrTrace(violation);
   if (opened.kind === "found") {
     firstSeen.row ??= opened.row;
     return { at: "deciding", row: opened.row, payerFailures: opened.payerFailures };
   }
-  if (violation !== null) return done(respond.paymentRequired(violation));
+  if (!mayReserve) return done(respond.paymentRequired(violation.message));
   if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
   return joinOrWait(null, payment.paymentId);
 }
@@ -69,13 +71,13 @@ function decideToReclaim(flow: Flow, row: LedgerRow, payerFailures: number): Nex
   const hasFailedTooOften = payerFailures >= flow.services.limits.failuresMax;
   const { state } = row;
   if (state === "reserved" || state === "released") {
-    const violation = currentViolation(flow);
-    if (violation !== null) return { at: "withdrawing", row: { ...row, state }, violation };
+    const rejection = currentViolation(flow);
+    if (rejection !== null) return { at: "reclaiming", row, rejection };
     if (hasFailedTooOften) return done(flow.respond.tooManyFailures());
   }
   // A payment that is settling may have moved money already, so its outcome is looked for in any case.
   if (state === "refused" && hasFailedTooOften) return done(flow.respond.tooManyFailures());
-  return { at: "reclaiming", row };
+  return { at: "reclaiming", row, rejection: null };
 }
 
 /** The nonce belongs to a row that was never verified and whose process died. */
@@ -87,20 +89,10 @@ export async function discardUnverified(
   return { at: "waiting", row };
 }
 
-/** The payment expires too soon. Its row is removed, so that a stalled process cannot go on and charge it. */
-export async function withdrawPayment(
-  flow: Flow,
-  { row, violation }: StateOf<"withdrawing">,
-): Promise<Next<"withdrawing">> {
-  if (await flow.services.ledger.withdraw(flow.key, row.state)) {
-    return done(flow.respond.paymentRequired(violation));
-  }
-  return joinOrWait(row, identifierFor(flow, row));
-}
-
+/** Takes the row also where the payment expires too soon, so that a stalled process cannot go on and charge it. */
 export async function reclaimPayment(
   flow: Flow,
-  { row }: StateOf<"reclaiming">,
+  { row, rejection }: StateOf<"reclaiming">,
 ): Promise<Next<"reclaiming">> {
   const { services, key, owner, fingerprint } = flow;
   const paymentId = identifierFor(flow, row);
@@ -112,12 +104,19 @@ export async function reclaimPayment(
     fingerprint,
   });
   if (reclaimed === null) return joinOrWait(row, paymentId);
-  return to === "settling" ? { at: "resuming", row: reclaimed } : { at: "verifying" };
+  return to === "settling" ? { at: "resuming", row: reclaimed } : verifyOrTrace(rejection);
 }
 
-function currentViolation({ services, offer, payment }: Flow): string | null {
+/** A payment that we cannot charge any more may have been carried out by someone else. */
+function verifyOrTrace(rejection: Rejection | null): StateOf<"verifying"> | StateOf<"tracing"> {
+  return rejection === null ? { at: "verifying" } : { at: "tracing", rejection };
+}
+
+function currentViolation({ services, offer, payment }: Flow): Rejection | null {
   const { clock, limits } = services;
-  return findTermsViolation(payment, offer, { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs });
+  const times = { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs };
+  const message = findTermsViolation(payment, offer, times);
+  return message === null ? null : { reason: null, message };
 }
 
 function wasSent({ state }: LedgerRow): boolean {

@@ -1,11 +1,13 @@
-// Steps of the payment flow: an owner's (verify, run, store, settle, deliver), and those of a second authorization.
+// Steps of the payment flow: an owner's (verify, trace, run, store, settle, deliver), and those of a second authorization.
 import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { requestVerify, type VerifyOutcome } from "../facilitator/facilitator.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
 import { rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
-import { resumeSettlement, sendTransfer } from "../settlement/settle.ts";
+import type { TransferFound } from "../settlement/lookup.ts";
+import { confirmReportedTransfer, resumeSettlement, sendTransfer } from "../settlement/settle.ts";
+import { traceTransfer } from "../settlement/trace.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
 
 /** A facilitator that does not respond in time is unavailable. */
@@ -19,34 +21,58 @@ function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyO
 export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
   const { services, key, owner, respond } = flow;
   const verdict = await verifyWithDeadline(flow);
-  if (verdict.kind === "valid") return { at: "admitting" };
-  const wasOurs = await services.ledger.deleteReservation(key, owner);
-  if (verdict.kind === "unavailable") return done(respond.facilitatorUnavailable(verdict.cause));
-  // The process that took it over may have charged it, which may even be why it is invalid now.
-  if (!wasOurs) return done(respond.takenOver());
-  return done(respond.paymentRequired(rejectionMessage(verdict.reason)));
+  if (verdict.kind === "valid") return { at: "admitting", transfer: null };
+  if (verdict.kind === "rejected") {
+    const { reason } = verdict;
+    return { at: "tracing", rejection: { reason, message: rejectionMessage(reason) } };
+  }
+  await services.ledger.deleteReservation(key, owner);
+  return done(respond.facilitatorUnavailable(verdict.cause));
 }
 
-export function admitPayment(flow: Flow): Promise<Next<"admitting">> {
-  return flow.services.payerAdmission.run(flow.key.payer, () => admitInTurn(flow));
+/** Before a payment is rejected, the chain must show that its money has not arrived (table in docs/payments.md). */
+export async function tracePayment(
+  { services, key, owner, respond, payment, payload, terms }: Flow,
+  { rejection }: StateOf<"tracing">,
+): Promise<Next<"tracing">> {
+  const traced = await traceTransfer(services, { key, payment, payload, terms }, rejection);
+  if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
+  if (traced.kind === "unclear") {
+    // The row stays: if the money has arrived, its identifier and its request still protect it.
+    await services.ledger.releaseLease(key, owner);
+    return done(respond.mayHaveArrived());
+  }
+  // The process that took it over may have charged it, which may even be why it is invalid now.
+  if (!(await services.ledger.deleteReservation(key, owner))) return done(respond.takenOver());
+  if (traced.kind === "not-signed") {
+    return done(respond.conflict("The payment was carried out with another signature; send that one."));
+  }
+  return done(respond.paymentRequired(traced.message));
+}
+
+export function admitPayment(flow: Flow, state: StateOf<"admitting">): Promise<Next<"admitting">> {
+  return flow.services.payerAdmission.run(flow.key.payer, () => admitInTurn(flow, state));
 }
 
 /** Marks the payment as verified, and lets it go on if its payer has few enough others. */
-async function admitInTurn({ services, key, owner, respond }: Flow): Promise<Next<"admitting">> {
+async function admitInTurn(
+  { services, key, owner, respond }: Flow,
+  { transfer }: StateOf<"admitting">,
+): Promise<Next<"admitting">> {
   const { ledger, limits } = services;
-  const { isMarked, others } = await ledger.admit(key, owner);
+  const { isMarked, others } = await ledger.admit(key, owner, transfer);
   if (!isMarked) return done(respond.takenOver());
   // The statement that marks does not see marks that other processes commit while it runs, of which there is one per
   // process at a time. Far from the limit they do not matter. Near it, count again: with our own mark committed,
   // processes that admit at the same moment see one another.
-  if (others + 1 <= Math.floor(limits.activePerPayerMax / 2)) return { at: "running" };
-  if ((await ledger.countActive(key.payer)) <= limits.activePerPayerMax) return { at: "running" };
+  if (others + 1 <= Math.floor(limits.activePerPayerMax / 2)) return { at: "running", transfer };
+  if ((await ledger.countActive(key.payer)) <= limits.activePerPayerMax) return { at: "running", transfer };
   await ledger.deleteReservation(key, owner);
   return done(respond.tooManyActive());
 }
 
 /** Runs the handler. Nothing is charged for a failure, which counts against the payer. */
-export async function runHandler(flow: Flow): Promise<Next<"running">> {
+export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): Promise<Next<"running">> {
   const { services, key, owner } = flow;
   const recordFailure = async () => {
     services.count("failed");
@@ -55,39 +81,41 @@ export async function runHandler(flow: Flow): Promise<Next<"running">> {
   let response: EndpointResponse;
   let stored: StoredResponse | null = null;
   try {
-    response = await handleWithDeadline(flow);
+    response = await handleWithDeadline(flow, transfer);
     if (response.status < 400) stored = toStoredResponse(response);
   } catch (error) {
     await recordFailure();
     throw error;
   }
-  if (stored !== null) return { at: "storing", response: stored };
+  if (stored !== null) return { at: "storing", response: stored, transfer };
   await recordFailure();
   return done(response);
 }
 
-/** The handler must end while there is still time to settle before the authorization expires. */
-async function handleWithDeadline({ services, payment, handler }: Flow): Promise<EndpointResponse> {
+/** The handler must end while there is still time to settle before the authorization expires, or is settled already. */
+async function handleWithDeadline(
+  { services, payment, handler }: Flow,
+  transfer: TransferFound | null,
+): Promise<EndpointResponse> {
   const { clock, limits } = services;
   const leftMs = Number(payment.validBefore) * 1_000 - clock.nowMs() - limits.settleMarginMs;
-  const ms = Math.max(0, Math.min(limits.handlerMs, leftMs));
+  const ms = transfer === null ? Math.max(0, Math.min(limits.handlerMs, leftMs)) : limits.handlerMs;
   try {
     return await withDeadline({ clock, ms, what: "The paid handler" }, handler);
   } catch (cause) {
     if (!(cause instanceof DeadlineExceededError)) throw cause;
-    throw new Fault("TIMED_OUT", "The response took too long, and nothing was charged; try again.", {
-      cause,
-    });
+    const advice = transfer === null ? "and nothing was charged; try again" : "send the same signature again";
+    throw new Fault("TIMED_OUT", `The response took too long, ${advice}.`, { cause });
   }
 }
 
 /** The response is durable before the facilitator may move money. */
 export async function storeResponse(
   { services, key, owner, respond }: Flow,
-  { response }: StateOf<"storing">,
+  { response, transfer }: StateOf<"storing">,
 ): Promise<Next<"storing">> {
   const row = await services.ledger.storeResponse(key, owner, response);
-  return row === null ? done(respond.takenOver()) : { at: "settling", row, response };
+  return row === null ? done(respond.takenOver()) : { at: "settling", row, response, transfer };
 }
 
 /**
@@ -96,9 +124,12 @@ export async function storeResponse(
  */
 export async function settlePayment(
   { services, owner, respond }: Flow,
-  { row, response }: StateOf<"settling">,
+  { row, response, transfer }: StateOf<"settling">,
 ): Promise<Next<"settling">> {
-  const result = await sendTransfer(services, row, owner);
+  // Read again, because a reorg may have removed it while the handler ran.
+  const result = await (transfer === null
+    ? sendTransfer(services, row, owner)
+    : confirmReportedTransfer(services, row, owner, transfer.transaction));
   if (result.kind !== "settled") return done(respond.unsettled(result));
   return done(respond.settled(row, response, result.transaction));
 }

@@ -4,7 +4,9 @@ import type { ConcurrencyLimit, FairLimit } from "../../lib/concurrency-limit.ts
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { LedgerRow, PaymentKey, StoredResponse } from "../ledger/row.ts";
+import type { TransferFound } from "../settlement/lookup.ts";
 import type { SettlementContext } from "../settlement/settle.ts";
+import type { Rejection } from "../settlement/trace.ts";
 import type { PaymentOffer } from "./offer.ts";
 import type { PaidHandler, PaidResource, PaymentOutcome } from "./paid-request.ts";
 import type { Payment } from "./payment.ts";
@@ -13,12 +15,12 @@ import type { RowWaiters } from "./row-waiters.ts";
 
 /** Each state with the states that may follow it. A step that returns another one does not compile. */
 export const FLOW = {
-  opening: ["verifying", "deciding", "findingHolder", "waiting", "done"],
-  deciding: ["discarding", "withdrawing", "reclaiming", "replaying", "waiting", "done"],
+  opening: ["verifying", "tracing", "deciding", "findingHolder", "waiting", "done"],
+  deciding: ["discarding", "reclaiming", "replaying", "waiting", "done"],
   discarding: ["waiting"],
-  withdrawing: ["findingHolder", "waiting", "done"],
-  reclaiming: ["verifying", "resuming", "findingHolder", "waiting"],
-  verifying: ["admitting", "done"],
+  reclaiming: ["verifying", "tracing", "resuming", "findingHolder", "waiting"],
+  verifying: ["admitting", "tracing", "done"],
+  tracing: ["admitting", "done"],
   admitting: ["running", "done"],
   running: ["storing", "done"],
   storing: ["settling", "done"],
@@ -32,6 +34,9 @@ export const FLOW = {
   waiting: ["opening", "done"],
 } as const;
 
+/** The transfer that someone else made with the signature; null where the facilitator is to make it. */
+type Carried = { readonly transfer: TransferFound | null };
+
 /** A row that may be charged under the identifier of the request, and another authorization than the request's. */
 type Holder = { readonly holder: LedgerRow };
 
@@ -39,17 +44,14 @@ export type FlowState =
   | { readonly at: "opening" }
   | { readonly at: "deciding"; readonly row: LedgerRow; readonly payerFailures: number }
   | { readonly at: "discarding"; readonly row: LedgerRow }
-  | {
-      readonly at: "withdrawing";
-      readonly row: LedgerRow & { readonly state: "reserved" | "released" };
-      readonly violation: string;
-    }
-  | { readonly at: "reclaiming"; readonly row: LedgerRow }
+  /** `rejection` is why the payment cannot be charged now; null where it can. */
+  | { readonly at: "reclaiming"; readonly row: LedgerRow; readonly rejection: Rejection | null }
   | { readonly at: "verifying" }
-  | { readonly at: "admitting" }
-  | { readonly at: "running" }
-  | { readonly at: "storing"; readonly response: StoredResponse }
-  | { readonly at: "settling"; readonly row: LedgerRow; readonly response: StoredResponse }
+  | { readonly at: "tracing"; readonly rejection: Rejection }
+  | ({ readonly at: "admitting" } & Carried)
+  | ({ readonly at: "running" } & Carried)
+  | ({ readonly at: "storing"; readonly response: StoredResponse } & Carried)
+  | ({ readonly at: "settling"; readonly row: LedgerRow; readonly response: StoredResponse } & Carried)
   | { readonly at: "resuming"; readonly row: LedgerRow }
   | { readonly at: "findingHolder"; readonly row: LedgerRow | null; readonly paymentId: string }
   | ({ readonly at: "joining" } & Holder)

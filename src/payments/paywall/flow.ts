@@ -2,7 +2,7 @@
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
 import { startLeaseRenewal } from "../ledger/row-runner.ts";
-import { decideByRow, discardUnverified, openPayment, reclaimPayment, withdrawPayment } from "./flow-open.ts";
+import { decideByRow, discardUnverified, openPayment, reclaimPayment } from "./flow-open.ts";
 import {
   admitPayment,
   decideByHolder,
@@ -13,6 +13,7 @@ import {
   runHandler,
   settlePayment,
   storeResponse,
+  tracePayment,
   verifyPayment,
   verifySamePayer,
 } from "./flow-run.ts";
@@ -105,16 +106,16 @@ function advance(flow: Flow, state: ActingState): FlowState | Promise<FlowState>
       return decideByRow(flow, state);
     case "discarding":
       return discardUnverified(flow, state);
-    case "withdrawing":
-      return withdrawPayment(flow, state);
     case "reclaiming":
       return reclaimPayment(flow, state);
     case "verifying":
       return verifyPayment(flow);
+    case "tracing":
+      return tracePayment(flow, state);
     case "admitting":
-      return admitPayment(flow);
+      return admitPayment(flow, state);
     case "running":
-      return runHandler(flow);
+      return runHandler(flow, state);
     case "storing":
       return storeResponse(flow, state);
     case "settling":
@@ -138,6 +139,7 @@ function advance(flow: Flow, state: ActingState): FlowState | Promise<FlowState>
 function leaseKeyOf(flow: Flow, state: ActingState): PaymentKey | null {
   switch (state.at) {
     case "verifying":
+    case "tracing":
     case "admitting":
     case "running":
     case "storing":

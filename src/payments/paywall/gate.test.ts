@@ -17,6 +17,7 @@ import {
   TEST_ORIGIN,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
+import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -372,6 +373,62 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     const read = Buffer.from(JSON.stringify(seen)).toString("base64");
     expect((await fetchWithPayment(url("seen"), read)).status).toBe(409);
     expect((await fetchWithPayment(url("seen"), header)).status).toBe(200);
+  });
+
+  /** Anyone who holds a signature can do this: a facilitator, or one who sees the request. */
+  const carryOut = (payload: Parameters<typeof encodeSignedTransfer>[0]) =>
+    stage.chain.request("eth_sendTransaction", [
+      {
+        from: stage.chain.accounts.guardian.address,
+        to: stage.asset,
+        data: encodeSignedTransfer(payload),
+        gas: "0x493e0",
+      },
+    ]);
+
+  it("sells for a transfer that someone else made after the first try failed", async () => {
+    // Exactly the price: afterwards the payer's balance is too low as well.
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const { header, payload } = await signPaymentFor(url("carried"), payer, stage.asset);
+    const runs = service.runs.length;
+    service.sold.work = () => Promise.reject(new Error("a defect"));
+    expect((await fetchWithPayment(url("carried"), header)).status).toBe(500);
+    await carryOut(payload);
+    // The transfer stays the payer's while the work goes on failing.
+    expect((await fetchWithPayment(url("carried"), header)).status).toBe(500);
+    service.sold.work = async () => ({ status: 200, body: { run: service.runs.length } });
+    const elsewhere = await stage.serve();
+    const responses = await Promise.all(
+      [service.url, elsewhere.url, service.url].map((each) =>
+        fetchWithPayment(`${each}/paid?q=carried`, header),
+      ),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(await Promise.all(responses.map((each) => each.text()))).size).toBe(1);
+    expect(service.runs.length + elsewhere.runs.length).toBe(runs + 3);
+    const [transfer, ...others] = await stage.transfersFrom(payer.address);
+    expect(others).toEqual([]);
+    for (const response of responses) {
+      const { success, transaction } = decodeBase64Header<SettleResponse>(response, "payment-response");
+      expect([success, transaction]).toEqual([true, transfer?.transactionHash]);
+    }
+    expect((await fetchWithPayment(url("another"), header)).status).toBe(409);
+  });
+
+  it("sells once for a transfer of a signature that it has never seen", async () => {
+    const payer = await stage.payer();
+    const { header, payload } = await signPaymentFor(url("unseen"), payer, stage.asset);
+    await carryOut(payload);
+    const runs = service.runs.length;
+    const forged = { ...payload, payload: { ...payload.payload, signature: `0x${"11".repeat(64)}1b` } };
+    const text = Buffer.from(JSON.stringify(forged)).toString("base64");
+    expect([402, 409]).toContain((await fetchWithPayment(url("unseen"), text)).status);
+    const requests = ["unseen", "unseen", "other"].map((q) => fetchWithPayment(url(q), header));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
+    expect([[200, 200, 409].join(), [200, 409, 409].join()]).toContain(statuses.join());
+    expect(service.runs.length).toBe(runs + 1);
+    expect(await spentBy(payer.address)).toBe(1);
   });
 
   it("no funds: 402 with the reason, and good again once there are some", async () => {

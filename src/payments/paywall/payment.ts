@@ -173,6 +173,22 @@ export function findTermsViolation(
   return null;
 }
 
+// A transfer is looked for within a quarter of an hour before its row (find-transfer.ts), and an offer is valid for
+// minutes: within this time after the expiry the transfer is still found.
+export const TRACED_SECONDS_MAX = 600;
+
+/** Whether a payment that cannot be accepted now was good enough once for someone else to have carried it out for us. */
+export function mayHaveArrived(
+  { to, value, validAfter, validBefore }: Payment,
+  { payTo, amount }: OfferTerms,
+  nowMs: number,
+): boolean {
+  const now = BigInt(Math.floor(nowMs / 1_000));
+  return (
+    to === payTo && value >= amount && validAfter < now && validBefore > now - BigInt(TRACED_SECONDS_MAX)
+  );
+}
+
 const recordIn =
   (what: string) =>
   (value: unknown, name: string): JsonObject => {

@@ -16,13 +16,18 @@ type LookupOptions = {
   readonly limits: Pick<GateLimits, "chainMs" | "receiptMs">;
 };
 
-export function expectedTransferFor(row: LedgerRow): ExpectedTransfer {
+export type TransferFacts = Pick<
+  LedgerRow,
+  "asset" | "payer" | "payTo" | "amount" | "nonce" | "validBefore" | "createdSeconds"
+>;
+
+export function expectedTransferFor(row: TransferFacts): ExpectedTransfer {
   const { asset, payer: from, payTo: to, amount: value, nonce, validBefore, createdSeconds } = row;
   return { asset, from, to, value, nonce, validBefore, sinceSeconds: createdSeconds - CLOCK_SECONDS_MAX };
 }
 
 export function lookUpSettlement(
-  row: LedgerRow,
+  row: TransferFacts,
   { lookup, clock, limits }: LookupOptions,
 ): Promise<SettlementLookupResult> {
   return withDeadline({ clock, ms: limits.chainMs, what: "Looking for a transfer" }, (signal) =>

@@ -64,6 +64,18 @@ export type SettlementLookup = {
     wanted: readonly ExpectedTransfer[],
     signal?: AbortSignal,
   ): Promise<AuthorizationStates>;
+  /** The payer's balance of the token as of a block. */
+  readBalance(
+    { asset, from }: Pick<ExpectedTransfer, "asset" | "from">,
+    at: BlockId,
+    signal?: AbortSignal,
+  ): Promise<bigint>;
+  /** Whether the code of an account accepts a signature now (ERC-1271); false for an account without code. */
+  isContractSignature(
+    account: Hex,
+    signed: { readonly hash: Hex; readonly signature: Hex },
+    signal?: AbortSignal,
+  ): Promise<boolean>;
   readFinalizedBlock(signal?: AbortSignal): Promise<BlockSummary>;
   compareBlocks(blocks: readonly BlockId[], signal?: AbortSignal): Promise<BlockComparison>;
   /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */

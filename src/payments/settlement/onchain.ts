@@ -33,6 +33,15 @@ export const authorizationState = createSignatureCodec(
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 );
 
+const balanceOf = createSignatureCodec("function balanceOf(address account) view returns (uint256)");
+const isValidSignature = createSignatureCodec(
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
+);
+/** The magic value of ERC-1271 as a word: the selector of isValidSignature. */
+const SIGNATURE_ACCEPTED = `0x1626ba7e${"0".repeat(56)}`;
+// What the facilitator lets a whole transfer take: the code of a payer must not keep a node busy.
+const SIGNATURE_GAS_MAX = 300_000;
+
 // Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
 
@@ -60,6 +69,18 @@ export function createSettlementLookup(
       if (receipt === null) return null;
       const used = findAuthorizationUse(receipt, wanted);
       return (used && findAuthorizedTransfer(receipt, wanted, used)) ?? { kind: "other" };
+    },
+    readBalance: async ({ asset, from }, { hash }, signal) => {
+      const call = { to: asset, data: balanceOf.encodeCall([from]), block: { blockHash: hash } };
+      const [result] = await callContracts(rpc, [call], callOptions(signal));
+      if (!result || !("ok" in result)) throw malformedResponse("the token does not report a balance");
+      return balanceOf.decodeResult(result.ok);
+    },
+    isContractSignature: async (account, { hash, signature }, signal) => {
+      const data = isValidSignature.encodeCall([hash, signature]);
+      const call = { to: account, data, block: "latest" as const, gasMax: SIGNATURE_GAS_MAX };
+      const [result] = await callContracts(rpc, [call], callOptions(signal));
+      return result !== undefined && "ok" in result && result.ok === SIGNATURE_ACCEPTED;
     },
     readFinalizedBlock: (signal) => readFinal(callOptions(signal))(),
     compareBlocks: (blocks, signal) => findBlocksOnChain(rpc, blocks, callOptions(signal)),

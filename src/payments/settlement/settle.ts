@@ -127,8 +127,8 @@ function requestSettleWithDeadline(context: SettlementContext, row: LedgerRow): 
   ).catch((cause) => ({ kind: "unknown", transaction: null, cause }));
 }
 
-/** A facilitator's success is a claim: the response is delivered only when our own node has the transfer. */
-async function confirmReportedTransfer(
+/** A facilitator's success is a claim: the response is delivered only when our own node has the transfer, now. */
+export async function confirmReportedTransfer(
   context: SettlementContext,
   row: LedgerRow,
   owner: string,

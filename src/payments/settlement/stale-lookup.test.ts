@@ -15,9 +15,19 @@ import {
   waitFor,
 } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
-import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
+import {
+  ACCEPTING_ACCOUNT_CODE,
+  openContractPayer,
+} from "../../../tests/support/payments/test-facilitator.ts";
+import {
+  authorizationIn,
+  encodeCancellation,
+  encodeOtherTransfer,
+  encodeSignedTransfer,
+} from "../../../tests/support/payments/transfer-calldata.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { Secret } from "../../lib/secret.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
@@ -392,5 +402,160 @@ describe("a facilitator that reports success", () => {
     expect((await fetchWithPayment(service.at("next"), second.header)).status).toBe(200);
     expect((await fetchWithPayment(service.at("slow"), header)).status).toBe(200);
     expect(service.runs).toHaveLength(2);
+  });
+});
+
+describe("a payment that verification rejects", () => {
+  const REASONS = {
+    used: "invalid_exact_evm_nonce_already_used",
+    poor: "invalid_exact_evm_insufficient_balance",
+    forged: "invalid_exact_evm_signature",
+    vague: "invalid_transaction_state",
+    none: undefined,
+  } as const;
+  type Verdict = keyof typeof REASONS;
+  const VERDICTS = Object.keys(REASONS) as Verdict[];
+  type Signed = Awaited<ReturnType<typeof signPaymentFor>>;
+
+  const rejectWith =
+    (verdict: Verdict): NonNullable<Awaited<ReturnType<typeof serveOver>>["injected"]["verify"]> =>
+    () =>
+    async () => {
+      const invalidReason = REASONS[verdict];
+      return invalidReason === undefined ? { isValid: false } : { isValid: false, invalidReason };
+    };
+
+  /** The status of a request for each verdict, after `act` used the authorization or did not. */
+  async function statusesBy(
+    service: Awaited<ReturnType<typeof serveOver>>,
+    act: (signed: Signed, payer: Awaited<ReturnType<PaidStage["payer"]>>) => Promise<unknown>,
+    dollars = 1n,
+  ) {
+    const found: Partial<Record<Verdict, number>> = {};
+    const sent: Signed[] = [];
+    for (const verdict of VERDICTS) {
+      const payer = await stage.payer(dollars);
+      const signed = await signPaymentFor(service.at(verdict), payer, stage.asset);
+      await act(signed, payer);
+      service.injected.verify = rejectWith(verdict);
+      found[verdict] = (await fetchWithPayment(service.at(verdict), signed.header)).status;
+      sent.push(signed);
+    }
+    return { found, sent };
+  }
+  const all = (status: number) => ({
+    ...{ used: status, poor: status, forged: status, vague: status, none: status },
+  });
+
+  it("sells for a transfer to us, whatever the verdict", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const { found } = await statusesBy(service, ({ payload }) => frontRun(encodeSignedTransfer(payload)));
+    expect(found).toEqual(all(200));
+    expect(service.runs).toEqual(VERDICTS);
+    expect(await service.gate.totalPaid()).toBe(BigInt(VERDICTS.length) * TEST_PRICE);
+  });
+
+  it("responds 402 if the nonce was cancelled or used for someone else", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const { asset } = stage;
+    const cancelled = await statusesBy(service, async ({ payload }, payer) =>
+      frontRun(await encodeCancellation(payer, asset, authorizationIn(payload).nonce)),
+    );
+    const elsewhere = await statusesBy(service, async ({ payload }, payer) =>
+      frontRun(await encodeOtherTransfer(payer, asset, { ...authorizationIn(payload), to: payer.address })),
+    );
+    expect([cancelled.found, elsewhere.found]).toEqual([all(402), all(402)]);
+    expect(service.runs).toEqual([]);
+  });
+
+  it("believes in an unused nonce what our node does not contradict", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const nothing = async () => undefined;
+    const funded = await statusesBy(service, nothing);
+    expect(funded.found).toEqual({ ...all(402), used: 503, poor: 503 });
+    const unfunded = await statusesBy(service, nothing, 0n);
+    expect(unfunded.found).toEqual({ ...all(402), used: 503 });
+    expect(service.runs).toEqual([]);
+    // The same signatures are good as soon as they are verified.
+    delete service.injected.verify;
+    expect((await fetchWithPayment(service.at("used"), funded.sent[0]?.header ?? "")).status).toBe(200);
+  });
+
+  it("responds 503 while our node cannot tell, and sells once it can", async () => {
+    const omitting = await startFaultyNode({
+      upstream: behind.url,
+      plan: () => hidden,
+      liesPerCall: Number.POSITIVE_INFINITY,
+    });
+    closing.push(() => void omitting.stop());
+    let hidden: NodeFaultInjection | null = null;
+    behind.behind = 0;
+    const service = await serveOver([omitting.url]);
+    const { found, sent } = await statusesBy(service, async ({ payload }) => {
+      behind.down = false;
+      await frontRun(encodeSignedTransfer(payload));
+      behind.down = true;
+    });
+    expect(found).toEqual(all(503));
+    behind.down = false;
+    const retried: number[] = [];
+    for (const [i, { header, payload }] of sent.entries()) {
+      const [transfer] = await stage.transfersFrom(authorizationIn(payload).from);
+      const { blockNumber, logIndex = 0 } = transfer ?? {};
+      // The log before the transfer says that the nonce was used.
+      hidden = { kind: "omit-log", block: Number(blockNumber), logIndex: logIndex - 1, receipts: true };
+      const unlogged = await fetchWithPayment(service.at(VERDICTS[i] ?? ""), header);
+      hidden = null;
+      const sold = await fetchWithPayment(service.at(VERDICTS[i] ?? ""), header);
+      retried.push(unlogged.status, sold.status);
+    }
+    expect(retried).toEqual(VERDICTS.flatMap(() => [503, 200]));
+    expect(service.runs).toHaveLength(VERDICTS.length);
+  });
+
+  it("responds 503 if the facilitator has seen a block that our node does not have", async () => {
+    const service = await serveOver([behind.url]);
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, TEST_PRICE);
+    const { header, payload } = await signPaymentFor(service.at("ahead"), payer, stage.asset);
+    await frontRun(encodeSignedTransfer(payload));
+    for (const verdict of ["used", "poor"] as const) {
+      service.injected.verify = rejectWith(verdict);
+      expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(503);
+    }
+    behind.behind = 0;
+    expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(200);
+  });
+
+  it("sells to a contract account, and not for a signature that it does not accept", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const { address, payload } = await openContractPayer(stage, service.at("code"), ACCEPTING_ACCOUNT_CODE);
+    const payment = await payload();
+    const header = Buffer.from(JSON.stringify(payment)).toString("base64");
+    await frontRun(encodeSignedTransfer(payment));
+    await stage.chain.setCode(address, "0x5f5ffd");
+    service.injected.verify = rejectWith("used");
+    expect((await fetchWithPayment(service.at("code"), header)).status).toBe(409);
+    service.injected.verify = rejectWith("forged");
+    expect((await fetchWithPayment(service.at("code"), header)).status).toBe(402);
+    await stage.chain.setCode(address, ACCEPTING_ACCOUNT_CODE);
+    expect((await fetchWithPayment(service.at("code"), header)).status).toBe(200);
+  });
+
+  it("sells for a payment that expired after someone else carried it out, for ten minutes", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const payer = await stage.payer();
+    const { header, payload } = await signPaymentFor(service.at("expired"), payer, stage.asset);
+    const unpaid = await signPaymentFor(service.at("expired"), payer, stage.asset);
+    await frontRun(encodeSignedTransfer(payload));
+    const laterBy = (seconds: number) =>
+      stage.serve({ clock: { ...systemClock, nowMs: () => Date.now() + seconds * 1_000 } });
+    const [soon, late] = [await laterBy(600), await laterBy(700)];
+    const at = ({ url }: { url: string }) => `${url}/paid?q=expired`;
+    expect((await fetchWithPayment(at(soon), unpaid.header)).status).toBe(402);
+    expect((await fetchWithPayment(at(late), header)).status).toBe(402);
+    expect((await fetchWithPayment(at(soon), header)).status).toBe(200);
+    expect((await fetchWithPayment(at(late), header)).status).toBe(200);
+    expect([soon.runs.length, late.runs.length, await spentBy(payer.address)]).toEqual([1, 0, 1]);
   });
 });
