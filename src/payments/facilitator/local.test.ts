@@ -158,6 +158,34 @@ describe("a contract account", () => {
   });
 });
 
+describe("a signature wrapped for a contract that is not deployed (ERC-6492)", () => {
+  const MAGIC = "6492".repeat(16);
+  const word = (value: number) => value.toString(16).padStart(64, "0");
+  const MALFORMED: readonly (readonly [what: string, signature: Hex])[] = [
+    ["has nothing inside", `0x${MAGIC}`],
+    ["is cut off", `0x${"00".repeat(31)}${MAGIC}`],
+    ["has a key's signature where the wrapper should be", `0x${"22".repeat(64)}1b${MAGIC}`],
+    ["points behind its end", `0x${word(1)}${word(2 ** 40)}${word(2 ** 40)}${MAGIC}`],
+    [
+      "claims a longer signature than it has",
+      `0x${word(1)}${word(96)}${word(128)}${word(0)}${word(9_999)}${MAGIC}`,
+    ],
+  ];
+
+  it.each(MALFORMED)("is a wrong signature if it %s, of a key and of a contract", async (_, signature) => {
+    const contract = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
+    const { payload } = await signPaymentFor(paid, await stage.payer(), stage.asset);
+    const ofKey = { ...payload, payload: { ...payload.payload, signature } };
+    for (const payment of [ofKey, await contract.payload(signature)]) {
+      const rejected = { kind: "rejected", reason: "invalid_exact_evm_signature" };
+      expect(await requestVerify(stage.inProcess, payment, terms())).toEqual(rejected);
+      expect(await requestSettle(stage.inProcess, payment, terms())).toMatchObject(rejected);
+      const header = Buffer.from(JSON.stringify(payment)).toString("base64");
+      expect((await fetchWithPayment(paid, header)).status).toBe(402);
+    }
+  });
+});
+
 describe("what a verification costs", () => {
   const changed = (payload: PaymentPayload, signature: Hex): PaymentPayload => ({
     ...payload,

@@ -7,6 +7,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
+import { WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import { createFeeQuoteReader } from "./broadcast/fee-quotes.ts";
 import {
   computeFees,
@@ -22,6 +23,7 @@ import type { PaymentFacilitator } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
 import { PayerGuard } from "./payer-guard.ts";
+import { hasMalformedWrapper } from "./payer-signature.ts";
 import { createSettlementOutcomes, openSettlementRecords } from "./settlement-records.ts";
 import type { SettlementTurns } from "./settlement-turns.ts";
 import { createTransactionLookup } from "./transaction-lookup.ts";
@@ -111,6 +113,9 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   });
   const verify: PaymentFacilitator["verify"] = async (payload, terms) => {
     const { payer } = parseKey(payload, terms);
+    if (hasMalformedWrapper(payload.payload)) {
+      return { isValid: false, invalidReason: WRONG_SIGNATURE, payer };
+    }
     const rejected = await guard.findRejectionBeforeVerify(payer);
     const checked = rejected === null ? await scheme.checkPayer(payload, terms) : { rejected };
     if (checked.rejected !== null) return { isValid: false, invalidReason: checked.rejected, payer };
@@ -124,6 +129,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   });
   return {
     address: address.toLowerCase() as Hex,
+    readsOwnNodes: true,
     verify,
     settle: (payload, terms) => idempotent.settle(payload, terms),
     findSettled: (payload, terms) => idempotent.findSettled(payload, terms),

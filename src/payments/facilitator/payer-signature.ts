@@ -6,7 +6,13 @@ import {
   type FacilitatorEvmSigner,
   verifyTypedDataSignature,
 } from "@x402/evm";
-import { hashTypedData, isAddressEqual, isErc6492Signature, recoverTypedDataAddress } from "viem";
+import {
+  hashTypedData,
+  isAddressEqual,
+  isErc6492Signature,
+  parseErc6492Signature,
+  recoverTypedDataAddress,
+} from "viem";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { ACCOUNT_NOT_DEPLOYED, WRONG_SIGNATURE } from "../rejection-reasons.ts";
@@ -28,7 +34,18 @@ export async function findSignatureRejection(
 ): Promise<string | null> {
   const signed = payload as SignedTransfer;
   if (await isSignedByKey(signed, terms)) return null;
-  return isErc6492Signature(signed.signature) ? ACCOUNT_NOT_DEPLOYED : WRONG_SIGNATURE;
+  const isWrapped = isErc6492Signature(signed.signature) && !hasMalformedWrapper(payload);
+  return isWrapped ? ACCOUNT_NOT_DEPLOYED : WRONG_SIGNATURE;
+}
+
+/** Whether a signature ends as one of ERC-6492 and is not one. The library throws for it, as for a node that fails. */
+export function hasMalformedWrapper(payload: PaymentPayload["payload"]): boolean {
+  try {
+    parseErc6492Signature((payload as SignedTransfer).signature);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** The same for an account with code, which a node calls once. */
