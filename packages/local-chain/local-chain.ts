@@ -7,7 +7,7 @@ import type { Reorg, ReorgOptions } from "./blocks/reorg.ts";
 import { ChainNode } from "./chain-node.ts";
 import { openEdrProvider } from "./edr-provider.ts";
 import { requireInteger } from "./rpc/json-rpc-error.ts";
-import { startJsonRpcServer } from "./rpc/json-rpc-server.ts";
+import { type JsonRpcServerConfig, startJsonRpcServer } from "./rpc/json-rpc-server.ts";
 import { Subscriptions } from "./rpc/subscriptions.ts";
 
 /** One epoch of Ethereum: deep enough for realistic reorgs above it, quick to mine past. */
@@ -35,6 +35,8 @@ export type LocalChainOptions = {
   readonly reorgDepthMax?: number;
   /** Runtime bytecode in the genesis block, which no reorg can remove. */
   readonly code?: Readonly<Record<Address, Hex>>;
+  /** Refuses requests, such as those of pages of the web; without it all pass. */
+  readonly findForeignCaller?: JsonRpcServerConfig["findForeignCaller"];
 };
 
 export type LocalChain = {
@@ -87,6 +89,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     greeting: `Local EVM chain ${chainId}: POST JSON-RPC here, or connect by WebSocket.`,
     handle: (method, params, sink) => node.handleRequest(method, params, sink),
     onDisconnect: (sink) => node.disconnect(sink),
+    ...(options.findForeignCaller ? { findForeignCaller: options.findForeignCaller } : {}),
   }).catch(async (error: unknown) => {
     await node.stop();
     throw error;

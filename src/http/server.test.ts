@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
+import { createLocalCallers } from "../lib/local-callers.ts";
 import { createLog } from "../lib/log.ts";
-import { createHttpServer, type HttpServer } from "./server.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "./server.ts";
 import type { Readiness } from "./status-routes.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
@@ -17,8 +18,12 @@ afterEach(async () => {
 async function start(
   prepare: (server: HttpServer) => void = () => undefined,
   ready: () => Promise<Readiness> = async () => ({ ready: true }),
+  options: Partial<HttpServerOptions> = {},
 ): Promise<{ url: string; server: HttpServer }> {
-  const server = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
+  const server = createHttpServer({
+    ...{ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready },
+    ...options,
+  });
   open.push(server);
   prepare(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });
@@ -39,6 +44,32 @@ function sendBytes(url: string, bytes: string): Promise<string> {
     socket.on("error", reject);
   });
 }
+
+it("a local service handles no write of a page of the web, and nothing under another name", async () => {
+  let writes = 0;
+  const { url } = await start(
+    ({ app }) => {
+      app.get("/read", async () => ({}));
+      app.post("/write", async () => {
+        writes += 1;
+        return {};
+      });
+    },
+    undefined,
+    { findForeignCaller: createLocalCallers({ publicUrl: null }) },
+  );
+  const statusOf = async (request: string) =>
+    (await sendBytes(url, `${request}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)).slice(9, 12);
+  expect([
+    await statusOf("POST /write HTTP/1.1\r\nhost: 127.0.0.1\r\norigin: https://evil.example"),
+    await statusOf("POST /write HTTP/1.1\r\nhost: evil.example\r\norigin: http://evil.example"),
+    await statusOf("GET /read HTTP/1.1\r\nhost: evil.example"),
+    await statusOf("POST /write HTTP/1.0"),
+    await statusOf("GET /read HTTP/1.1\r\nhost: localhost\r\norigin: https://evil.example"),
+    await statusOf("POST /write HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost:5173"),
+  ]).toEqual(["400", "400", "400", "200", "200", "200"]);
+  expect(writes).toBe(2);
+});
 
 describe("an error response", () => {
   it("sends an error as one sentence, with its code and request id in headers", async () => {

@@ -10,6 +10,7 @@ import Fastify, {
 import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
+import type { FindForeignCaller } from "../lib/local-callers.ts";
 import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import {
   addErrorHandlers,
@@ -43,6 +44,8 @@ export type HttpServerOptions = {
   readonly connectionsPerClientMax?: number;
   /** How many proxies in front of us set X-Forwarded-For; 0 or absent trusts none. */
   readonly trustedProxies?: number;
+  /** Refuses pages of the web, for a service of one person on one machine; absent serves everybody. */
+  readonly findForeignCaller?: FindForeignCaller | null;
   readonly clock?: Clock;
   /** Receives the request metrics; absent means no metrics. */
   readonly registry?: Registry;
@@ -218,7 +221,12 @@ function addServerHooks(app: FastifyInstance, state: ServerState, observeRequest
   });
 }
 
-const NO_LIMITS = { requestsPerMinuteMax: 0, bodyBytesPerMinuteMax: 0, trustedProxies: 0 };
+const NO_LIMITS = {
+  requestsPerMinuteMax: 0,
+  bodyBytesPerMinuteMax: 0,
+  trustedProxies: 0,
+  findForeignCaller: null,
+};
 
 function connectionLimits(
   { connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies = 0 }: HttpServerOptions,

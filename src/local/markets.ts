@@ -7,6 +7,7 @@ import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { createLocalCallers } from "../lib/local-callers.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
@@ -73,7 +74,10 @@ async function startMarket(
   if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
   const { chainId } = chainInfo;
   const { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket } = await loadDevPackages();
-  const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE });
+  const chain = await startLocalChain({
+    ...{ chainId, code: LOCAL_GENESIS_CODE },
+    findForeignCaller: createLocalCallers({ publicUrl: null }),
+  });
   try {
     const { local } = await deployFundedMarket(chain, slug);
     await setDemoBalances(chain, slug);

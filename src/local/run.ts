@@ -12,12 +12,14 @@ import { addStatusRoutes } from "../http/status-routes.ts";
 import { createIndexerStatus, type IndexerStatus, startStatusLine } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
+import { createLocalCallers } from "../lib/local-callers.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { type CloseStack, closeWithDeadline, createCloseStack, waitForAbort } from "../lib/shutdown.ts";
 import { createFacilitatorServer } from "../payments/facilitator/server.ts";
 import type { Database } from "../store/postgres/database.ts";
-import { openLocalDatabase, startLocalIndexing, waitUntilSynced } from "./indexing.ts";
+import { publishExampleDocuments } from "./documents.ts";
+import { openLocalDatabase, startLocalIndexing, waitUntilSynced, writeOperatorSettings } from "./indexing.ts";
 import { type LocalMarket, startLocalMarkets } from "./markets.ts";
 import { createLocalPaymentConfig, type LocalPortfolioService, serveLocalPortfolio } from "./portfolio.ts";
 import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
@@ -49,14 +51,17 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
   try {
     print("Starting three chains, a database and the simulator …\n");
     const backends = await startBackends(config, options, opened);
-    const { database, simulation, markets } = backends;
+    const { database, folder, simulation, markets } = backends;
     const indexing = startLocalIndexing(database, simulation, config, status, { log, stop });
     opened.push(indexing.close);
     const { urls, portfolio } = await startServices(config, { ...backends, status, ...options }, opened);
-    const run = { urls, simulation, markets, offer: portfolio.offer };
+    const operator = await writeOperatorSettings(folder, simulation);
+    const hasDatabaseUrl = config.databaseUrl !== null;
+    const run = { urls, simulation, markets, offer: portfolio.offer, operator, hasDatabaseUrl };
     const file = await writeLocalState(config.dataFolder, run);
     opened.push(() => deleteLocalState(file));
     await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
+    await publishExampleDocuments(urls.api);
     const traffic = options.traffic ? simulation.run(stop) : waitForAbort(stop);
     print(formatLocalBanner({ ...run, file }));
     const statusLine = startStatusLine(print, async () =>
@@ -80,6 +85,8 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
 
 type Backends = {
   readonly database: Database;
+  /** Of the run, in which an embedded database is. */
+  readonly folder: string;
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
   /** Metrics of the portfolio service; the calls to the nodes of its chains are among them. */
@@ -105,6 +112,7 @@ async function startBackends(
   if (markets.status === "fulfilled") opened.push(markets.value.stop);
   return {
     database: unwrapSettled(database).database,
+    folder: unwrapSettled(database).folder,
     simulation: unwrapSettled(simulation),
     markets: unwrapSettled(markets).markets,
     portfolioRegistry,
@@ -128,6 +136,7 @@ async function startServices(
     database,
     // Its tokens have no value.
     findLedgerRisk: async () => null,
+    findForeignCaller: createLocalCallers({ publicUrl: config.publicBaseUrl }),
     log,
   });
   opened.push(release);
@@ -183,7 +192,12 @@ function createServer(
   config: LocalConfig,
   { status, log }: Pick<ServiceDependencies, "status" | "log">,
 ): HttpServer {
-  return createHttpServer({ ...config, log, checkReadiness: async () => status.readiness() });
+  return createHttpServer({
+    ...config,
+    log,
+    findForeignCaller: createLocalCallers({ publicUrl: config.publicBaseUrl }),
+    checkReadiness: async () => status.readiness(),
+  });
 }
 
 function listenAddresses(config: LocalConfig): Record<keyof LocalUrls, ListenAddress> {

@@ -4,6 +4,7 @@ import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { localChain } from "../chain/chains/local.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { createLocalCallers } from "../lib/local-callers.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
 
 type SimulationCounters = { readonly steps: number };
@@ -37,6 +38,7 @@ export async function startLocalSimulation(options: {
   const chain = await packages.startLocalChain({
     chainId: localChain.chainId,
     code: packages.LOCAL_GENESIS_CODE,
+    findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
   try {
     return await populate(chain, packages, options);

@@ -1,5 +1,7 @@
 // `npm start`: every service runs, a payment works, and nothing is left behind.
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -73,6 +75,28 @@ async function startPaidServer({ facilitator }: LocalState, payTo: string): Prom
   return `http://127.0.0.1:${port}/greeting`;
 }
 
+/** Every service and chain: a page of the web that writes, and one that has led its own name here. */
+async function refusesPagesOfTheWeb({ api, portfolio, facilitator, chains }: LocalState): Promise<void> {
+  const send = async (url: string, options: RequestOptions) => {
+    const sent = request(url, options).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  const origin = "https://evil.example";
+  for (const url of [api, portfolio, facilitator])
+    expect([
+      await send(`${url}/webhooks`, { method: "POST", headers: { origin } }),
+      await send(`${url}/health`, { headers: { host: "evil.example" } }),
+      await send(`${url}/health`, { headers: { origin } }),
+    ]).toEqual([400, 400, 200]);
+  for (const { rpcUrl } of chains)
+    expect([
+      await send(rpcUrl, { method: "POST", headers: { origin } }),
+      await send(rpcUrl, { headers: { host: "evil.example" } }),
+    ]).toEqual([403, 403]);
+}
+
 it("serves everything, takes a payment, and leaves no file and no process", async () => {
   const data = mkdtempSync(join(tmpdir(), "sextant-local-"));
   const ports = { API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" };
@@ -109,6 +133,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +0x/);
 
   await showsNoPublicExplorer(state);
+  await refusesPagesOfTheWeb(state);
   await runsTheExamples(state, payee);
 
   run.child.kill("SIGINT");

@@ -1,9 +1,11 @@
 // JSON-RPC server: batches, malformed bodies, other methods, cross-origin use, and a busy port.
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
 import { type LocalChain, startLocalChain } from "../local-chain.ts";
 import { EMITTER, EMITTER_CODE, encodeTopic } from "../testing/log-emitter.ts";
-import { BODY_BYTES_MAX } from "./json-rpc-server.ts";
+import { BODY_BYTES_MAX, startJsonRpcServer } from "./json-rpc-server.ts";
 
 let chain: LocalChain;
 beforeAll(async () => {
@@ -132,6 +134,34 @@ describe("the JSON-RPC server", () => {
       body: JSON.stringify(call(1, "net_version")),
     });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  it("refuses whom its configuration refuses, also by WebSocket, before anything is handled", async () => {
+    const handled: string[] = [];
+    const server = await startJsonRpcServer({
+      ...{ hostname: "127.0.0.1", port: 0, greeting: "hello", onDisconnect: async () => undefined },
+      handle: async (method) => {
+        handled.push(method);
+        return '"ok"';
+      },
+      findForeignCaller: ({ method, headers }) =>
+        method === "POST" && headers.origin === "https://evil.example" ? "No pages of others." : null,
+    });
+    onTestFinished(server.close);
+    const url = `127.0.0.1:${server.port}`;
+    const send = (origin: string) =>
+      fetch(`http://${url}`, {
+        method: "POST",
+        headers: { origin },
+        body: JSON.stringify(call(1, "evm_mine")),
+      });
+    const refused = await send("https://evil.example");
+    expect([refused.status, await refused.text()]).toEqual([403, "No pages of others.\n"]);
+    const socket = new WebSocket(`ws://${url}`, { origin: "https://evil.example" });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect([error.message, handled]).toEqual(["Unexpected server response: 401", []]);
+    expect((await send("http://localhost:5173")).status).toBe(200);
+    expect(handled).toEqual(["evm_mine"]);
   });
 
   it("names the port when it is busy", async () => {

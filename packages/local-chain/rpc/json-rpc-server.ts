@@ -18,7 +18,7 @@ const SOCKET_BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 /** Far above any local setup; stops a reconnect loop from using all file handles. */
 const CONNECTIONS_MAX = 1_000;
 
-/** Any page may connect: the keys are public and the money is not real. */
+/** Any page may connect unless the configuration refuses it: the keys are public and the money is not real. */
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "POST, GET, OPTIONS",
@@ -33,6 +33,8 @@ export type JsonRpcServerConfig = {
   readonly greeting: string;
   readonly handle: (...request: [...Parameters<RpcHandler>, NotificationSink?]) => Promise<string>;
   readonly onDisconnect: (sink: NotificationSink) => Promise<void>;
+  /** Why a request may not pass, or null; without it all requests pass. A WebSocket counts as POST. */
+  readonly findForeignCaller?: (request: Pick<IncomingMessage, "method" | "headers">) => string | null;
 };
 
 export type JsonRpcServer = { readonly port: number; readonly close: () => Promise<void> };
@@ -46,7 +48,11 @@ export async function startJsonRpcServer(config: JsonRpcServerConfig): Promise<J
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
-  const sockets = new WebSocketServer({ server, maxPayload: BODY_BYTES_MAX, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    ...{ server, maxPayload: BODY_BYTES_MAX, perMessageDeflate: false },
+    verifyClient: ({ req: { headers } }: { readonly req: IncomingMessage }) =>
+      (config.findForeignCaller?.({ method: "POST", headers }) ?? null) === null,
+  });
   sockets.on("connection", (socket) => handleSocket(config, socket));
 
   await new Promise<void>((resolve, reject) => {
@@ -74,6 +80,8 @@ async function handleHttp(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const problem = config.findForeignCaller?.(request) ?? null;
+  if (problem !== null) return reply(response, 403, `${problem}\n`, "text/plain; charset=utf-8");
   if (request.method === "OPTIONS") return reply(response, 204);
   if (request.method === "GET") {
     if (request.url !== "/") return reply(response, 404, "Not found\n", "text/plain; charset=utf-8");

@@ -5,6 +5,7 @@ import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.t
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
 import { findChainById } from "../../chain/chains/chains.ts";
+import { localChain } from "../../chain/chains/local.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
@@ -21,6 +22,7 @@ import { mergeMetrics } from "../../http/merged-metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
+import { createLocalCallers } from "../../lib/local-callers.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
@@ -65,7 +67,9 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   });
   const [first] = installed;
   const { checkReadiness, registry } = assertDefined(first, "the default deployment");
-  const server = createHttpServer({ ...config, log, registry, checkReadiness });
+  const isLocal = installed.some(({ chainId }) => chainId === localChain.chainId);
+  const findForeignCaller = isLocal ? createLocalCallers({ publicUrl: config.publicBaseUrl }) : null;
+  const server = createHttpServer({ ...config, log, registry, checkReadiness, findForeignCaller });
   const listened = { url: "" };
   const deployments = new DeploymentStates(installed);
   for (const each of installed) apis.push(serveOne(server, each, { config, deployments, listened }));

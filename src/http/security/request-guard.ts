@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { listClientNetworks } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { FindForeignCaller } from "../../lib/local-callers.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { readClientAddress, toClientId } from "./client-address.ts";
 
@@ -30,6 +31,8 @@ type RequestGuardOptions = {
   readonly bodyBytesMax: number;
   /** How many proxies in front of us set X-Forwarded-For; 0 trusts none. */
   readonly trustedProxies: number;
+  /** Refuses pages of the web, on a local run; null serves everybody. */
+  readonly findForeignCaller: FindForeignCaller | null;
   readonly clock: Clock;
 };
 
@@ -52,7 +55,7 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
     if (earlyMs > 0) {
       return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
     }
-    const problem = findProtocolError(request);
+    const problem = findProtocolError(request) ?? options.findForeignCaller?.(request) ?? null;
     if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
     const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
     const expected = isChunked(request) ? bodyBytesMax : announced;

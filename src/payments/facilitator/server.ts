@@ -20,6 +20,7 @@ import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { FindForeignCaller } from "../../lib/local-callers.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -40,6 +41,8 @@ type FacilitatorConfig = Config<
 type FacilitatorNeeds = {
   readonly database: Database;
   readonly findLedgerRisk: FindLedgerRisk;
+  /** As in HttpServerOptions. */
+  readonly findForeignCaller?: FindForeignCaller;
   readonly log: Log;
   readonly signal?: AbortSignal;
 };
@@ -91,6 +94,7 @@ export async function createFacilitatorServer(
     ...config,
     log,
     registry,
+    findForeignCaller: needs.findForeignCaller ?? null,
     checkReadiness: () => checkReadiness(facilitator, needs),
   });
   addEndpointRoutes(server.app, endpoints);
