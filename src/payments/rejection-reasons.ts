@@ -5,7 +5,7 @@ export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
 export const NOT_SERVED = "payment_not_served";
 /** A transfer of this payer reverted in a block, at our cost. */
 export const PAYER_REJECTED = "payer_refused_after_revert";
-/** Too many transfers of contract accounts have reverted; none is sent for the moment. */
+/** Too many transfers of contract accounts have reverted; none is sent for such a new one for the moment. */
 export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
 export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
 export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
@@ -63,7 +63,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
     [CONTRACT_PAYERS_PAUSED]: {
       decided: "before-send",
       message:
-        "Payments from contract accounts are paused for up to an hour; pay from an account with a plain key, or later.",
+        "Payments from new contract accounts are paused for up to an hour; pay from an account with a plain key, from one that has paid before, or later.",
     },
     [SIMULATION_FAILED]: {
       decided: "before-send",

@@ -27,7 +27,8 @@ type IdempotentSettleOptions = {
   readonly guard: PayerGuard;
   /** Over all processes, by authorization. */
   readonly turns: SettlementTurns;
-  readonly isContract: (payer: Hex) => Promise<boolean>;
+  /** Null for an account without code. */
+  readonly readCodeHash: (payer: Hex) => Promise<Hex | null>;
   /** With a node; sends nothing. */
   readonly verify: PaymentFacilitator["verify"];
   /** Verifies, sends and waits for a block. */
@@ -94,10 +95,11 @@ export class IdempotentSettle {
     terms: PaymentRequirements,
     turn: StatementRunner,
   ): Promise<SettleResponse> {
-    const { records, guard, isContract, broadcast } = this.#options;
+    const { records, guard, readCodeHash, broadcast } = this.#options;
     const earlier = await this.#findEarlierSettlement(key);
     if (earlier) return earlier;
-    const payment = { ...key, isContract: await isContract(key.payer) };
+    const codeHash = await readCodeHash(key.payer);
+    const payment = { ...key, isContract: codeHash !== null };
     const unsigned = await this.#findUnsigned(payment, payload, terms);
     if (unsigned !== null) return this.#concludeResponse(payment, failed(key, unsigned, ""));
     let isSent = false;
@@ -112,7 +114,7 @@ export class IdempotentSettle {
       },
     };
     try {
-      const result = await guard.run({ key, amount, isContract: payment.isContract }, async () =>
+      const result = await guard.run({ key, amount, codeHash }, async () =>
         this.#concludeResponse(payment, await broadcast(payload, terms, hooks, payment.isContract)),
       );
       if (!("rejected" in result)) return result;
@@ -176,7 +178,7 @@ export class IdempotentSettle {
   ): Promise<SettleResponse> {
     const { records, lookup, outcomes } = this.#options;
     if (response.success) {
-      await records.markResolved(payment);
+      await records.markSettled(payment);
       return response;
     }
     if (response.transaction !== "") {

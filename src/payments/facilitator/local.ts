@@ -1,4 +1,5 @@
 // A facilitator in this process: the library verifies, our own queue sends, and a failed read never counts as a verdict.
+import { keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
@@ -103,9 +104,12 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const records = openSettlementRecords(options.store, clock);
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
   // Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures.
-  const isContract = async (payer: Hex) => ((await client.getCode({ address: payer })) ?? "0x") !== "0x";
+  const readCodeHash = async (payer: Hex) => {
+    const code = (await client.getCode({ address: payer })) ?? "0x";
+    return code === "0x" ? null : keccak256(code);
+  };
   const guard = new PayerGuard({
-    ...{ network, records, isContract, log, turns, clock },
+    ...{ network, records, readCodeHash, log, turns, clock },
     balanceOf: lookup.readBalance,
     isPending: outcomes.isNewestPending,
     revertedGasMax: gas.revertedGasMax,
@@ -124,7 +128,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     return scheme.verify(payload, terms, checked.hasCode);
   };
   const idempotent = new IdempotentSettle({
-    ...{ records, lookup, outcomes, guard, isContract, turns, verify },
+    ...{ records, lookup, outcomes, guard, readCodeHash, turns, verify },
     broadcast: scheme.broadcast,
   });
   return {

@@ -16,7 +16,8 @@ function openGuard(beforeBlocked: () => Promise<void>) {
   const unused = () => Promise.reject(new Error("a plain key does not need it"));
   const records: SettlementRecords = {
     ...{ find: unused, addTransaction: unused, removeTransaction: unused, addRevert: unused },
-    ...{ markResolved: unused, sumRevertedGas: unused, removeReservation: unused },
+    ...{ markResolved: unused, markSettled: unused, sumRevertedGas: unused, removeReservation: unused },
+    ...{ addContractPayer: unused, findContractStanding: unused },
     addReservation: async ({ amount, ...key }) => {
       const updatedMs = Date.now();
       table.set(key.nonce, { ...key, amount, updatedMs, transactions: [], isContract: false, gas: 0n });
@@ -29,7 +30,7 @@ function openGuard(beforeBlocked: () => Promise<void>) {
   };
   return new PayerGuard({
     ...{ network: "eip155:31337", records, clock: systemClock, log: silentLog },
-    ...{ turns: { run: unused }, revertedGasMax: 1n, transferGasMax: 1n, isContract: async () => false },
+    ...{ turns: { run: unused }, revertedGasMax: 1n, transferGasMax: 1n, readCodeHash: async () => null },
     ...{ balanceOf: async () => BALANCE, isPending: async () => true },
   });
 }
@@ -44,7 +45,7 @@ it("still counts a payment whose wait ends unmined after the records were read",
     await firstEnded;
   });
   const started = new Promise<void>((resolve) => {
-    const first = { key: keyOf("1"), amount: 60n, isContract: false };
+    const first = { key: keyOf("1"), amount: 60n, codeHash: null };
     firstEnded = guard.run(first, () => {
       resolve();
       return new Promise<void>((end) => (endFirst = end));
@@ -52,6 +53,6 @@ it("still counts a payment whose wait ends unmined after the records were read",
   });
   await started;
   isSecond = true;
-  const second = guard.run({ key: keyOf("2"), amount: 60n, isContract: false }, async () => "sent");
+  const second = guard.run({ key: keyOf("2"), amount: 60n, codeHash: null }, async () => "sent");
   await expect(second).rejects.toThrow("does not cover all payments in flight");
 });

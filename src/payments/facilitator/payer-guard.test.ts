@@ -144,7 +144,8 @@ describe("many such accounts", () => {
     // The local chain's base fee is zero and the tip two gwei at most.
     expect(spent).toBeLessThanOrEqual(revertedGasMax * 2_000_000_000n);
 
-    const honest = await openContractPayer(stage, paid, ACCEPTING_ACCOUNT_CODE);
+    // Not of a code that has settled: a byte behind the end makes it another.
+    const honest = await openContractPayer(stage, paid, concatHex([ACCEPTING_ACCOUNT_CODE, "0x01"]));
     const payload = await honest.payload();
     const paused = { kind: "rejected", reason: "contract_payers_paused" };
     expect(await verify(facilitator, payload)).toEqual(paused);
@@ -160,6 +161,57 @@ describe("many such accounts", () => {
     expect(await settle(open({ clock: later, gas: { revertedGasMax } }), payload)).toMatchObject({
       kind: "settled",
     });
+  });
+});
+
+describe("contract accounts beside many that revert", () => {
+  it("serves those that have paid, and others of their kind, while unknown ones are paused", async () => {
+    const clock = { ...systemClock, nowMs: () => Date.now() + 6 * DAY_MS };
+    const facilitator = open({ clock, gas: { revertedGasMax: TRANSFER_GAS_LIMIT_MAX + 150_000n } });
+    const kindOf = (byte: Hex) => concatHex([ACCEPTING_ACCOUNT_CODE, byte]);
+    const payer = await openContractPayer(stage, paid, kindOf("0x02"));
+    expect(await settle(facilitator, await payer.payload())).toMatchObject({ kind: "settled" });
+    for (let each = 0; each < 8; each += 1) {
+      const reverting = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
+      await settle(facilitator, await reverting.payload());
+    }
+    const paused = { kind: "rejected", reason: "contract_payers_paused" };
+    const unknown = await openContractPayer(stage, paid, kindOf("0x03"));
+    expect(await verify(facilitator, await unknown.payload())).toEqual(paused);
+    expect(await settle(facilitator, await unknown.payload())).toEqual({ ...paused, transaction: null });
+    const ofItsKind = await openContractPayer(stage, paid, kindOf("0x02"));
+    for (const served of [payer, ofItsKind]) {
+      expect(await verify(facilitator, await served.payload())).toEqual({ kind: "valid" });
+      expect(await settle(facilitator, await served.payload())).toMatchObject({ kind: "settled" });
+    }
+  });
+
+  it("pauses the accounts of a known code by themselves, and proves none that reverts", async () => {
+    const clock = { ...systemClock, nowMs: () => Date.now() + 9 * DAY_MS };
+    const facilitator = open({ clock, gas: { revertedGasMax: TRANSFER_GAS_LIMIT_MAX + 150_000n } });
+    // With a small tip these accounts pay, as real ones could choose by their storage.
+    const low = openTestFacilitator(stage, { privateKey: key().privateKey, clock });
+    const first = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
+    const second = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
+    for (const each of [first, second]) {
+      expect(await settle(low, await each.payload())).toMatchObject({ kind: "settled" });
+    }
+    const reverts = await revertsDuring(async () => {
+      expect(await settle(facilitator, await first.payload())).toMatchObject({ kind: "rejected" });
+      for (let each = 0; each < 8; each += 1) {
+        const reverting = await openContractPayer(stage, paid, INCONSISTENT_ACCOUNT_CODE);
+        await settle(facilitator, await reverting.payload());
+      }
+    });
+    expect(reverts).toBeGreaterThan(1);
+    expect(reverts).toBeLessThan(7);
+    const unknown = await openContractPayer(stage, paid, concatHex([ACCEPTING_ACCOUNT_CODE, "0x04"]));
+    expect(await settle(facilitator, await unknown.payload())).toMatchObject({ kind: "settled" });
+    const { rows } = await stage.database.query<{ settled_at: Date | null }>({
+      text: "select settled_at from facilitator_contract_payers where payer = $1",
+      values: [first.address.toLowerCase()],
+    });
+    expect(rows).toEqual([{ settled_at: null }]);
   });
 });
 

@@ -9,6 +9,8 @@ import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts"
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import {
   authorizationKeyText,
+  type ContractStanding,
+  type RevertedGas,
   type SettlementKey,
   type SettlementRecord,
   type SettlementRecords,
@@ -18,7 +20,8 @@ import type { SettlementTurns } from "./settlement-turns.ts";
 type GuardedPayment = {
   readonly key: SettlementKey;
   readonly amount: bigint;
-  readonly isContract: boolean;
+  /** Null for an account without code. */
+  readonly codeHash: Hex | null;
 };
 
 /** What may take money of a payer, or gas of ours, beside the payment that is to start. */
@@ -33,11 +36,12 @@ type PayerGuardOptions = {
   readonly records: SettlementRecords;
   /** Over all processes, by contract account. */
   readonly turns: SettlementTurns;
-  /** Gas that reverted transfers of contract accounts may cost within an hour. */
+  /** Gas that reverted transfers of contract accounts may cost within an hour, by budget (RevertedGas). */
   readonly revertedGasMax: bigint;
   /** The most gas that one transfer can cost. */
   readonly transferGasMax: bigint;
-  readonly isContract: (payer: Hex) => Promise<boolean>;
+  /** Null for an account without code. */
+  readonly readCodeHash: (payer: Hex) => Promise<Hex | null>;
   readonly balanceOf: (key: Pick<PaymentKey, "asset" | "payer">) => Promise<bigint>;
   /** Looks up the transaction of a payload; true while it may still be mined. */
   readonly isPending: (record: SettlementRecord) => Promise<boolean>;
@@ -55,6 +59,9 @@ const WAITING_OF_PAYER_MAX = 1;
 const WAITING_CONTRACTS_MAX = 20;
 // A block of any chain we serve can hold this many of our transfers.
 const CONTRACTS_AT_ONCE_MAX = 8n;
+// Codes whose accounts may use up an hour's gas before no new account of a known code is served. To make a code known,
+// an account must have paid.
+const KNOWN_CODES_MAX = 4n;
 
 export class PayerGuard {
   readonly #options: PayerGuardOptions;
@@ -77,19 +84,40 @@ export class PayerGuard {
 
   /** Why payments of this payer are rejected now; null when they are not. */
   async findRejectionBeforeVerify(payer: Hex): Promise<string | null> {
-    const { network, records, isContract, transferGasMax, revertedGasMax } = this.#options;
+    const { network, records, readCodeHash } = this.#options;
     const [isBlocked, reverted] = await Promise.all([
       records.isPayerBlocked(network, payer),
-      records.sumRevertedGas(network),
+      records.sumRevertedGas(network, null),
     ]);
     if (isBlocked) return PAYER_REJECTED;
-    if (reverted + transferGasMax <= revertedGasMax) return null;
-    return (await isContract(payer)) ? CONTRACT_PAYERS_PAUSED : null;
+    if (this.#hasGasFor("unknown code", reverted)) return null;
+    const codeHash = await readCodeHash(payer);
+    if (codeHash === null) return null;
+    const standing = await records.findContractStanding({ network, payer, codeHash });
+    const revertedNow = await records.sumRevertedGas(network, codeHash);
+    return this.#hasGasFor(standing, revertedNow) ? null : CONTRACT_PAYERS_PAUSED;
+  }
+
+  /** A proven account has paid for its one revert: afterwards it is blocked, and no longer proven. */
+  #hasGasFor(standing: ContractStanding, reverted: RevertedGas, inFlightGas = 0n): boolean {
+    const { transferGasMax, revertedGasMax } = this.#options;
+    const fits = (used: bigint, gasMax: bigint) => used + inFlightGas + transferGasMax <= gasMax;
+    switch (standing) {
+      case "proven":
+        return transferGasMax <= revertedGasMax;
+      case "known code":
+        return (
+          fits(reverted.ofThisCode, revertedGasMax) &&
+          fits(reverted.ofKnownCode, KNOWN_CODES_MAX * revertedGasMax)
+        );
+      case "unknown code":
+        return fits(reverted.ofUnknownCode, revertedGasMax);
+    }
   }
 
   /** Runs a settlement, or returns the reason for which it was not started. */
   run<T>(payment: GuardedPayment, settle: () => Promise<T>): Promise<T | { readonly rejected: string }> {
-    if (!payment.isContract) return this.#runAdmitted(payment, settle);
+    if (payment.codeHash === null) return this.#runAdmitted(payment, settle);
     const { network, turns } = this.#options;
     const { payer } = payment.key;
     return this.#runOneAtATime(payer, () =>
@@ -127,20 +155,29 @@ export class PayerGuard {
   }
 
   async #findRejection(payment: GuardedPayment): Promise<string | null> {
-    const { network, records, transferGasMax, revertedGasMax } = this.#options;
-    const { key, amount, isContract } = payment;
+    const { network, records } = this.#options;
+    const { key, amount, codeHash } = payment;
     // Before others are read: of two processes at once, at least one finds the payment of the other.
-    if (!isContract) await records.addReservation({ ...key, amount });
+    if (codeHash === null) await records.addReservation({ ...key, amount });
     const inFlight = await this.#findInFlight(payment);
     if (await records.isPayerBlocked(network, key.payer)) return PAYER_REJECTED;
     await this.#assertBalanceCoversInFlight(payment, inFlight);
-    if (!isContract) return null;
-    const pendingGas = inFlight.pending.reduce((sum, { gas }) => sum + gas, 0n);
-    const reverted = await records.sumRevertedGas(network);
-    if (reverted + transferGasMax > revertedGasMax) return CONTRACT_PAYERS_PAUSED;
-    const contracts = [...this.#inFlight.values()].filter(({ isContract }) => isContract);
-    const inFlightGas = BigInt(contracts.length) * transferGasMax;
-    if (reverted + pendingGas + inFlightGas <= revertedGasMax) return null;
+    return codeHash === null ? null : this.#findContractRejection(key.payer, codeHash, inFlight);
+  }
+
+  async #findContractRejection(
+    payer: Hex,
+    codeHash: Hex,
+    { pending }: PaymentsInFlight,
+  ): Promise<string | null> {
+    const { network, records, transferGasMax } = this.#options;
+    const standing = await records.addContractPayer({ network, payer, codeHash });
+    const reverted = await records.sumRevertedGas(network, codeHash);
+    if (!this.#hasGasFor(standing, reverted)) return CONTRACT_PAYERS_PAUSED;
+    // Whatever their standing: it may change before they are mined.
+    const others = [...this.#inFlight.values()].filter(({ codeHash }) => codeHash !== null).length - 1;
+    const pendingGas = pending.reduce((sum, { gas }) => sum + gas, 0n);
+    if (this.#hasGasFor(standing, reverted, pendingGas + BigInt(others) * transferGasMax)) return null;
     throw new FacilitatorUnavailableError("other contract accounts are being served");
   }
 
@@ -159,10 +196,11 @@ export class PayerGuard {
    * key. Looks them up, except for those of a plain key that another process waits for at the moment, or that are many.
    */
   async #findPending(
-    { key, isContract }: GuardedPayment,
+    { key, codeHash }: GuardedPayment,
     earlier: readonly GuardedPayment[],
   ): Promise<readonly SettlementRecord[]> {
     const { network, records, clock } = this.#options;
+    const isContract = codeHash !== null;
     const counted = new Set(earlier.map((each) => authorizationKeyText(each.key)));
     const { payer } = key;
     const pending: SettlementRecord[] = [];

@@ -52,6 +52,8 @@ export type SettlementRecords = {
   removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
   /** The outcome of its newest transaction is known. */
   markResolved(key: SettlementKey): Promise<void>;
+  /** It is a success. */
+  markSettled(key: SettlementKey): Promise<void>;
   /** Payloads whose outcome is not known, the oldest first. */
   findUnresolved(
     network: string,
@@ -59,8 +61,26 @@ export type SettlementRecords = {
   ): Promise<readonly SettlementRecord[]>;
   addRevert(revert: RevertRecord): Promise<void>;
   isPayerBlocked(network: string, payer: Hex): Promise<boolean>;
-  /** Gas of reverted transfers of contract accounts within the last hour. */
-  sumRevertedGas(network: string): Promise<bigint>;
+  /** Gas of reverted transfers of contract accounts within the last hour; of one code among them, if it is given. */
+  sumRevertedGas(network: string, codeHash: Hex | null): Promise<RevertedGas>;
+  /** Records a contract account before its transfer is sent; returns what is known of it. */
+  addContractPayer(payer: ContractPayer): Promise<ContractStanding>;
+  findContractStanding(payer: ContractPayer): Promise<ContractStanding>;
+};
+
+type ContractPayer = { readonly network: string; readonly payer: Hex; readonly codeHash: Hex };
+
+/** "proven": its last transfer settled. "known code": that of another account with the same code did. */
+export type ContractStanding = "proven" | "known code" | "unknown code";
+
+/**
+ * Each known code has a budget of its own, and so have all others together: accounts that revert do not keep accounts
+ * of another kind from being served. A proven account needs none: it reverts once, and has paid before.
+ */
+export type RevertedGas = {
+  readonly ofUnknownCode: bigint;
+  readonly ofKnownCode: bigint;
+  readonly ofThisCode: bigint;
 };
 
 // A day, as the rejection message says.
@@ -69,6 +89,8 @@ const BUDGET_WINDOW_MS = 3_600_000;
 // A signature is valid for a day at most, and no server repeats a settlement later than a day after that.
 const RETENTION_MS = 2 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
+// A wallet that pays once a season is still known; a row has about a hundred bytes.
+const CONTRACT_PAYER_MS = 90 * 86_400_000;
 // Each is looked up before another payment is sent; more than a few are pending only while the chain is stuck.
 const UNRESOLVED_MAX = 50;
 // More than all processes settle at once, at a hundred each.
@@ -108,6 +130,8 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
     prunedMs = clock.nowMs();
     await store.run(sql`delete from facilitator_settlements where updated_at < ${before(RETENTION_MS)}`);
     await store.run(sql`delete from facilitator_reverts where reverted_at < ${before(RETENTION_MS)}`);
+    await store.run(sql`delete from facilitator_contract_payers where seen_at < ${before(CONTRACT_PAYER_MS)}
+      or settled_at is null and seen_at < ${before(RETENTION_MS)}`);
   }
 
   return {
@@ -147,6 +171,13 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
       await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${toTimestamp(clock.nowMs())}
         where ${samePayload(key)} and is_open`);
     },
+    async markSettled(key) {
+      const now = toTimestamp(clock.nowMs());
+      await store.run(sql`with settled as (update facilitator_settlements set is_open = false, updated_at = ${now}
+          where ${samePayload(key)} and is_open returning is_contract)
+        update facilitator_contract_payers set settled_at = ${now}
+        where network = ${key.network} and payer = ${key.payer} and (select bool_or(is_contract) from settled)`);
+    },
     findUnresolved: (network, whose) => {
       const [owner, rowsMax] =
         whose === "contracts"
@@ -160,32 +191,77 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
   };
 }
 
-/** Transfers that reverted at our cost. */
+/** Transfers that reverted at our cost, and contract accounts whose transfers did not. */
 function openRevertRecords(
   store: StatementRunner,
   clock: Clock,
-): Pick<SettlementRecords, "addRevert" | "isPayerBlocked" | "sumRevertedGas"> {
+): Pick<
+  SettlementRecords,
+  "addRevert" | "isPayerBlocked" | "sumRevertedGas" | "addContractPayer" | "findContractStanding"
+> {
   const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
   return {
     async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer }) {
-      await store.run(sql`insert into facilitator_reverts
-          (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at)
+      const now = toTimestamp(clock.nowMs());
+      const codeHash = sql`(select code_hash from facilitator_contract_payers
+        where network = ${network} and payer = ${payer})`;
+      const budget = sql`case ${standingOf(network, payer, codeHash)} when 'proven' then ${PROVEN}
+        when 'known code' then ${codeHash} end`;
+      await store.run(sql`with added as (insert into facilitator_reverts
+          (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at, budget)
         values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${blocksPayer},
-          ${toTimestamp(clock.nowMs())})
-        on conflict (network, transaction) do nothing`);
+          ${now}, ${budget})
+        on conflict (network, transaction) do nothing)
+        update facilitator_contract_payers set settled_at = null
+        where network = ${network} and payer = ${payer} and ${blocksPayer}`);
     },
     async isPayerBlocked(network, payer) {
       const rows = await store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
         and payer = ${payer} and bars_payer and reverted_at > ${before(BLOCKED_MS)} limit 1`);
       return rows.length > 0;
     },
-    async sumRevertedGas(network) {
-      const [row] = await store.run<{ sum: string }>(sql`select coalesce(sum(gas_used), 0)::text as sum
+    async sumRevertedGas(network, codeHash) {
+      const [row] = await store.run<Record<"unknown" | "known" | "same", string>>(sql`select
+          coalesce(sum(gas_used) filter (where budget is null), 0)::text as unknown,
+          coalesce(sum(gas_used) filter (where budget <> ${PROVEN}), 0)::text as known,
+          coalesce(sum(gas_used) filter (where budget = ${codeHash}), 0)::text as same
         from facilitator_reverts where network = ${network} and is_contract
         and reverted_at > ${before(BUDGET_WINDOW_MS)}`);
-      return BigInt(row?.sum ?? 0);
+      return {
+        ofUnknownCode: BigInt(row?.unknown ?? 0),
+        ofKnownCode: BigInt(row?.known ?? 0),
+        ofThisCode: BigInt(row?.same ?? 0),
+      };
+    },
+    async addContractPayer({ network, payer, codeHash }) {
+      const now = toTimestamp(clock.nowMs());
+      const [row] =
+        await store.run<StandingRow>(sql`with added as (insert into facilitator_contract_payers as known
+          (network, payer, code_hash, seen_at) values (${network}, ${payer}, ${codeHash}, ${now})
+        -- An account whose code has changed must prove itself again.
+        on conflict (network, payer) do update set seen_at = excluded.seen_at, code_hash = excluded.code_hash,
+          settled_at = case when known.code_hash = excluded.code_hash then known.settled_at end)
+        select ${standingOf(network, payer, sql`${codeHash}`)} as standing`);
+      return row?.standing ?? "unknown code";
+    },
+    async findContractStanding({ network, payer, codeHash }) {
+      const standing = standingOf(network, payer, sql`${codeHash}`);
+      const [row] = await store.run<StandingRow>(sql`select ${standing} as standing`);
+      return row?.standing ?? "unknown code";
     },
   };
+}
+
+// Where others have the hash of their code.
+const PROVEN = "proven";
+
+type StandingRow = { standing: ContractStanding };
+
+function standingOf(network: string, payer: Hex, codeHash: SqlText): SqlText {
+  const settled = sql`select 1 from facilitator_contract_payers
+    where network = ${network} and code_hash = ${codeHash} and settled_at is not null`;
+  return sql`case when exists (${settled} and payer = ${payer}) then 'proven'
+    when exists (${settled}) then 'known code' else 'unknown code' end`;
 }
 
 const toTimestamp = (ms: number): SqlText => sql`to_timestamp(${ms / 1_000}::double precision)`;
@@ -255,7 +331,7 @@ export function createSettlementOutcomes(options: {
     async findSuccess(record) {
       for (const transaction of record.transactions) {
         if ((await lookup.readStatus(transaction, record)).kind !== "succeeded") continue;
-        await records.markResolved(record);
+        await records.markSettled(record);
         return transaction;
       }
       return null;
@@ -269,7 +345,8 @@ export function createSettlementOutcomes(options: {
       const state: TransactionStatus = newest ? await lookup.readStatus(newest, record) : { kind: "missing" };
       if (newest && state.kind === "reverted") await recordRevert(record, newest);
       if (isPending(state, record)) return true;
-      if (state.kind !== "reverted") await records.markResolved(record);
+      if (state.kind === "succeeded") await records.markSettled(record);
+      else if (state.kind !== "reverted") await records.markResolved(record);
       return false;
     },
   };

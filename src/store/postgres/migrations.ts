@@ -17,6 +17,7 @@ import { storedSnapshots } from "./migrations/0014-stored-snapshots.ts";
 import { indexRevision } from "./migrations/0015-index-revision.ts";
 import { soldSnapshots } from "./migrations/0016-sold-snapshots.ts";
 import { settlementAmounts } from "./migrations/0017-settlement-amounts.ts";
+import { contractPayers } from "./migrations/0018-contract-payers.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   indexRevision,
   soldSnapshots,
   settlementAmounts,
+  contractPayers,
 ];

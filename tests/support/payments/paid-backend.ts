@@ -5,7 +5,7 @@ import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { openTestDatabase } from "../index/test-index.ts";
 
-const TABLES = ["payments", "facilitator_settlements", "facilitator_reverts"];
+const TABLES = ["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"];
 /** The first account without another role. */
 const PAYER_INDEX = 8;
 
