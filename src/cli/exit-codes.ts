@@ -93,9 +93,10 @@ function describeMoney({ charged, payment, retry }: SextantError): string | null
     : "It is not known whether the payment was charged. Run the same command again, or `payments recover`: the same signature is sent, so it is charged at most once.";
 }
 
-/** The client names its options; people set variables. */
+/** The client names its options; people set variables and write arguments. */
 function nameSettings(message: string): string {
-  return message.replace(/\bguard\.([a-z]+(?:[A-Z][a-z]+)*)/g, (_, option: string) => {
+  const named = message.replace(/\bname a new purchase\b/, "$& (--purchase)");
+  return named.replace(/\bguard\.([a-z]+(?:[A-Z][a-z]+)*)/g, (_, option: string) => {
     return `SEXTANT_GUARD_${option.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
   });
 }

@@ -36,10 +36,11 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
     try {
       if (operation.kind === "paid") {
         const given = `${urls.portfolio ?? ""}${request.url}`;
-        // By address from here on: a call by name and its repetition are one purchase.
-        const url = await locateWallet(calls, { method: request.method, url: given, signal });
-        if (payer === null) return await passOn(transport, { ...request, url }, { payment, signal });
-        const purchase = await findPurchase(sextant, { url, payer }, now());
+        const locate = () => locateWallet(calls, { method: request.method, url: given, signal });
+        if (payer === null) {
+          return await passOn(transport, { ...request, url: await locate() }, { payment, signal });
+        }
+        const purchase = await findPurchase(sextant, { given, locate, payer }, now());
         return await buy(sextant, request, { purchase, signal });
       }
       const call = toCall(request, operation, signal);
@@ -115,17 +116,19 @@ async function buy(
 /** The name of the purchase that this call repeats, or one that all processes choose which make it at the same time. */
 async function findPurchase(
   sextant: Sextant,
-  { url, payer }: { readonly url: string; readonly payer: string },
+  { given, locate, payer }: { readonly given: string; locate(): Promise<string>; readonly payer: string },
   nowMs: number,
 ): Promise<string> {
-  const payments = await sextant.payments.list();
-  const last = payments
-    .filter((each) => each.url === url && each.payer === payer.toLowerCase())
-    .findLast(({ purchase }) => purchase?.startsWith(PREFIX));
-  // Open, or perhaps charged: under its name the client does not sign another one.
-  const isUnknown = last?.state === "signed" || last?.state === "conflict";
-  const isRecent = last?.state === "paid" && nowMs - last.at < PURCHASE_MS;
-  if (last?.purchase && (isUnknown || isRecent)) return last.purchase;
+  const payments = (await sextant.payments.list()).filter(
+    (each) => each.payer === payer.toLowerCase() && each.purchase?.startsWith(PREFIX),
+  );
+  const findLast = (asked: string) =>
+    payments.findLast(({ url, givenUrl }) => url === asked || givenUrl === asked);
+  // By what the agent asked for first: where a name leads is the word of the service.
+  const last = findLast(given) ?? findLast(await locate());
+  // Paid, or not known to be over: under its name the client signs another one only when it is.
+  const isRecent = last?.state !== "paid" || nowMs - last.at < PURCHASE_MS;
+  if (last?.purchase && last.state !== "released" && isRecent) return last.purchase;
   return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}`;
 }
 

@@ -229,13 +229,16 @@ describe("wallet", () => {
     expect(await payer.transactions()).toEqual([]);
   });
 
-  it("says that nothing was charged when the payment is rejected", async () => {
+  it("says until when a rejected payment may be charged, and how to pay before", async () => {
     const payer = await stage.openPayer(0n);
-    const { code, out, err } = await payer.run(["wallet", WALLET]);
-    expect([code, out]).toEqual([4, ""]);
-    expect(err).toMatch(
-      /^sextant: .+\nsextant: Nothing was charged\. Run the same command again to retry\.\n$/,
-    );
+    for (const _ of [1, 2]) {
+      const { code, out, err } = await payer.run(["wallet", WALLET]);
+      expect([code, out]).toEqual([5, ""]);
+      expect(err).toMatch(
+        /Without SEXTANT_GUARD_NODE, nothing new is signed for this purchase before [-0-9T:]+Z; to pay again, name a new purchase \(--purchase\)\.\nsextant: It is not known whether the payment was charged\. Run the same command/,
+      );
+    }
+    expect(readFileSync(journalOf(payer), "utf8").match(/"type":"signed"/g)).toHaveLength(1);
   });
 
   it("does not pay again on its own when the service says that the payment is used, and says how to", async () => {
@@ -245,7 +248,7 @@ describe("wallet", () => {
       const { code, out, err } = await payer.run(["wallet", WALLET]);
       expect([code, out]).toEqual([5, ""]);
       expect(err).toMatch(
-        /^sextant: It is used\. .*to pay again, name a new purchase\.\nsextant: It is not known/,
+        /^sextant: It is used\. .*to pay again, name a new purchase \(--purchase\)\.\nsextant: It is not known/,
       );
     }
     expect(await payer.transactions()).toHaveLength(1);
@@ -317,7 +320,7 @@ describe("wallet", () => {
 describe("payments", () => {
   it("shows what the chain has proven not to be charged, and that it is no longer reserved", async () => {
     const payer = await stage.openPayer(0n);
-    expect((await payer.run(["wallet", WALLET])).code).toBe(4);
+    expect((await payer.run(["wallet", WALLET])).code).toBe(5);
     // A node of the chain at a final block after the end of the signature, by which it was not used.
     const results: Readonly<Record<string, unknown>> = {
       eth_chainId: "0x7a69",

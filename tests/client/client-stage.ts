@@ -33,7 +33,7 @@ export async function openClientStage() {
     checkReadiness: async () => ({ ready: true }),
   });
   const sold = { declaration: portfolioRoute, sale: service.sale };
-  const services = { snapshots } as RouteServices;
+  const services = { snapshots, chains: new Map() } as unknown as RouteServices;
   addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return {

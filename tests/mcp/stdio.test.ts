@@ -289,6 +289,21 @@ describe.each(PURCHASERS)("a purchase by a client of the %s protocol", (year, co
     }
   });
 
+  it("learns that a denied payment may be charged, and another call sends the same one", async () => {
+    const { environment, paid } = await payerEnvironment();
+    const args = { address: walletOf(11), spam: "include" };
+    proxy.plan = () => "claim-rejection";
+    for (const laterMs of [0, 0, 610_000]) {
+      const denied = await (await open(environment, laterMs)).call("wallet_snapshot", args);
+      expect(denied).toMatchObject({
+        isError: true,
+        structuredContent: { code: "PAYMENT_REQUIRED", charged: "unknown" },
+      });
+      expect(textOf(denied)).toMatch(/not known yet\. Call again in the same way: the same payment is sent/);
+    }
+    expect(await paid()).toBe(1);
+  });
+
   it("buys although the first connection breaks, before anything is signed", async () => {
     const { environment, paid } = await payerEnvironment();
     const breaking = await startFaultyProxy(shop.url, () => true);

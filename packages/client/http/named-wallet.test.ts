@@ -43,9 +43,12 @@ describe("a request by name", () => {
       "another place",
       (origin: string) => `${origin.replace("127.0.0.1", "localhost")}/portfolio?address=${ADDRESS}`,
     ],
-  ])("rejects a name that redirects to %s", async (_, target) => {
-    const { located } = await locate("address=alice.eth", target);
+    ["no URL", () => "http://["],
+  ])("rejects a name that redirects to %s, and sends no request there", async (_, target) => {
+    const { located, requests } = await locate("address=alice.eth", target);
     expect(located).toBeInstanceOf(SextantError);
+    expect(located).toMatchObject({ code: "REDIRECTED" });
+    expect(requests).toEqual(["/portfolio?address=alice.eth"]);
   });
 
   it("sends no lookup for a request that has an address", async () => {

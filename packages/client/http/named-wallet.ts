@@ -1,7 +1,7 @@
 // A request with a wallet's name: the service redirects it to the address, which is checked before anything is signed.
 import { SextantError } from "../errors.ts";
 import { sendRepeatedly } from "./repeat.ts";
-import { shorten, type Transport } from "./transport.ts";
+import { type HttpResponse, shorten, type Transport } from "./transport.ts";
 
 type NamedRequest = {
   readonly method: string;
@@ -10,24 +10,30 @@ type NamedRequest = {
 };
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 /**
- * The URL with the address in place of the name; the same URL for a request that has no name. One request without a
- * payment, whose redirect may change the address and nothing else.
+ * Returns the URL with the address in place of the name, or the same URL if it has no name. Sends one request without a
+ * payment, and follows no redirect: where it leads is compared with the request first.
  */
 export async function locateWallet(
   { transport, attemptsMax }: { readonly transport: Transport; readonly attemptsMax: number },
   { method, url, signal }: NamedRequest,
 ): Promise<string> {
   if (!isNamed(url)) return url;
-  const request = { method, url, signal, followsRedirect: true };
-  const response = await sendRepeatedly(transport, request, { attemptsMax, accepted: [200, 402] });
-  const address = new URL(response.url).searchParams.get("address") ?? "";
+  const request = { method, url, signal, returnsRedirect: true };
+  const response = await sendRepeatedly(transport, request, {
+    attemptsMax,
+    accepted: [200, 402, ...REDIRECTS],
+  });
+  const target = readTarget(response, url);
+  const address = target?.searchParams.get("address") ?? "";
   const located = withAddress(url, address);
-  if (!ADDRESS.test(address) || !isSame(located, response.url)) {
+  if (target === null || !ADDRESS.test(address) || !isSame(new URL(located), target)) {
+    const where = target === null ? "no address" : shorten(target.href);
     throw new SextantError(
       "REDIRECTED",
-      `The service redirects the name to ${shorten(response.url)}, which is not the same request by address.`,
+      `The service redirects the name to ${where}, which is not the same request by address.`,
     );
   }
   return located;
@@ -37,6 +43,13 @@ function isNamed(url: string): boolean {
   return new URL(url).searchParams.get("address")?.includes(".") === true;
 }
 
+/** Null if the service names no target that can be read. */
+function readTarget(response: HttpResponse, url: string): URL | null {
+  if (!REDIRECTS.includes(response.status)) return new URL(response.url);
+  const location = response.headers.get("location");
+  return location !== null && URL.canParse(location, url) ? new URL(location, url) : null;
+}
+
 /** In the order and spelling of a call by address, so that both are the same purchase. */
 function withAddress(url: string, address: string): string {
   const changed = new URL(url);
@@ -44,8 +57,7 @@ function withAddress(url: string, address: string): string {
   return changed.href;
 }
 
-function isSame(a: string, b: string): boolean {
-  const [left, right] = [new URL(a), new URL(b)];
+function isSame(left: URL, right: URL): boolean {
   const place = ({ origin, pathname }: URL) => origin + pathname;
   const query = ({ searchParams }: URL) => JSON.stringify([...searchParams]);
   return place(left) === place(right) && query(left) === query(right);

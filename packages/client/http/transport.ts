@@ -6,8 +6,8 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Only for a request without a payment or a signature; the response says where it led. */
-  readonly followsRedirect?: boolean;
+  /** Returns a redirect instead of rejecting it. Only for a request without a payment or a signature. */
+  readonly returnsRedirect?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -15,7 +15,7 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it came from: the URL of the request, unless that followed a redirect. */
+  /** Where it came from: the URL of the request, unless a browser has followed a redirect. */
   readonly url: string;
 };
 
@@ -45,15 +45,17 @@ export function createTransport(options: TransportOptions): Transport {
   async function begin(request: HttpRequest, deadline: AbortSignal): Promise<Response> {
     // Looked up for each request: programs replace the global one in tests and with proxies.
     const send = options.fetch ?? globalThis.fetch;
-    const response = await send(request.url, {
+    const init = {
       method: request.method,
       headers: { accept: "application/json", ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
-      // A payment or a signed write must not reach a place that the caller did not name.
-      redirect: request.followsRedirect === true ? "follow" : "manual",
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
-    });
-    if (request.followsRedirect !== true) rejectRedirect(response, request.url);
+    };
+    // No request may reach a server that the caller did not name, least of all one with a payment.
+    const response = await send(request.url, { ...init, redirect: "manual" });
+    if (request.returnsRedirect !== true) rejectRedirect(response, request.url);
+    // Browsers hide where a redirect leads. The request has no secret, and pages may send it anywhere in any case.
+    else if (response.type === "opaqueredirect") return send(request.url, { ...init, redirect: "follow" });
     return response;
   }
   return {
@@ -157,13 +159,18 @@ function toTransportError(cause: unknown, request: HttpRequest, deadline: AbortS
 
 /** The error that a response of another status than 2xx stands for. */
 export function toResponseError({ status, headers, text }: HttpResponse): SextantError {
-  const given = headers.get("x-error-code") ?? "";
-  const code = isServiceCode(given) ? given : codeForStatus(status);
+  const code = readServiceCode(headers) ?? codeForStatus(status);
   return new SextantError(code, sentenceIn(text) ?? `The service responded with status ${status}.`, {
     status,
     retryAfterMs: readRetryAfter(headers.get("retry-after")),
     requestId: headers.get("x-request-id"),
   });
+}
+
+/** The code of an error that the service itself has sent; null for another sender, such as a proxy. */
+export function readServiceCode(headers: Headers) {
+  const given = headers.get("x-error-code") ?? "";
+  return isServiceCode(given) ? given : null;
 }
 
 export function parseJson(text: string): unknown {

@@ -64,10 +64,25 @@ describe("findReusable", () => {
     expect(book.findReusable("request b", NOW)).toBeNull();
   });
 
-  it("returns nothing for a purchase without a name that is paid, rejected or released", () => {
-    for (const type of ["paid", "rejected", "released"] as const) {
+  it("returns nothing for a purchase without a name that is paid or released", () => {
+    for (const type of ["paid", "released"] as const) {
       expect(bookOf(signed("a"), outcome("a", type)).findReusable("request a", NOW)).toBeNull();
     }
+  });
+
+  it("returns a rejected payment, which the service may still charge, until a newer one stands for the request", () => {
+    const rejected = [signed("a", { request: "r" }), outcome("a", "rejected")];
+    expect(bookOf(...rejected).findReusable("r", NOW + 1_000 * HOUR)?.id).toBe("a");
+    expect(bookOf(...rejected, signed("b", { request: "r" })).findReusable("r", NOW)?.id).toBe("b");
+  });
+
+  it("finds a payment by what it is for and by the name that the caller gave", () => {
+    const entry = signed("a", {
+      given: { url: "https://a.example/portfolio?address=a.eth", request: "by name" },
+    });
+    expect(bookOf(entry).findReusable("by name", NOW)?.id).toBe("a");
+    expect(bookOf(entry).findReusable("request a", NOW)?.id).toBe("a");
+    expect(bookOf(signed("a")).findReusable("by name", NOW)).toBeNull();
   });
 
   it("returns what may have been charged for a day from when that was learned, with and without a name", () => {

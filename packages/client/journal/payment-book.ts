@@ -25,7 +25,7 @@ const DAY_MS = 24 * HOUR_MS;
 export class PaymentBook {
   readonly #entries: PaymentEntry[] = [];
   readonly #byId = new Map<string, PaymentEntry>();
-  /** The newest payment of each request. */
+  /** The newest payment of each request, by what it is for and by what the caller gave. */
   readonly #byRequest = new Map<string, PaymentEntry>();
 
   apply(record: JournalRecord): void {
@@ -36,6 +36,7 @@ export class PaymentBook {
       this.#entries.push(entry);
       this.#byId.set(entry.id, entry);
       this.#byRequest.set(entry.request, entry);
+      if (entry.given) this.#byRequest.set(entry.given.request, entry);
       return;
     }
     const entry = this.#byId.get(record.id);
@@ -51,14 +52,14 @@ export class PaymentBook {
   }
 
   /**
-   * The payment whose signature must be sent for this request instead of a new one: it is open; or it may have been
-   * charged, which its caller has known for less than a day; or it was paid under a name, and the service still stores
-   * its response.
+   * The payment that stands for this request, so that no other is signed: it is open; or rejected, which is only the
+   * word of the service; or it may have been charged, which its caller has known for less than a day; or it was paid
+   * under a name, and the service still stores its response.
    */
   findReusable(request: string, nowMs: number): PaymentEntry | null {
     const entry = this.#byRequest.get(request);
     if (entry === undefined) return null;
-    if (entry.state === "signed") return entry;
+    if (entry.state === "signed" || entry.state === "rejected") return entry;
     const isHeld = entry.state === "conflict" && nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
     const isStored = entry.state === "paid" && entry.purchase !== null && nowMs - entry.at < DAY_MS;
     return isHeld || isStored ? entry : null;

@@ -9,9 +9,12 @@ export type SignedRecord = {
   readonly at: number;
   readonly payer: string;
   readonly method: string;
+  /** What the signature was made for: a wallet's name is replaced by its address. */
   readonly url: string;
-  /** Hash of payer, method, URL and name of the purchase: equal for calls that are the same purchase. */
+  /** Hash of payer, method, `url` and name of the purchase: equal for calls that are the same purchase. */
   readonly request: string;
+  /** The URL that the caller gave and its hash, if it has a wallet's name; absent in journals of earlier versions. */
+  readonly given?: { readonly url: string; readonly request: string } | null;
   /** The caller's own name of the purchase. */
   readonly purchase: string | null;
   /** What was agreed to, as the service demanded it. */
@@ -79,10 +82,17 @@ function isSigned(record: Fields): boolean {
   return (
     [payer, method, url, request, signature, network, asset, payTo].every(isText) &&
     isTextOrNull(purchase) &&
+    isGiven(record.given) &&
     Number.isSafeInteger(validBefore) &&
     typeof amount === "string" &&
     /^[1-9][0-9]*$/.test(amount)
   );
+}
+
+function isGiven(given: unknown): boolean {
+  if (given === undefined || given === null) return true;
+  const { url, request } = given as Fields;
+  return isText(url) && isText(request);
 }
 
 function isOutcomeType(type: unknown): boolean {

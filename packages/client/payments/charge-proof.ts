@@ -1,10 +1,16 @@
-// Proof by a node of the payment network that a signature was not charged and never will be.
+// What a node of the payment network proves about a signature: that it was charged, or that it never will be.
 import { encodeFunctionData } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import { parseJson, type Transport } from "../http/transport.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 
-/** Of EIP-3009: whether the authorization was used or cancelled. */
+/**
+ * `charged`: used at a final block. `used`: used at the newest block, which a reorg may still undo. `released`: unused at
+ * a final block past its end, so never charged. `expired`: unused at a block well past its end. `open`: anything else.
+ */
+export type ChargeProof = "charged" | "used" | "released" | "expired" | "open";
+
+/** Of EIP-3009: whether the authorization was used, or cancelled by its payer. */
 const AUTHORIZATION_STATE = [
   {
     type: "function",
@@ -18,20 +24,31 @@ const AUTHORIZATION_STATE = [
   },
 ] as const;
 const QUANTITY = /^0x[0-9a-f]{1,16}$/;
-const FALSE_WORD = /^0x0{64}$/;
-
-type Hex = `0x${string}`;
+const BOOLEAN_WORD = /^0x0{63}([01])$/;
 
 /**
- * True only if a final block, in which the signature has already expired, has it unused: neither a transfer nor a reorg can
- * change that. The node is the caller's own choice and is trusted; anything that is no clear response is an error.
+ * How long a signature counts as valid after its end. Covers a clock that is ahead, blocks that an L2 makes up for after
+ * an outage with the times that they should have had, and a reorg of the newest blocks.
  */
-export async function isProvenUncharged(
+const EXPIRY_MARGIN_SECONDS = 300;
+
+type Hex = `0x${string}`;
+type Source = { readonly node: string; readonly signal: AbortSignal | undefined };
+type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+/** Unix seconds from which a signature counts as over, if nothing better than a clock is known. */
+export function expiryOf({ validBefore }: PaymentEntry): number {
+  return validBefore + EXPIRY_MARGIN_SECONDS;
+}
+
+/** The node is the caller's own choice and is trusted; a response that is not clear is an error. */
+export async function proveCharge(
   transport: Transport,
-  source: { readonly node: string; readonly signal: AbortSignal | undefined },
-  { id, payer, requirements, validBefore }: PaymentEntry,
-): Promise<boolean> {
-  const call = (method: string, params: readonly unknown[]) => callNode(transport, source, method, params);
+  source: Source,
+  entry: PaymentEntry,
+): Promise<ChargeProof> {
+  const { requirements, validBefore } = entry;
+  const call: CallNode = (method, params) => callNode(transport, source, method, params);
   const network = `eip155:${readQuantity(await call("eth_chainId", []))}`;
   if (network !== requirements.network) {
     throw new SextantError(
@@ -39,21 +56,47 @@ export async function isProvenUncharged(
       `guard.node is of ${network}, the payment of ${requirements.network}.`,
     );
   }
-  const block = ((await call("eth_getBlockByNumber", ["finalized", false])) ?? {}) as Record<string, unknown>;
-  if (readQuantity(block.timestamp) < BigInt(validBefore)) return false;
+  const newest = await readBlock(call, "latest");
+  const isUsed = await readIsUsed(call, entry, newest);
+  if (!isUsed && newest.time < BigInt(validBefore)) return "open";
+  const final = await readBlock(call, "finalized");
+  if (isUsed) return (await readIsUsed(call, entry, final, "no token yet")) ? "charged" : "used";
+  // Neither a transfer nor a reorg can change that.
+  if (final.time >= BigInt(validBefore) && !(await readIsUsed(call, entry, final))) return "released";
+  return newest.time >= BigInt(expiryOf(entry)) ? "expired" : "open";
+}
+
+type Block = { readonly number: string; readonly time: bigint };
+
+async function readBlock(call: CallNode, tag: "finalized" | "latest"): Promise<Block> {
+  const block = ((await call("eth_getBlockByNumber", [tag, false])) ?? {}) as Record<string, unknown>;
+  readQuantity(block.number);
+  return { number: String(block.number), time: readQuantity(block.timestamp) };
+}
+
+/** By the number of the block: state and time must be of one block. */
+async function readIsUsed(
+  call: CallNode,
+  { id, payer, requirements }: PaymentEntry,
+  { number }: Block,
+  allowed?: "no token yet",
+): Promise<boolean> {
   const data = encodeFunctionData({
     abi: AUTHORIZATION_STATE,
     functionName: "authorizationState",
     args: [payer as Hex, id as Hex],
   });
-  readQuantity(block.number);
-  const state = await call("eth_call", [{ to: requirements.asset, data }, block.number]);
-  return typeof state === "string" && FALSE_WORD.test(state);
+  const state = await call("eth_call", [{ to: requirements.asset, data }, number]);
+  // The final block of a young chain may be older than the token.
+  if (state === "0x" && allowed !== undefined) return false;
+  const [, digit] = BOOLEAN_WORD.exec(String(state)) ?? [];
+  if (digit !== undefined) return digit === "1";
+  throw new SextantError("RESPONSE_INVALID", "guard.node sent no authorizationState of the payment.");
 }
 
 async function callNode(
   transport: Transport,
-  { node: url, signal }: Parameters<typeof isProvenUncharged>[1],
+  { node: url, signal }: Source,
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {

@@ -3,7 +3,7 @@ import { SextantError } from "../errors.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { Paid, RequestOptions } from "../operation.ts";
 import { formatUnits } from "./amount.ts";
-import { isProvenUncharged } from "./charge-proof.ts";
+import { proveCharge } from "./charge-proof.ts";
 import { type PurchaseContext, resume, toPaid } from "./purchase.ts";
 
 /** A payment without its signature. */
@@ -11,7 +11,10 @@ export interface Payment {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
+  /** What was paid for: a wallet's name is replaced by its address. */
   readonly url: string;
+  /** What the caller asked for, if that has a name; otherwise null. */
+  readonly givenUrl: string | null;
   readonly purchase: string | null;
   readonly payer: string;
   readonly network: string;
@@ -99,7 +102,7 @@ export function createPayments(context: PurchaseContext): Payments {
       const recovered: Recovered[] = [];
       // One after another: a service that is down is not asked by hundreds at once.
       for (const entry of open) recovered.push(await recoverOne(context, entry, signal));
-      return [...recovered, ...(await releaseUncharged(context, signal))];
+      return [...recovered, ...(await askChain(context, signal))];
     },
     async replay(id, { signal } = {}) {
       const entry = (await journal.read()).get(id);
@@ -130,36 +133,40 @@ async function recoverOne(
     : { payment, result: null, error: verdict.error };
 }
 
-/** Asks the node about signatures that have expired and were not paid, one after another. */
-async function releaseUncharged(
+/**
+ * Asks the node about signatures that have expired and were not paid, one after another. Releases those that were not
+ * charged, and sends those once more that were charged although the service said that it rejects them.
+ */
+async function askChain(
   context: PurchaseContext,
   signal: AbortSignal | undefined,
 ): Promise<readonly Recovered[]> {
   const { journal, guard, transport, now } = context;
   const { node, network } = guard;
   if (node === null) return [];
-  const released: Recovered[] = [];
+  const settled: Recovered[] = [];
   for (const entry of (await journal.read()).list()) {
     const { id, state, validBefore, requirements } = entry;
     const isCandidate = state !== "paid" && state !== "released" && requirements.network === network;
     if (!isCandidate || now() < validBefore * 1_000) continue;
     const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
-    const isReleased = await attempt(async () => {
-      if (!(await isProvenUncharged(transport, { node, signal }, entry))) return false;
+    const proof = await attempt(async () => {
+      const found = await proveCharge(transport, { node, signal }, entry);
       // Not durable: if it is lost, it is proven once more.
-      await journal.exclusive((_, append) => append(record, { durable: false }));
-      return true;
+      if (found === "released") await journal.exclusive((_, append) => append(record, { durable: false }));
+      return found;
     });
     // What node or journal fail for once, they fail for all.
-    if (isReleased instanceof SextantError) {
+    if (proof instanceof SextantError) {
       // Ended by the caller: the others are as before, and the next recovery asks again.
-      if (signal?.aborted) return released;
-      const error = isReleased.forPayment(id, "unknown", isReleased.retry);
-      return [...released, { payment: toPayment(entry), result: null, error }];
+      if (signal?.aborted) return settled;
+      const error = proof.forPayment(id, "unknown", proof.retry);
+      return [...settled, { payment: toPayment(entry), result: null, error }];
     }
-    if (isReleased) released.push({ payment: toPayment(entry), result: null, error: null });
+    if (proof === "released") settled.push({ payment: toPayment(entry), result: null, error: null });
+    if (proof === "charged" && state === "rejected") settled.push(await recoverOne(context, entry, signal));
   }
-  return released;
+  return settled;
 }
 
 /** A failure of ours as a value: what was recovered before must not be lost for it. */
@@ -173,7 +180,10 @@ async function attempt<T>(act: () => Promise<T>): Promise<T | SextantError> {
 }
 
 function toPayment(entry: PaymentEntry): Payment {
-  const { id, at, url, purchase, payer, requirements, state, transaction } = entry;
+  const { id, at, url, given, purchase, payer, requirements, state, transaction } = entry;
   const { network, asset, payTo, amount } = requirements;
-  return { id, at, url, purchase, payer, network, asset, payTo, amount: BigInt(amount), state, transaction };
+  return {
+    ...{ id, at, url, givenUrl: given?.url ?? null, purchase, payer, network, asset, payTo },
+    ...{ amount: BigInt(amount), state, transaction },
+  };
 }

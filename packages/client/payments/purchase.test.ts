@@ -60,8 +60,8 @@ describe("a response to a signature", () => {
 
   const OPEN: Readonly<Record<string, readonly [RequestListener, charged: string, retry: string]>> = {
     "503 PAYMENT_PENDING": [fail(503, "PAYMENT_PENDING"), "unknown", "same-signature"],
-    "503 FACILITATOR_UNAVAILABLE": [fail(503, "FACILITATOR_UNAVAILABLE"), "no", "same-signature"],
-    "500 PROVIDER_FAILED": [fail(500, "PROVIDER_FAILED"), "no", "same-signature"],
+    "503 FACILITATOR_UNAVAILABLE": [fail(503, "FACILITATOR_UNAVAILABLE"), "unknown", "same-signature"],
+    "500 PROVIDER_FAILED": [fail(500, "PROVIDER_FAILED"), "unknown", "same-signature"],
     "500 INTERNAL": [fail(500, "INTERNAL"), "unknown", "same-signature"],
     "429 RATE_LIMITED": [fail(429, "RATE_LIMITED"), "unknown", "same-signature"],
     "502 of a proxy": [fail(502, null), "unknown", "same-signature"],
@@ -113,16 +113,16 @@ describe("a response to a signature", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
-  it("402 ends a payment without a charge; its amount stays reserved, so that a liar gets no more than the budget", async () => {
+  it("402 is only the word of the service: the amount stays reserved, so that a liar gets no more than the budget", async () => {
     service.onPaid = (_, response) => requirePayment(response);
     const guard = { ...GUARD, total: "0.03" };
     const limited = createSextant({ portfolio: service.url, payer, guard, attemptsMax: 2 });
-    for (let index = 0; index < 3; index += 1) {
-      const error = await errorOf(limited.getPortfolio(REQUEST));
+    for (const wallet of [1, 2, 3]) {
+      const error = await errorOf(limited.getPortfolio({ address: `0x${String(wallet).repeat(40)}` }));
       expect(error).toMatchObject({
         code: "PAYMENT_REQUIRED",
-        charged: "no",
-        retry: "sign-again",
+        charged: "unknown",
+        retry: "same-signature",
         status: 402,
       });
     }
@@ -185,10 +185,11 @@ describe("a response to a signature", () => {
     expect(payer.signed).toBe(2);
   });
 
-  it("402 to an open payment of an earlier process makes this call sign a new one", async () => {
+  it("402 to an open payment of an earlier process makes this call sign a new one when the old one is over", async () => {
     service.onPaid = fail(503, "PAYMENT_PENDING");
     await errorOf(sextant.getPortfolio(REQUEST));
     const [old] = service.received;
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
     service.onPaid = (request, response) =>
       request.headers["payment-signature"] === old ? requirePayment(response) : deliver(request, response);
     expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);

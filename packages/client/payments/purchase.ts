@@ -1,17 +1,17 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
-import { type ErrorCode, SextantError } from "../errors.ts";
+import { SextantError } from "../errors.ts";
 import { locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
-import { type HttpResponse, parseJson, type Transport, toResponseError } from "../http/transport.ts";
+import { parseJson, type Transport } from "../http/transport.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord, SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { type Payer, signTransfer } from "./authorization.ts";
 import type { Guard } from "./guard.ts";
-import { readTransaction } from "./receipt.ts";
 import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
+import { chargedSoFar, isExpired, judgeRejection, readVerdict, type Verdict } from "./verdict.ts";
 
 export type PurchaseContext = {
   readonly transport: Transport;
@@ -30,43 +30,63 @@ export type PaidRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What a response to a signature says about the payment. */
-type Verdict =
-  | { readonly kind: "paid"; readonly data: unknown; readonly transaction: string | null }
-  | { readonly kind: "rejected" | "conflict" | "open"; readonly error: SextantError };
-
-/** The handler failed or was not reached: the service's ledger holds no charge, and the same signature may succeed. */
-const NOT_CHARGED: ReadonlySet<ErrorCode> = new Set(["PROVIDER_FAILED", "FACILITATOR_UNAVAILABLE"]);
-
-const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay again, name a new purchase.";
-
-/** A wallet's name is replaced by its address first: the journal and the payment are for an address. */
+/** A wallet's name is replaced by its address: the payment is for an address. Both find the same purchase again. */
 export async function buy(context: PurchaseContext, given: PaidRequest): Promise<Paid<unknown>> {
-  const request = { ...given, url: await locateWallet(context, given) };
-  const digest = digestRequest(context, request);
-  const known = (await context.journal.read()).findReusable(digest, context.now());
-  if (known !== null) {
-    const finished = await resume(context, known, request.signal);
-    if (finished.kind === "paid") return toPaid(known, finished);
+  const { transport, attemptsMax } = context;
+  const { method, signal } = given;
+  let url = given.url;
+  // By what the caller gave, before the service can say where a name leads today.
+  let held = await findHeld(context, given, url);
+  if (held === null) {
+    url = await locateWallet(context, given);
+    held = url === given.url ? null : await findHeld(context, given, url);
+  }
+  if (held !== null) {
+    const finished = await settleHeld(context, held, signal);
+    if (finished.kind === "paid") return toPaid(held, finished);
     // The old signature is over and was not charged: this call may make a new one.
     if (finished.error.retry !== "sign-again") throw finished.error;
+    url = await locateWallet(context, given);
   }
-  const { transport, attemptsMax } = context;
-  const { method, url, signal } = request;
   const accepted = [200, 402];
   const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
   // A service that asks for no payment, such as one under development.
   if (unpaid.status === 200) return { data: parseJson(unpaid.text), receipt: null };
   const terms = parsePaymentRequired(unpaid.headers.get("payment-required"));
-  const entry = await signOnce(context, request, digest, terms);
-  const finished = await finish(context, entry, signal);
+  const { entry, isNew } = await signOnce(context, { given, url, over: held }, terms);
+  const finished = await finish(context, entry, signal, isNew);
   if (finished.kind === "paid") return toPaid(entry, finished);
   throw finished.error;
 }
 
+async function findHeld(
+  { journal, payer, now }: PurchaseContext,
+  given: PaidRequest,
+  url: string,
+): Promise<PaymentEntry | null> {
+  return (await journal.read()).findReusable(digestRequest(payer, given, url), now());
+}
+
+/** Ends a payment that stands for the purchase. Sends its signature again, unless that is known to be over. */
+async function settleHeld(
+  context: PurchaseContext,
+  entry: PaymentEntry,
+  signal: AbortSignal | undefined,
+): Promise<Verdict> {
+  if (entry.state === "rejected" && isExpired(entry, context.now())) {
+    const error = new SextantError("PAYMENT_REQUIRED", "The service rejected the payment.", { status: 402 });
+    const verdict = await judgeRejection(context, entry, error, signal);
+    if (verdict.kind !== "paid" && verdict.error.retry === "sign-again") {
+      await recordOutcome(context, entry, verdict);
+      return verdict;
+    }
+  }
+  return resume(context, entry, signal);
+}
+
 /**
- * The same for a payment that was found in the journal. The call or process that signed it may still be waiting for the
- * disk, and holds the lock until then: no signature leaves before it is written down for good.
+ * Sends the signature of a payment that was found in the journal. The call or process that signed it may still be
+ * waiting for the disk, and holds the lock until then: no signature leaves before it is written down for good.
  */
 export async function resume(
   context: PurchaseContext,
@@ -74,21 +94,26 @@ export async function resume(
   signal?: AbortSignal | undefined,
 ): Promise<Verdict> {
   if (entry.state === "signed") await context.journal.exclusive(async () => undefined);
-  return finish(context, entry, signal);
+  return finish(context, entry, signal, false);
 }
 
 /** Sends a payment's signature until its outcome is known, or `attemptsMax` times. */
 async function finish(
   context: PurchaseContext,
   entry: PaymentEntry,
-  signal?: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
+  isNew: boolean,
 ): Promise<Verdict> {
+  // What the service has rejected for the request itself, it has not charged before.
+  const wasRefused = entry.state === "rejected" && entry.code !== "PAYMENT_REQUIRED";
+  let wasUnclear = !isNew && !wasRefused;
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = await sendSignature(context, entry, signal);
+    const verdict = await sendSignature(context, entry, { wasUnclear, signal });
     if (verdict.kind !== "open") {
       await recordOutcome(context, entry, verdict);
       return verdict;
     }
+    wasUnclear = true;
     const { error } = verdict;
     const isWorthIt = error.retry === "same-signature" && error.code !== "ABORTED";
     if (!isWorthIt || attempt >= context.attemptsMax) return verdict;
@@ -97,17 +122,23 @@ async function finish(
   }
 }
 
+type NewPurchase = {
+  readonly given: PaidRequest;
+  /** By address. */
+  readonly url: string;
+  /** The payment of this purchase that is known to be over. */
+  readonly over: PaymentEntry | null;
+};
+
 /**
  * Under the lock of the journal, so that no other call or process decides on the same budget: looks again for a payment
- * of this request, checks the limits, signs, and has the signature on disk before anyone can send it.
+ * of this purchase, checks the limits, signs, and has the signature on disk before anyone can send it.
  */
 function signOnce(
-  context: PurchaseContext,
-  request: PaidRequest,
-  digest: string,
+  { journal, guard, payer, now }: PurchaseContext,
+  { given, url, over }: NewPurchase,
   offered: readonly PaymentTerms[],
-): Promise<PaymentEntry> {
-  const { journal, guard, payer, now } = context;
+): Promise<{ readonly entry: PaymentEntry; readonly isNew: boolean }> {
   if (payer === null) {
     throw new SextantError(
       "PAYMENT_REQUIRED",
@@ -117,33 +148,30 @@ function signOnce(
       },
     );
   }
-  guard.assertOrigin(request.url);
+  guard.assertOrigin(url);
+  const { method, purchase, signal } = given;
+  const asGiven = digestRequest(payer, given, given.url);
+  const request = digestRequest(payer, given, url);
   return journal.exclusive(async (book, append) => {
-    const other = book.findReusable(digest, now());
-    if (other !== null) return other;
-    if (request.signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
+    const other = book.findReusable(asGiven, now()) ?? book.findReusable(request, now());
+    if (other !== null && other.id !== over?.id) return { entry: other, isNew: false };
+    if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
     guard.assertWithinLimits(terms, book, now());
     const at = now();
     const signed = await signTransfer(payer, terms, at);
     const record: SignedRecord = {
-      type: "signed",
-      id: signed.nonce,
-      at,
-      payer: payer.address.toLowerCase(),
-      method: request.method,
-      url: request.url,
-      request: digest,
-      purchase: request.purchase,
+      ...{ type: "signed", id: signed.nonce, at, payer: payer.address.toLowerCase(), method, url, purchase },
+      request,
+      given: given.url === url ? null : { url: given.url, request: asGiven },
       requirements: { ...pinned(terms), amount: terms.amount.toString() },
       validBefore: signed.validBefore,
       signature: signed.header,
     };
     await append(record, { durable: true });
     const entry = book.get(record.id);
-    if (entry === null)
-      throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
-    return entry;
+    if (entry !== null) return { entry, isNew: true };
+    throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
   });
 }
 
@@ -152,42 +180,23 @@ function pinned({ network, asset, payTo }: PaymentTerms) {
 }
 
 async function sendSignature(
-  { transport, guard }: PurchaseContext,
+  context: PurchaseContext,
   entry: PaymentEntry,
-  signal: AbortSignal | undefined,
+  sending: { readonly wasUnclear: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<Verdict> {
   try {
     // Also for what an earlier process wrote: the journal may have payments of other services, and can be edited.
-    guard.assertOrigin(entry.url);
+    context.guard.assertOrigin(entry.url);
     const { method, url, signature } = entry;
     const headers = { "payment-signature": signature };
-    return readVerdict(entry, await transport.send({ method, url, headers, signal }));
+    const { signal } = sending;
+    const response = await context.transport.send({ method, url, headers, signal });
+    return await readVerdict(context, entry, response, sending);
   } catch (error) {
     if (!(error instanceof SextantError)) throw error;
     const retry = error.code === "TERMS_REJECTED" ? "never" : "same-signature";
-    return { kind: "open", error: error.forPayment(entry.id, "unknown", retry) };
+    return { kind: "open", error: error.forPayment(entry.id, chargedSoFar(entry), retry) };
   }
-}
-
-function readVerdict({ id, state }: PaymentEntry, response: HttpResponse): Verdict {
-  if (response.status === 200) {
-    const data = parseJson(response.text);
-    return { kind: "paid", data, transaction: readTransaction(response.headers.get("payment-response")) };
-  }
-  const error = toResponseError(response);
-  const { status, code } = error;
-  const isOver = status === 402 || code === "PAYMENT_CONFLICT";
-  const mayBeCharged = code === "PAYMENT_CONFLICT" || state === "paid" || state === "conflict";
-  // A new signature for the same purchase could pay twice.
-  if (isOver && mayBeCharged) {
-    const charged = state === "paid" ? "once" : "unknown";
-    return { kind: "conflict", error: error.forPayment(id, charged, "never", CONFLICT_ADVICE) };
-  }
-  if (isOver) return { kind: "rejected", error: error.forPayment(id, "no", "sign-again") };
-  const charged = NOT_CHARGED.has(code) ? "no" : "unknown";
-  // A client error is no word about the payment: it may be a proxy's, or of a service that has changed since.
-  const isFinal = status !== null && status < 500 && error.retry === "never";
-  return { kind: "open", error: error.forPayment(id, charged, isFinal ? "never" : "same-signature") };
 }
 
 /** Not durable: if it is lost, the same signature is sent once more and gets the same response. */
@@ -218,6 +227,6 @@ export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "p
 }
 
 /** Equal for calls that are one purchase. Chains and addresses are compared as they are written. */
-function digestRequest({ payer }: PurchaseContext, { method, url, purchase }: PaidRequest): string {
+function digestRequest(payer: Payer | null, { method, purchase }: PaidRequest, url: string): string {
   return keccak256(toBytes(JSON.stringify([payer?.address.toLowerCase() ?? null, method, url, purchase])));
 }

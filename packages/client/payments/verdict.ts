@@ -1,0 +1,123 @@
+// What a response to a signature means for its payment. The service may lie: only the chain, or time, ends a signature.
+import { type Charged, SextantError } from "../errors.ts";
+import {
+  type HttpResponse,
+  parseJson,
+  readServiceCode,
+  type Transport,
+  toResponseError,
+} from "../http/transport.ts";
+import type { PaymentEntry } from "../journal/payment-book.ts";
+import { expiryOf, proveCharge } from "./charge-proof.ts";
+import type { Guard } from "./guard.ts";
+import { readTransaction } from "./receipt.ts";
+
+/** `open` stays as it is; the others are outcomes for the journal. */
+export type Verdict =
+  | { readonly kind: "paid"; readonly data: unknown; readonly transaction: string | null }
+  | { readonly kind: "rejected" | "released" | "conflict" | "open"; readonly error: SextantError };
+
+export type VerdictContext = {
+  readonly transport: Transport;
+  readonly guard: Pick<Guard, "node" | "network">;
+  readonly now: () => number;
+};
+
+const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay again, name a new purchase.";
+const CHARGED_ADVICE =
+  "The chain shows that the payment was used. Call again: the same signature is sent. To pay again, name a new purchase.";
+
+/** `wasUnclear`: the signature was sent before, and what became of it is not known. */
+export async function readVerdict(
+  context: VerdictContext,
+  entry: PaymentEntry,
+  response: HttpResponse,
+  { wasUnclear, signal }: { readonly wasUnclear: boolean; readonly signal: AbortSignal | undefined },
+): Promise<Verdict> {
+  const { id, state } = entry;
+  if (response.status === 200) {
+    const data = parseJson(response.text);
+    return { kind: "paid", data, transaction: readTransaction(response.headers.get("payment-response")) };
+  }
+  const error = toResponseError(response);
+  const { status, code } = error;
+  const isOver = status === 402 || code === "PAYMENT_CONFLICT";
+  const mayBeCharged = code === "PAYMENT_CONFLICT" || state === "paid" || state === "conflict";
+  // A new signature for the same purchase could pay twice.
+  if (isOver && mayBeCharged) {
+    return { kind: "conflict", error: error.forPayment(id, chargedSoFar(entry), "never", CONFLICT_ADVICE) };
+  }
+  if (isOver) return judgeRejection(context, entry, error, signal);
+  if (!mayBeCharged && !wasUnclear && isRequestRejected(response, error)) {
+    return { kind: "rejected", error: error.forPayment(id, "no", "never") };
+  }
+  // A client error of a proxy, or of a service that has changed since, says nothing about the payment.
+  const isFinal = status !== null && status < 500 && error.retry === "never";
+  const retry = isFinal ? "never" : "same-signature";
+  return { kind: "open", error: error.forPayment(id, chargedSoFar(entry), retry) };
+}
+
+/** Before a new response is judged: once it was delivered, a failure does not make its charge unknown again. */
+export function chargedSoFar({ state }: PaymentEntry): Charged {
+  return state === "paid" ? "once" : "unknown";
+}
+
+/** The service itself says that the request is wrong, and names no settlement. It rejects such requests before it charges. */
+function isRequestRejected({ headers }: HttpResponse, { status, retry }: SextantError): boolean {
+  const isClientError = status !== null && status >= 400 && status < 500 && retry === "never";
+  return isClientError && readServiceCode(headers) !== null && !headers.has("payment-response");
+}
+
+/**
+ * A service that keeps the signature can charge what it rejects. Until the chain, or without a node the end of the
+ * signature, shows that it cannot, the payment stands for its purchase, and whether it is charged is not known.
+ */
+export async function judgeRejection(
+  context: VerdictContext,
+  entry: PaymentEntry,
+  error: SextantError,
+  signal: AbortSignal | undefined,
+): Promise<Verdict> {
+  const { id } = entry;
+  const held = (advice: string): Verdict => {
+    return { kind: "rejected", error: error.forPayment(id, "unknown", "same-signature", advice) };
+  };
+  const proof = await findProof(context, entry, signal);
+  if (proof instanceof SextantError) {
+    return held(
+      `guard.node did not show whether it was charged, and nothing new is signed: ${proof.message}`,
+    );
+  }
+  if (proof === "charged" || proof === "used") {
+    const charged = proof === "charged" ? "once" : "unknown";
+    return { kind: "conflict", error: error.forPayment(id, charged, "same-signature", CHARGED_ADVICE) };
+  }
+  if (proof === "open") return held(describeHold(context.guard.node, entry));
+  const over = error.forPayment(id, "no", "sign-again");
+  return { kind: proof === "released" ? "released" : "rejected", error: over };
+}
+
+/** By the clock of this machine; a node knows better. */
+export function isExpired(entry: PaymentEntry, nowMs: number): boolean {
+  return nowMs >= expiryOf(entry) * 1_000;
+}
+
+async function findProof(
+  { transport, guard: { node }, now }: VerdictContext,
+  entry: PaymentEntry,
+  signal: AbortSignal | undefined,
+) {
+  if (node === null) return isExpired(entry, now()) ? "expired" : "open";
+  try {
+    return await proveCharge(transport, { node, signal }, entry);
+  } catch (error) {
+    if (error instanceof SextantError) return error;
+    throw error;
+  }
+}
+
+function describeHold(node: string | null, entry: PaymentEntry): string {
+  const end = new Date(expiryOf(entry) * 1_000).toISOString().slice(0, 19);
+  const source = node === null ? "Without guard.node," : "Unless the chain shows it over earlier,";
+  return `The service holds a signature that it may still charge. ${source} nothing new is signed for this purchase before ${end}Z; to pay again, name a new purchase.`;
+}
