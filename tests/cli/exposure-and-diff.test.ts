@@ -76,6 +76,17 @@ describe.each(COMMANDS)("%s", (command, options) => {
   });
 });
 
+it("says that nothing was charged when the service rejects the request itself after the payment was signed", async () => {
+  const payer = await stage.openPayer();
+  payer.proxy.plan = () => "reject-request";
+  for (const _ of [1, 2]) {
+    const { code, out, err } = await payer.run(["diff", WALLET, ...FROM]);
+    expect([code, out, err]).toEqual([4, "", "sextant: A block is wrong.\nsextant: Nothing was charged.\n"]);
+  }
+  const { out } = await payer.run(["payments"]);
+  expect(out.match(/ rejected /g)).toHaveLength(1);
+});
+
 // At the same time, each with a proxy of its own: a lost request is sent again after pauses of seconds.
 it.concurrent.each(COMMANDS)(
   "%s takes a name, and repeats a purchase whose response was lost without paying again",

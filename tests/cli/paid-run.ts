@@ -92,7 +92,7 @@ export async function openPaidRun(): Promise<PaidRun> {
       const { network, asset, payTo } = service.offer;
       const accounts = [{ name: "payer", address, privateKey }];
       // No command of these tests reads the index.
-      const local = { api: "http://127.0.0.1:9", portfolio: proxy.url };
+      const local = { pid: process.pid, api: "http://127.0.0.1:9", portfolio: proxy.url };
       writeFileSync(
         join(folder, "local.json"),
         JSON.stringify({ ...local, payment: { network, asset, payTo }, accounts }),

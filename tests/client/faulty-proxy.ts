@@ -4,8 +4,8 @@ import { startLoopbackServer } from "../support/http/loopback-server.ts";
 
 /**
  * What happens to a paid request: passed on; lost before the service sees it; the response is lost after the service
- * has settled; its body is cut; the proxy responds in its place; it claims that a payment that has settled is rejected,
- * or that it belongs to another request.
+ * has settled; its body is cut; the proxy responds in its place, as one that is busy, or as the service does to a request
+ * that is wrong; it claims that a payment that has settled is rejected, or that it belongs to another request.
  */
 export type ProxyFault =
   | "none"
@@ -13,6 +13,7 @@ export type ProxyFault =
   | "lose-response"
   | "cut-body"
   | "unavailable"
+  | "reject-request"
   | "claim-rejection"
   | "claim-conflict";
 
@@ -36,6 +37,11 @@ export async function startFaultyProxy(
     const fault = isPaid ? proxy.plan() : "none";
     if (fault === "lose-request") return incoming.socket.destroy();
     if (fault === "unavailable") return outgoing.writeHead(503, { "retry-after": "0" }).end("busy");
+    if (fault === "reject-request") {
+      return outgoing
+        .writeHead(400, { "x-error-code": "INPUT_INVALID" })
+        .end('{"error":"A block is wrong."}');
+    }
     const { method, url, headers } = incoming;
     const forwarded = sendRequest(
       {

@@ -133,6 +133,59 @@ describe("a response to a signature", () => {
     expect(payer.signed).toBe(3);
   });
 
+  const REFUSED = [
+    [400, "INPUT_INVALID"],
+    [400, "STATE_UNAVAILABLE"],
+    [404, "NOT_FOUND"],
+  ] as const;
+
+  it.each(REFUSED)(
+    "%d %s of the service says that nothing was charged, and nothing new is signed",
+    async (status, code) => {
+      service.onPaid = fail(status, code);
+      for (let call = 0; call < 3; call += 1) {
+        const error = await errorOf(sextant.getPortfolio(REQUEST));
+        expect(error).toMatchObject({ code, status, charged: "no", retry: "never", message: "No." });
+      }
+      expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+      expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected"]);
+      expect((await sextant.payments.budget()).spent.total).toBe("0.01");
+      // The word of the service: the signature stands for the purchase until it is over.
+      service.onPaid = deliver;
+      expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
+      expect(payer.signed).toBe(1);
+    },
+  );
+
+  it("400 of the service says nothing about a signature whose first response was lost", async () => {
+    let requests = 0;
+    service.onPaid = (request, response) => {
+      requests += 1;
+      return requests === 1 ? request.socket.destroy() : fail(400, "INPUT_INVALID")(request, response);
+    };
+    const unclear = { code: "INPUT_INVALID", charged: "unknown", retry: "never" };
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject(unclear);
+    // Nor in a later process, which does not know what became of it.
+    expect(await errorOf(createSextant(options).getPortfolio(REQUEST))).toMatchObject(unclear);
+    expect([requests, payer.signed]).toEqual([3, 1]);
+  });
+
+  it("400 with a receipt says nothing, and 400 to a delivered purchase says that it was charged", async () => {
+    service.onPaid = (_, response) =>
+      response
+        .writeHead(400, {
+          "x-error-code": "INPUT_INVALID",
+          "payment-response": encode({ success: true, transaction: TRANSACTION }),
+        })
+        .end('{"error":"No."}');
+    expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({ charged: "unknown" });
+    service.onPaid = deliver;
+    await sextant.getPortfolio(REQUEST, { purchase: "monday" });
+    service.onPaid = fail(400, "INPUT_INVALID");
+    const again = sextant.getPortfolio(REQUEST, { purchase: "monday" });
+    expect(await errorOf(again)).toMatchObject({ charged: "once", retry: "never" });
+  });
+
   it("409 ends a payment and counts as spent", async () => {
     service.onPaid = fail(409, "PAYMENT_CONFLICT");
     expect(await errorOf(sextant.getPortfolio(REQUEST))).toMatchObject({
