@@ -3,19 +3,21 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs, {
   appendFileSync,
+  linkSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FileJournal, openFileJournal } from "./file-journal.ts";
 import { formatRecord, type SignedRecord } from "./records.ts";
@@ -139,6 +141,62 @@ describe("a journal file", () => {
     });
     await expect(attempt).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
     expect(acted).toBe(false);
+  });
+
+  it.each(["the file", "its folder"])(
+    "has one lock for all paths to it, through a symbolic link to %s",
+    async (what) => {
+      const direct = open();
+      const link = join(folder, "link");
+      symlinkSync(what === "the file" ? file : dirname(file), link);
+      const linked = openFileJournal(what === "the file" ? link : join(link, basename(file)), {
+        lockWaitMs: 50,
+      });
+      opened.push(linked);
+      await direct.exclusive(async () => {
+        await expect(write(linked, "a")).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+      });
+      await write(linked, "a");
+      await write(direct, "b");
+      expect([await ids(direct), await ids(linked)]).toEqual([
+        ["a", "b"],
+        ["a", "b"],
+      ]);
+      expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+    },
+  );
+
+  it("creates the file that a symbolic link names, with its lock beside it", async () => {
+    const link = join(folder, "link");
+    symlinkSync(join(folder, "target"), link);
+    const linked = openFileJournal(link);
+    opened.push(linked);
+    await linked.exclusive(async () => expect(readdirSync(folder)).toContain("target.lock"));
+  });
+
+  it("signs nothing more when its symbolic link was pointed elsewhere", async () => {
+    const link = join(folder, "link");
+    symlinkSync(join(folder, "one"), link);
+    const linked = openFileJournal(link);
+    opened.push(linked);
+    await write(linked, "a");
+    writeFileSync(join(folder, "two"), "");
+    unlinkSync(link);
+    symlinkSync(join(folder, "two"), link);
+    await expect(write(linked, "b")).rejects.toMatchObject({ code: "JOURNAL_INVALID" });
+  });
+
+  it("signs nothing through a file with two names, which would have two locks", async () => {
+    const journal = open();
+    await write(journal, "a");
+    linkSync(file, join(folder, "second"));
+    await expect(write(journal, "b")).rejects.toMatchObject({
+      code: "JOURNAL_INVALID",
+      message: expect.stringContaining("hard link"),
+    });
+    unlinkSync(join(folder, "second"));
+    await write(journal, "b");
+    expect(await ids(journal)).toEqual(["a", "b"]);
   });
 
   it("takes the lock of a dead process over, and waits for a living one", async () => {

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  realpathSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -45,14 +46,14 @@ const syncFile = promisify((descriptor: number, done: (error: Error | null) => v
  * ```
  */
 export function openFileJournal(path: string, options: FileJournalOptions = {}): FileJournal {
-  const file = new JournalFile(resolve(path), openOrCreate(resolve(path)));
+  const file = openOrCreate(resolve(path));
   const enqueue = createQueue();
   const waitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
   return {
     read: async () => file.readOn(),
     exclusive: (act) =>
       enqueue(async () => {
-        const lock = await acquireFileLock(lockOf(file.path), waitMs).catch(rethrow);
+        const lock = await acquireFileLock(lockOf(file.realPath), waitMs).catch(rethrow);
         try {
           file.assertInPlace();
           file.removeTornLine();
@@ -68,6 +69,8 @@ export function openFileJournal(path: string, options: FileJournalOptions = {}):
 
 class JournalFile {
   readonly path: string;
+  /** Where the file itself is: all paths that lead to it through symbolic links share its lock. */
+  readonly realPath: string;
   readonly #descriptor: number;
   readonly #book = new PaymentBook();
   /** Bytes that are in the book. */
@@ -75,8 +78,9 @@ class JournalFile {
   /** Bytes up to which every signature is known to be on disk. */
   #syncedTo = 0;
 
-  constructor(path: string, descriptor: number) {
+  constructor(path: string, realPath: string, descriptor: number) {
     this.path = path;
+    this.realPath = realPath;
     this.#descriptor = descriptor;
   }
 
@@ -101,9 +105,16 @@ class JournalFile {
   /** For the holder of the lock: what is written to a file that was moved or deleted, no other process would ever read. */
   assertInPlace(): void {
     const opened = fstatSync(this.#descriptor, { bigint: true });
-    const named = statSync(this.path, { bigint: true, throwIfNoEntry: false });
-    if (named !== undefined && opened.ino === named.ino && opened.dev === named.dev) return;
-    throw new SextantError("JOURNAL_INVALID", `${this.path} was moved or deleted while it was in use.`);
+    for (const path of new Set([this.path, this.realPath])) {
+      const named = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (named !== undefined && opened.ino === named.ino && opened.dev === named.dev) continue;
+      throw new SextantError("JOURNAL_INVALID", `${path} was moved or deleted while it was in use.`);
+    }
+    if (opened.nlink <= 1n) return;
+    throw new SextantError(
+      "JOURNAL_INVALID",
+      `${this.realPath} has another name (a hard link), under which it would have another lock. Delete that name, or copy the file.`,
+    );
   }
 
   /** For the holder of the lock: a process that died after its write and before its fsync left a line in memory only. */
@@ -156,14 +167,15 @@ function lockOf(path: string): string {
   return `${path}.lock`;
 }
 
-function openOrCreate(path: string): number {
+function openOrCreate(path: string): JournalFile {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const descriptor = openSync(path, "a+", 0o600);
+    const realPath = realpathSync.native(path);
     // The name of a new file must survive a crash as well as its lines.
-    syncFolder(dirname(path));
-    removeDrafts(lockOf(path));
-    return descriptor;
+    syncFolder(dirname(realPath));
+    removeDrafts(lockOf(realPath));
+    return new JournalFile(path, realPath, descriptor);
   } catch (cause) {
     return rethrow(cause);
   }
