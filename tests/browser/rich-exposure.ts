@@ -41,7 +41,7 @@ function permission(given: Partial<ExposurePermission>): ExposurePermission {
       priceUsd: "1",
       valueAtRiskUsd: "1250.25",
     },
-    reasons: [],
+    ...{ protocol: null, partial: false, reasons: [] },
     revoke: {
       ...{
         type: "call",
@@ -162,16 +162,27 @@ export const richExposure: Exposure = {
   timestamp: exampleSnapshot.timestamp,
   chains: ["base", "ethereum"],
   summary: {
-    ...{ permissionCount: 13, unlimitedCount: 4, unknownSpenderCount: 4, valueAtRiskUsd: "6250.25" },
+    ...{
+      permissionCount: 13,
+      unlimitedCount: 4,
+      unknownSpenderCount: 4,
+      valueAtRiskUsd: "6250.25",
+      partial: true,
+    },
     spenderListVersion: "1 (2026-11-16)",
     chains: [
       {
         ...{ chain: "base", permissionCount: 10, unlimitedCount: 3, unknownSpenderCount: 3 },
-        ...{ valueAtRiskUsd: "1250.25", blockNumber: 40_000_000, searchedFromBlock: 38_704_001 },
+        ...{
+          partial: true,
+          valueAtRiskUsd: "1250.25",
+          blockNumber: 40_000_000,
+          searchedFromBlock: 38_704_001,
+        },
       },
       {
         ...{ chain: "ethereum", permissionCount: 3, unlimitedCount: 1, unknownSpenderCount: 1 },
-        ...{ valueAtRiskUsd: "5000", blockNumber: 24_000_000, searchedFromBlock: null },
+        ...{ partial: false, valueAtRiskUsd: "5000", blockNumber: 24_000_000, searchedFromBlock: null },
       },
     ],
     warnings: [
@@ -188,10 +199,11 @@ export const emptyExposure: Exposure = {
   ...richExposure,
   summary: {
     ...richExposure.summary,
-    ...{ permissionCount: 0, unlimitedCount: 0, unknownSpenderCount: 0, valueAtRiskUsd: "0" },
+    ...{ permissionCount: 0, unlimitedCount: 0, unknownSpenderCount: 0, valueAtRiskUsd: "0", partial: false },
     chains: richExposure.summary.chains.map((chain) => ({
       ...chain,
       ...{ permissionCount: 0, unlimitedCount: 0, unknownSpenderCount: 0, valueAtRiskUsd: "0" },
+      partial: false,
     })),
     warnings: richExposure.summary.warnings.slice(0, 2),
   },

@@ -940,7 +940,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
 
   /**
-   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. (POST /webhooks)
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response. (POST /webhooks)
    *
    * @example
    * ```ts
@@ -1081,7 +1081,7 @@ export interface OtherActions {
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
   /**
-   * What can be taken from a wallet. Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it. (GET /exposure)
+   * What can be taken from a wallet. Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, who may act on its positions in lending protocols, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it. (GET /exposure)
    *
    * @example
    * ```ts

@@ -235,8 +235,10 @@ export type ChainAtRisk = {
   /** The chain's slug. */
   chain: string;
   permissionCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  partial: boolean;
 };
 
 export type ChainChange = {
@@ -265,8 +267,10 @@ export type ChainExposure = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  partial: boolean;
 };
 
 export type ChainSummary = {
@@ -495,7 +499,7 @@ export type Exposure = {
   timestamp: string;
   chains: string[];
   summary: ExposureSummary;
-  /** Most at risk first. */
+  /** What is unknown first, then most at risk. */
   permissions: ExposurePermission[];
   provider: string;
 };
@@ -506,8 +510,10 @@ export type ExposureOverview = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  partial: boolean;
   chains: ChainAtRisk[];
   /** Those most at risk that fit; a long symbol or name is cut and ends in …. */
   permissions: OverviewPermission[];
@@ -522,9 +528,12 @@ export type ExposurePermission = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
-  /** The token, the collection, or the wallet itself. */
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself. */
   contract: string;
+  /** The protocol in which the holder can act on positions; null for every other permission. */
+  protocol: string | null;
+  /** Of the token; of a debt token that of what can be borrowed. */
   symbol: string | null;
   name: string | null;
   decimals: number | null;
@@ -550,8 +559,10 @@ export type ExposurePermission = {
   balance: string | null;
   /** Of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs. */
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions. */
   valueAtRiskUsd: string | null;
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken. */
+  partial: boolean;
   reasons: ("unlimited" | "unknown spender" | "unverified delegate" | "full control" | "spam token")[];
   /** What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
   revoke: RevokingCall | RevokingAuthorization | null;
@@ -563,8 +574,10 @@ export type ExposureSummary = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  partial: boolean;
   spenderListVersion: string;
   chains: ChainExposure[];
   warnings: string[];
@@ -1094,9 +1107,10 @@ export type OverviewHolding = {
 export type OverviewPermission = {
   /** The chain's slug. */
   chain: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
-  /** The token, the collection, or the wallet itself. */
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself. */
   contract: string;
+  /** Of the token; of a debt token that of what can be borrowed. */
   symbol: string | null;
   /** Who has the permission. */
   spender: string;
@@ -1104,7 +1118,7 @@ export type OverviewPermission = {
   spenderName: string | null;
   /** The allowance is more than any balance can be. */
   unlimited: boolean;
-  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs. */
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions. */
   valueAtRiskUsd: string | null;
 };
 

@@ -8,7 +8,7 @@ import { formatSection } from "./table.ts";
 export function formatExposure(exposure: Exposure, display: Display): readonly string[] {
   const { address, timestamp, provider, summary } = exposure;
   const label = (name: string) => formatLabel(name, display);
-  const risk = display.style("bold", formatUsd(summary.valueAtRiskUsd));
+  const risk = display.style("bold", formatRisk(summary));
   const counts = `${summary.permissionCount} permissions, ${summary.unlimitedCount} unlimited, ${summary.unknownSpenderCount} of unknown spenders`;
   return [
     `${label("Wallet")}  ${formatValue(address)}`,
@@ -26,15 +26,20 @@ function formatChains({ summary }: Exposure, display: Display): string[] {
     { title: "permissions", align: "right" },
     { title: "at risk", align: "right", isWhole: true },
   ] as const;
-  const rows = summary.chains.map(({ chain, permissionCount, valueAtRiskUsd }) => [
-    chain,
-    String(permissionCount),
-    formatUsd(valueAtRiskUsd),
-  ]);
+  const rows = summary.chains.map((own) => [own.chain, String(own.permissionCount), formatRisk(own)]);
   return formatSection("Chains", columns, rows, display);
 }
 
-/** The most at risk first, as the service lists them. */
+/** A minimum where something has no known value. */
+function formatRisk({
+  valueAtRiskUsd,
+  partial,
+}: Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">): string {
+  const risk = formatUsd(valueAtRiskUsd);
+  return partial && valueAtRiskUsd !== null ? `at least ${risk}` : risk;
+}
+
+/** What is unknown first, then the most at risk, as the service lists them. */
 function formatPermissions({ permissions }: Exposure, display: Display): string[] {
   const columns = [
     { title: "spender" },
@@ -47,10 +52,10 @@ function formatPermissions({ permissions }: Exposure, display: Display): string[
   ] as const;
   const rows = permissions.map((permission) => [
     permission.spenderName ?? permission.spender,
-    permission.symbol ?? permission.contract,
+    permission.symbol ?? permission.protocol ?? permission.contract,
     permission.chain,
     formatAllowance(permission),
-    formatUsd(permission.valueAtRiskUsd),
+    formatRisk(permission),
     permission.reasons.join(", "),
     permission.kind,
   ]);

@@ -5,8 +5,8 @@ import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
-import { type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
-import { PERMIT2 } from "./revocations.ts";
+import { type Delegation, type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
+import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 import type { PermissionKind } from "./types.ts";
 
 /** Of ERC-20 and, with a token id as fourth topic, of ERC-721. */
@@ -15,18 +15,36 @@ const APPROVAL_FOR_ALL = hashEvent("ApprovalForAll(address,address,bool)");
 const PERMIT2_APPROVAL = hashEvent("Approval(address,address,address,uint160,uint48)");
 const PERMIT2_PERMIT = hashEvent("Permit(address,address,address,uint160,uint48,uint48)");
 const PERMIT2_LOCKDOWN = hashEvent("Lockdown(address,address,address)");
+/** Aave and its forks; older versions do not index the asset. */
+const BORROW_ALLOWANCE = hashEvent("BorrowAllowanceDelegated(address,address,address,uint256)");
+const DELEGATE_UPDATED = hashEvent("DelegateUpdated(address,address,bool)");
+/** Of Morpho: first who called it, then whose positions it is about. */
+const SET_AUTHORIZATION = hashEvent("SetAuthorization(address,address,address,bool)");
+/** Of Euler: it names the owner by all bytes but the last. */
+const OPERATOR_STATUS = hashEvent("OperatorStatus(bytes19,address,uint256)");
 // All of them have the owner as first indexed argument, so that one search finds them.
-const TOPICS = [APPROVAL, APPROVAL_FOR_ALL, PERMIT2_APPROVAL, PERMIT2_PERMIT, PERMIT2_LOCKDOWN];
+const TOPICS = [
+  ...[APPROVAL, APPROVAL_FOR_ALL, PERMIT2_APPROVAL, PERMIT2_PERMIT, PERMIT2_LOCKDOWN],
+  ...[BORROW_ALLOWANCE, DELEGATE_UPDATED, SET_AUTHORIZATION, OPERATOR_STATUS],
+];
+const TOPIC_DIGITS = 64;
 
 export type ApprovedPair = {
   readonly kind: Extract<
     PermissionKind,
-    "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval"
+    | "erc20-allowance"
+    | "permit2-allowance"
+    | "nft-operator"
+    | "nft-approval"
+    | "borrow-delegation"
+    | "position-operator"
   >;
   readonly contract: Hex;
   readonly spender: Hex;
   /** Of one ERC-721; else null. */
   readonly tokenId: bigint | null;
+  /** What a delegate of debt may borrow, as the log says. */
+  readonly asset?: Hex;
 };
 
 type ApprovalHistory = {
@@ -51,7 +69,8 @@ export async function readApprovals(
   signal: AbortSignal,
   contracts?: readonly Hex[],
 ): Promise<ApprovalHistory> {
-  const topics = [TOPICS, [addressToTopic(wallet)]];
+  const prefix = `0x${toAccountPrefix(wallet).slice(2).padEnd(TOPIC_DIGITS, "0")}` as const;
+  const topics = [TOPICS, [addressToTopic(wallet), prefix]];
   const filter = { topics, ...(contracts && { contracts }) };
   try {
     const { logs, fromBlock } = await searchRecentLogs(
@@ -61,12 +80,8 @@ export async function readApprovals(
       // Ranges that were rejected for a flood say nothing about those of a few contracts.
       { ...SEARCH_BUDGET, isIsolated: contracts !== undefined },
     );
-    const pairs = new Map<string, ApprovedPair>();
-    for (const pair of logs.toReversed().flatMap(toPair)) {
-      const key = [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
-      if (!pairs.has(key)) pairs.set(key, pair);
-    }
-    return { pairs: [...pairs.values()], fromBlock, isFlooded: logs.length > OWN_LOGS_MAX };
+    const pairs = distinctPairs(logs.toReversed().flatMap(toPair));
+    return { pairs, fromBlock, isFlooded: logs.length > OWN_LOGS_MAX };
   } catch (error) {
     if (signal.aborted) throw error;
     // A node rejects what has too many results, as it fails for any other reason.
@@ -74,20 +89,63 @@ export async function readApprovals(
   }
 }
 
+function distinctPairs(pairs: readonly ApprovedPair[]): readonly ApprovedPair[] {
+  const distinct = new Map<string, ApprovedPair>();
+  for (const pair of pairs) {
+    const key = [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
+    if (!distinct.has(key)) distinct.set(key, pair);
+  }
+  return [...distinct.values()];
+}
+
+/**
+ * Authorizations in Morpho that others sent for the wallet, with its signature: their logs name the sender first. Null
+ * where the logs could not be read.
+ */
+export async function readSignedAuthorizations(
+  { at, wallet }: WalletQuery,
+  contracts: readonly Hex[],
+  signal: AbortSignal,
+): Promise<readonly ApprovedPair[] | null> {
+  const topics = [[SET_AUTHORIZATION], null, [addressToTopic(wallet)]];
+  try {
+    const { logs } = await searchRecentLogs(
+      at,
+      (range, stop) => at.logs({ ...range, topics, contracts }, stop),
+      signal,
+      { ...SEARCH_BUDGET, isIsolated: true },
+    );
+    return distinctPairs(logs.toReversed().flatMap(toPair));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null;
+  }
+}
+
 // A filter of as many addresses is accepted by every node.
 const CONTRACTS_MAX = 500;
 
-/** What a flood of logs hides: approvals of listed tokens and in Permit2 alone, whose logs no stranger can emit. */
+/**
+ * What a flood of logs hides: approvals of listed tokens, in Permit2 and in known protocols alone, whose logs no stranger
+ * can emit.
+ */
 export async function readHiddenApprovals(
   { at, wallet }: WalletQuery,
   flooded: ApprovalHistory,
-  holdings: readonly Holding[],
+  {
+    holdings,
+    delegations,
+  }: { readonly holdings: readonly Holding[]; readonly delegations: readonly Delegation[] },
   signal: AbortSignal,
 ): Promise<ApprovalHistory & { readonly listedFromBlock: number | null }> {
   const listed = holdings.flatMap((holding) =>
     holding.contract !== null && isListed(at.chain, holding) ? [holding.contract] : [],
   );
-  const contracts = [...new Set([PERMIT2, ...at.chain.stablecoins, ...listed])].slice(0, CONTRACTS_MAX);
+  const protocols = delegations.flatMap((delegation) =>
+    delegation.form === "aave" ? [...delegation.underlyingOf.keys()] : [delegation.contract],
+  );
+  const all = new Set([PERMIT2, ...at.chain.stablecoins, ...protocols, ...listed]);
+  const contracts = [...all].slice(0, CONTRACTS_MAX);
   const found = await readApprovals(at, wallet, signal, contracts);
   return { ...flooded, pairs: [...found.pairs, ...flooded.pairs], listedFromBlock: found.fromBlock };
 }
@@ -101,6 +159,14 @@ function toPair({ address, topics, data }: NodeLog): readonly ApprovedPair[] {
   }
   if (topic === APPROVAL) return one ? [pairOf("erc20-allowance", address, one)] : [];
   if (topic === APPROVAL_FOR_ALL) return one ? [pairOf("nft-operator", address, one)] : [];
+  if (topic === BORROW_ALLOWANCE) {
+    const asset = other ?? wordToAddress(decodeWords(data, 2)?.[0]);
+    return one && asset ? [{ ...pairOf("borrow-delegation", address, one), asset }] : [];
+  }
+  if (topic === SET_AUTHORIZATION) return other ? [pairOf("position-operator", address, other)] : [];
+  if (topic === DELEGATE_UPDATED || topic === OPERATOR_STATUS) {
+    return one ? [pairOf("position-operator", address, one)] : [];
+  }
   // Any contract may emit what Permit2 emits.
   if (address !== PERMIT2) return [];
   if (topic === PERMIT2_LOCKDOWN) {

@@ -1,13 +1,16 @@
 // Which pairs of a contract and a spender are read: what the wallet holds with every known spender, and what logs name.
 import type { Hex } from "../../lib/hex.ts";
-import { type ChainConfig, type Holding, isListed, type TransferLog } from "../types.ts";
+import { type ChainConfig, type Delegation, type Holding, isListed, type TransferLog } from "../types.ts";
 import type { ApprovedPair } from "./approval-logs.ts";
+import { collectDelegationReads } from "./delegations.ts";
 import { PERMIT2 } from "./revocations.ts";
 import type { PermissionRead } from "./scan-permissions.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 
 type CandidateSources = {
   readonly chain: ChainConfig;
+  readonly wallet: Hex;
+  readonly delegations: readonly Delegation[];
   readonly holdings: readonly Holding[];
   readonly transfers: readonly TransferLog[];
   /** Newest first. */
@@ -31,18 +34,20 @@ const STRANGE_PAIRS_MAX = 1_000;
 const NFTS_MAX = 200;
 const COLLECTIONS_MAX = 100;
 
-export function collectCandidates({
-  chain,
-  holdings,
-  transfers,
-  approvals,
-  spenders,
-}: CandidateSources): Candidates {
+const TOKEN_KINDS: ReadonlySet<string> = new Set(["erc20-allowance", "permit2-allowance", "nft-operator"]);
+
+/** Known protocols are trusted; a token if a list has it. */
+type CandidateRead = Omit<PermissionRead, "trusted"> & Partial<Pick<PermissionRead, "trusted">>;
+
+export function collectCandidates(sources: CandidateSources): Candidates {
+  const { chain, holdings, transfers, approvals, spenders, delegations, wallet } = sources;
   const held = holdings.flatMap(({ contract }) => contract ?? []);
   const isKnown = (contract: Hex) => isListed(chain, { contract });
   const tokens = new Set(held);
   const vouched = (contract: Hex) => isKnown(contract) || tokens.has(contract);
-  const logged = approvals.filter(({ kind }) => kind !== "nft-approval");
+  const comets = new Set(delegations.filter(({ form }) => form === "comet").map(({ contract }) => contract));
+  // The token of a Comet and everything in it are allowed by one word, which is read once.
+  const logged = approvals.filter(({ kind, contract }) => TOKEN_KINDS.has(kind) && !comets.has(contract));
   const strange = logged.filter(({ contract }) => !vouched(contract));
   // Held tokens first, listed ones before those of strangers, so that a flood of the latter costs nothing of the former.
   // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
@@ -50,12 +55,15 @@ export function collectCandidates({
   const collections = new Set(
     transfers.filter(({ isErc721 }) => isErc721 === true).map(({ contract }) => contract),
   );
-  const wanted: readonly Omit<PermissionRead, "trusted">[] = [
+  const wanted: readonly CandidateRead[] = [
+    ...collectDelegationReads(delegations, wallet, approvals, spenders),
     ...logged.filter(({ contract }) => isKnown(contract)).flatMap(toReads),
-    ...read.flatMap((contract) => [
-      ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
-      ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
-    ]),
+    ...read
+      .filter((contract) => !comets.has(contract))
+      .flatMap((contract) => [
+        ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
+        ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
+      ]),
     ...logged.filter(({ contract }) => !isKnown(contract) && tokens.has(contract)).flatMap(toReads),
     ...strange.slice(0, STRANGE_PAIRS_MAX).flatMap(toReads),
     ...[...collections]
@@ -70,7 +78,7 @@ export function collectCandidates({
     pair.kind === "nft-approval" && pair.tokenId !== null ? [{ ...pair, tokenId: pair.tokenId }] : [],
   );
   return {
-    reads: groupByContract(kept).map((pair) => ({ ...pair, trusted: isKnown(pair.contract) })),
+    reads: groupByContract(kept).map((pair) => ({ trusted: isKnown(pair.contract), ...pair })),
     nfts: nfts.slice(0, NFTS_MAX),
     omitted:
       Math.max(0, strange.length - STRANGE_PAIRS_MAX) +
@@ -81,7 +89,7 @@ export function collectCandidates({
 }
 
 /** With an allowance in Permit2 the one of Permit2 itself, without which it is worth nothing. */
-function toReads({ kind, contract, spender }: ApprovedPair): readonly Omit<PermissionRead, "trusted">[] {
+function toReads({ kind, contract, spender }: ApprovedPair): readonly CandidateRead[] {
   const read = { kind: kind as PermissionRead["kind"], contract, spender };
   return kind === "permit2-allowance"
     ? [{ kind: "erc20-allowance", contract, spender: PERMIT2 }, read]

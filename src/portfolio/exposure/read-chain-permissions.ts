@@ -1,49 +1,33 @@
 // All live permissions over a wallet on one chain at one block, with the tokens that they are about.
-import { decodeAddress, decodeFirstWord } from "../../lib/abi/return-data.ts";
+import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readAccount } from "../account/kind.ts";
-import { createCallEncoder } from "../multicall.ts";
-import {
-  collectPrices,
-  createProviderPriceSource,
-  type PriceSourceGroups,
-} from "../prices/collect-prices.ts";
-import { erc20 } from "../tokens/erc20.ts";
-import { readTokenMetadata } from "../tokens/metadata.ts";
-import { findSpamReasons } from "../tokens/spam.ts";
-import {
-  type ChainConfig,
-  type ChainHoldings,
-  getAssetKey,
-  type Holding,
-  type HoldingsProvider,
-  type PinnedBlock,
-  type PinnedChain,
-  type WalletQuery,
-} from "../types.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import type { ChainConfig, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
 import { type Candidates, collectCandidates } from "./candidates.ts";
+import { listDelegations, type ScanContext, scanUsedProtocols, toProtocolPermission } from "./delegations.ts";
+import { type AssetSources, type ExposedAssets, readExposedAssets } from "./exposed-assets.ts";
+import type { ExposedPositions } from "./positions-at-risk.ts";
 import { PERMIT2, revocations } from "./revocations.ts";
-import { type FoundPermission, type PermissionRead, scanPermissions } from "./scan-permissions.ts";
+import {
+  type FoundPermission,
+  isAccountRead,
+  type PermissionRead,
+  scanPermissions,
+} from "./scan-permissions.ts";
 import type { SpenderList } from "./spenders/spender-list.ts";
 import type { LivePermission } from "./types.ts";
-import type { ExposedToken } from "./value-at-risk.ts";
 
-export type ExposureSources = {
-  readonly provider: HoldingsProvider;
-  readonly priceSources: PriceSourceGroups;
-  readonly spenders: SpenderList;
-};
+export type ExposureSources = AssetSources & { readonly spenders: SpenderList };
 
-export type ChainPermissions = {
+export type ChainPermissions = Omit<ExposedAssets, "warnings"> & {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   readonly permissions: readonly LivePermission[];
   /** What could not be read, and may be a permission. */
   readonly failed: readonly PermissionRead[];
-  /** Of the permissions and, where something controls all, of everything that the wallet holds. */
-  readonly tokens: readonly ExposedToken[];
   readonly searchedFromBlock: number | null;
   readonly warnings: readonly string[];
 };
@@ -60,27 +44,31 @@ export async function readChainPermissions(
     readAccount(query, signal),
   ]);
   const { holdings, transfers = [] } = balances;
+  const delegations = listDelegations(sources.positionReaders, at.chain.chainId);
   const approvals = recent.isFlooded
-    ? await readHiddenApprovals(query, recent, holdings, signal)
+    ? await readHiddenApprovals(query, recent, { holdings, delegations }, signal)
     : { ...recent, listedFromBlock: null };
   const spenders = sources.spenders.onChain(at.chain.chainId);
   const candidates = collectCandidates({
-    ...{ chain: at.chain, holdings, transfers, spenders },
+    ...{ chain: at.chain, wallet, holdings, transfers, spenders, delegations },
     approvals: approvals.pairs,
   });
+  const context: ScanContext = { query, delegations, approvals: approvals.pairs, spenders };
   const [scanned, nfts, control] = await Promise.all([
-    scanPermissions(at, wallet, candidates.reads, signal),
-    readNftApprovals(query, candidates.nfts, signal),
+    scanAll(context, candidates.reads, signal),
+    readNftApprovals(context, candidates.nfts, signal),
     readAccountControl(query, account.account, signal),
   ]);
-  const permissions = [
-    ...control.permissions,
-    ...scanned.found.flatMap((found) => toPermission(found, query)),
-    ...nfts,
-  ];
-  const exposed = await readExposedTokens(sources, query, { balances, permissions }, signal);
+  const permissions = [...control.permissions, ...scanned.permissions, ...nfts];
+  const { managers } = scanned;
+  const exposed = await readExposedAssets(sources, query, { balances, permissions, managers }, signal);
+  const approved = await readPositionApprovals(context, managers, exposed.positions, signal);
   return {
-    ...{ chain: at.chain, block: at.block, permissions, tokens: exposed.tokens },
+    ...{ chain: at.chain, block: at.block, tokens: exposed.tokens, positions: exposed.positions },
+    permissions: [
+      ...permissions,
+      ...approved.filter(({ contract, tokenId }) => !isNamed(nfts, contract, tokenId)),
+    ],
     failed: scanned.failed,
     searchedFromBlock: approvals.fromBlock,
     warnings: [
@@ -88,25 +76,60 @@ export async function readChainPermissions(
       ...describeUnread(at.chain.name, candidates, scanned.failed),
       ...account.warnings,
       ...control.warnings,
+      ...scanned.warnings,
       ...exposed.warnings,
     ],
   };
 }
 
+function isNamed(nfts: readonly LivePermission[], contract: Hex, tokenId: bigint | null): boolean {
+  return nfts.some((one) => one.contract === contract && one.tokenId === tokenId);
+}
+
+/** First all candidates, then, in protocols that the wallet uses, every known spender. */
+async function scanAll(context: ScanContext, reads: readonly PermissionRead[], signal: AbortSignal) {
+  const { at, wallet } = context.query;
+  const first = await scanPermissions(at, wallet, reads, signal);
+  const second = await scanUsedProtocols(context, first, signal);
+  const found = [...first.found, ...second.found].filter((one) => !isAccountRead(one));
+  return {
+    permissions: found.flatMap(
+      (one) => toProtocolPermission(one, context, second.confirmed) ?? toPermission(one, context.query),
+    ),
+    failed: [...dropAbsent(reads, first.failed, context), ...second.failed],
+    managers: second.managers,
+    warnings: second.warnings,
+  };
+}
+
+/** A contract of our data that returns nothing for every pair is not there: at an old block, or on a developer's chain. */
+function dropAbsent(
+  reads: readonly PermissionRead[],
+  failed: readonly PermissionRead[],
+  { delegations }: ScanContext,
+): readonly PermissionRead[] {
+  const known = new Set(delegations.map(({ contract }) => contract));
+  const isRead = new Set(reads);
+  for (const read of failed) isRead.delete(read);
+  const present = new Set([...isRead].map(({ contract }) => contract));
+  return failed.filter(({ contract }) => !known.has(contract) || present.has(contract));
+}
+
 /** None for an allowance in Permit2 that has expired. */
 function toPermission(found: FoundPermission, { at, wallet }: WalletQuery): readonly LivePermission[] {
   const { kind, contract, spender, value, extra } = found;
-  const base = { kind, contract, spender, via: null, tokenId: null, expiresAt: null, controlsAll: false };
+  const base = { contract, spender, via: null, tokenId: null, expiresAt: null, controlsAll: false };
   if (kind === "erc20-allowance") {
-    return [{ ...base, rawAllowance: value, revoke: revocations.erc20(wallet, contract, spender) }];
+    return [{ kind, ...base, rawAllowance: value, revoke: revocations.erc20(wallet, contract, spender) }];
   }
   if (kind === "nft-operator") {
-    return [{ ...base, rawAllowance: null, revoke: revocations.operator(wallet, contract, spender) }];
+    return [{ kind, ...base, rawAllowance: null, revoke: revocations.operator(wallet, contract, spender) }];
   }
+  if (kind !== "permit2-allowance") return [];
   // Permit2 itself compares with the time of the block, and the last second still counts.
   if (extra < BigInt(at.block.timestamp)) return [];
   const revoke = revocations.permit2(wallet, contract, spender);
-  return [{ ...base, via: PERMIT2, rawAllowance: value, expiresAt: extra, revoke }];
+  return [{ kind, ...base, via: PERMIT2, rawAllowance: value, expiresAt: extra, revoke }];
 }
 
 // An ERC-721 takes a few thousand for either view.
@@ -116,7 +139,7 @@ const ownerOf = createCallEncoder("function ownerOf(uint256) view returns (addre
 
 /** Live where the wallet still owns the NFT, and the collection still names the approved account. */
 async function readNftApprovals(
-  { at, wallet }: WalletQuery,
+  { query: { at, wallet }, delegations }: ScanContext,
   nfts: Candidates["nfts"],
   signal: AbortSignal,
 ): Promise<readonly LivePermission[]> {
@@ -131,77 +154,42 @@ async function readNftApprovals(
   return nfts.flatMap(({ contract, spender, tokenId }, i): readonly LivePermission[] => {
     const [approved, owner] = [decodeAddress(results[2 * i]), decodeAddress(results[2 * i + 1])];
     if (approved !== spender || owner !== wallet) return [];
-    const none = { via: null, rawAllowance: null, expiresAt: null, controlsAll: false };
-    const revoke = revocations.nft(wallet, contract, tokenId);
-    return [{ kind: "nft-approval", contract, spender, tokenId, ...none, revoke }];
+    return [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
   });
 }
 
-type ExposureInput = {
-  readonly balances: ChainHoldings;
-  readonly permissions: readonly LivePermission[];
-};
-
-async function readExposedTokens(
-  { provider, priceSources }: ExposureSources,
-  { at, wallet }: WalletQuery,
-  { balances, permissions }: ExposureInput,
-  signal: AbortSignal,
-): Promise<{ readonly tokens: readonly ExposedToken[]; readonly warnings: readonly string[] }> {
-  const isAmount = ({ kind }: LivePermission) => kind === "erc20-allowance" || kind === "permit2-allowance";
-  const approved = new Set(permissions.filter(isAmount).map(({ contract }) => contract));
-  const held = new Map(balances.holdings.map((holding) => [holding.contract, holding]));
-  const missing = [...approved].filter((contract) => !held.has(contract));
-  const read = await readBalances(at, wallet, missing, signal);
-  const isAllNeeded = permissions.some(({ controlsAll }) => controlsAll === true);
-  const wanted = [
-    ...balances.holdings.filter(
-      ({ contract }) => isAllNeeded || (contract !== null && approved.has(contract)),
-    ),
-    ...missing.map((contract) => describeListed(at.chain, contract, read.get(contract) ?? 0n)),
-  ];
-  const metadata = await readTokenMetadata(at, wanted, signal);
-  const sources = balances.prices
-    ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
-    : priceSources;
-  const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);
-  const { prices, incompletePrices, warnings } = await collectPrices(sources, { at, assets }, signal);
+function describeNftApproval(
+  wallet: Hex,
+  delegations: ScanContext["delegations"],
+  { contract, spender, tokenId }: { readonly contract: Hex; readonly spender: Hex; readonly tokenId: bigint },
+): LivePermission {
+  const delegation = delegations.find((one) => one.form === "nft" && one.contract === contract);
   return {
-    tokens: metadata.holdings.map((holding): ExposedToken => {
-      const key = getAssetKey(holding);
-      const price = prices.get(key) ?? null;
-      const unpriced = holding.rawBalance > 0n && price === null && !incompletePrices.has(key);
-      const proven = price?.provesToken === true;
-      return {
-        holding,
-        isBalanceKnown: holding.contract === null || held.has(holding.contract) || read.has(holding.contract),
-        price,
-        isSpam: findSpamReasons(holding, { chain: at.chain, unpriced, proven }).length > 0,
-      };
-    }),
-    warnings: [...balances.warnings, ...metadata.warnings, ...warnings],
+    ...{ kind: "nft-approval", contract, spender, tokenId },
+    ...{ via: null, rawAllowance: null, expiresAt: null, controlsAll: false },
+    revoke: revocations.nft(wallet, contract, tokenId),
+    ...(delegation && { power: { delegation } }),
   };
 }
 
-const BALANCE_GAS_MAX = 100_000;
-
-/** A token that returns none is missing. */
-async function readBalances(
-  at: PinnedChain,
-  wallet: Hex,
-  tokens: readonly Hex[],
+/** Every NFT that is a position names whom it is approved for, however long ago that was. */
+async function readPositionApprovals(
+  { query: { at, wallet }, delegations }: ScanContext,
+  managers: ReadonlySet<Hex>,
+  { accounts }: ExposedPositions,
   signal: AbortSignal,
-): Promise<ReadonlyMap<Hex, bigint>> {
-  if (tokens.length === 0) return new Map();
-  const calls = tokens.map((token) => erc20.balanceOf(token, [wallet], BALANCE_GAS_MAX));
-  const results = await at.read(calls, signal);
-  const read = tokens.map((token, i) => [token, decodeFirstWord(results[i])] as const);
-  return new Map(read.flatMap(([token, balance]) => (balance === null ? [] : [[token, balance]])));
-}
-
-function describeListed({ tokens }: ChainConfig, contract: Hex, rawBalance: bigint): Holding {
-  const unknown = { symbol: null, name: null, decimals: null, logo: null };
-  return { ...unknown, ...tokens.get(contract), contract, rawBalance };
+): Promise<readonly LivePermission[]> {
+  const nfts = accounts
+    .flatMap(({ positions }) => positions)
+    .flatMap(({ contract, tokenId }) =>
+      contract !== null && tokenId !== undefined && managers.has(contract) ? [{ contract, tokenId }] : [],
+    );
+  const calls = nfts.map(({ contract, tokenId }) => getApproved(contract, [tokenId]));
+  const results = await readByMulticall(at, calls, signal);
+  return nfts.flatMap(({ contract, tokenId }, index): readonly LivePermission[] => {
+    const spender = decodeAddress(results[index]);
+    return spender === null ? [] : [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
+  });
 }
 
 function describeScope(

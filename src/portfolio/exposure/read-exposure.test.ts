@@ -12,10 +12,12 @@ import {
   type Hex,
   http,
   numberToHex,
+  pad,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { describe, expect, it } from "vitest";
+import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import {
   rejectStateOverrides,
   startPortfolioStage,
@@ -24,7 +26,15 @@ import { runsOf } from "../../../tests/support/test-depth.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
-import { getAssetKey, type PortfolioChain, type PriceSource, quotePrice } from "../types.ts";
+import {
+  type Delegation,
+  getAssetKey,
+  type PortfolioChain,
+  type PositionReader,
+  type PriceSource,
+  type ProtocolPosition,
+  quotePrice,
+} from "../types.ts";
 import { readExposure } from "./read-exposure.ts";
 import { createSpenderList } from "./spenders/spender-list.ts";
 import type { Exposure, ExposurePermission } from "./types.ts";
@@ -35,7 +45,7 @@ const HOSTILE = Object.entries(HOSTILE_CODE).flatMap(([name, code], i) =>
   code === null ? [] : [{ name, code, address: numberedAddress(0xbad0 + i) }],
 );
 /** Each is held, and claims to be approved for every known spender. */
-const LIARS = Array.from({ length: 180 }, (_, i) => numberedAddress(0x11b000 + i));
+const LIARS = Array.from({ length: 270 }, (_, i) => numberedAddress(0x11b000 + i));
 const stage = await startPortfolioStage({
   [LIAR]: returningCode(2n ** 256n - 1n),
   ...Object.fromEntries(LIARS.map((address) => [address, returningCode(1n)])),
@@ -92,10 +102,15 @@ const priceSource: PriceSource = {
   }),
 };
 
-function read(access: PortfolioChain, of: Hex = wallet): Promise<Exposure> {
+function read(
+  access: PortfolioChain,
+  of: Hex = wallet,
+  positionReaders: readonly PositionReader[] = [],
+): Promise<Exposure> {
   const options = {
     provider: rpcHoldingsProvider,
     priceSources: [[priceSource]],
+    positionReaders,
     spenders,
     clock: systemClock,
   };
@@ -323,10 +338,97 @@ describe("the response", () => {
     };
     expect((await count(LIARS.slice(0, 1))).scans).toBe(1);
     const { exposure, scans } = await count(LIARS);
-    // 1,080 pairs of these tokens, and the few in logs of other tokens.
+    // 1,620 pairs of these tokens, and the few in logs of other tokens.
     expect(scans).toBe(2);
     expect(exposure.summary.permissionCount).toBeGreaterThanOrEqual(LIARS.length * KNOWN.length);
     expect(exposure.permissions).toHaveLength(500);
     expect(exposure.summary.warnings[0]).toMatch(/^The \d+ permissions with the least at risk are counted/);
+  });
+});
+
+describe("permissions inside protocols", () => {
+  const MANAGER = numberedAddress(0x9a1);
+  const POOL = numberedAddress(0x9a2);
+  const COMET = numberedAddress(0x9a3);
+  const CONNECTOR = numberedAddress(0x9a4);
+  const one = pad("0x1", { size: 32 });
+  const supplied = (given: Partial<ProtocolPosition>): ProtocolPosition => ({
+    ...{ protocol: "test", kind: "supplied", name: "Test", contract: null, receiptTokens: [], ...given },
+    assets: [
+      { contract: tokens[0] as Hex, symbol: "T", name: "T", decimals: 0, logo: null, rawBalance: 400n },
+    ],
+  });
+  const delegations: readonly Delegation[] = [
+    { form: "nft", protocol: "test", contract: MANAGER },
+    { form: "comet", protocol: "test", contract: COMET },
+    { form: "euler", protocol: "euler", contract: CONNECTOR },
+    {
+      ...{ form: "aave", protocol: "test", contract: POOL, words: 15, debtWords: [10] },
+      underlyingOf: new Map([[numberedAddress(0x9a5), tokens[0] as Hex]]),
+    },
+  ];
+  const reader: PositionReader = {
+    protocol: "test",
+    delegations: () => delegations,
+    read: async () => ({
+      positions: [
+        supplied({ contract: MANAGER, tokenId: 7n }),
+        supplied({ market: COMET }),
+        supplied({ protocol: "euler", market: `euler:${wallet}` }),
+      ],
+      warnings: [],
+    }),
+  };
+  const countRequests = async (readers: readonly PositionReader[]) => {
+    const node = await stage.node();
+    const exposure = await read(stage.port(node, tokens), wallet, readers);
+    return { exposure, requests: node.requests.length };
+  };
+
+  it("asks no node more for a wallet that uses none of the protocols, and warns of none that is not there", async () => {
+    const without = await countRequests([]);
+    expect((await countRequests([reader])).requests).toBe(without.requests);
+    for (const { contract } of delegations) {
+      await chain.setCode(contract, fixedReturnCode({ "getUserConfiguration(address)": pad("0x0") }));
+    }
+    const unused = await countRequests([reader]);
+    expect(unused.requests).toBe(without.requests);
+    expect(unused.exposure.summary.warnings).toEqual(without.exposure.summary.warnings);
+  });
+
+  it("finds every known spender at the block, however old its permission is, and values what it can take", async () => {
+    const before = await countRequests([]);
+    // As used by the wallet, with nobody who may act: one more scan.
+    await chain.setCode(POOL, fixedReturnCode({ "getUserConfiguration(address)": one }));
+    const used = await countRequests([reader]);
+    expect(used.requests - before.requests).toBeLessThanOrEqual(1);
+    await chain.setCode(COMET, fixedReturnCode({ "isAllowed(address,address)": one }));
+    await chain.setCode(
+      MANAGER,
+      fixedReturnCode({ "balanceOf(address)": one, "isApprovedForAll(address,address)": one }),
+    );
+    await chain.setCode(
+      CONNECTOR,
+      fixedReturnCode({ "getAccountOwner(address)": one, "getOperator(bytes19,address)": one }),
+    );
+    const { exposure } = await countRequests([reader]);
+    const inProtocols = exposure.permissions.filter(({ protocol }) => protocol !== null);
+    expect(inProtocols).toHaveLength(3 * KNOWN.length);
+    expect(new Set(inProtocols.map(({ valueAtRiskUsd }) => valueAtRiskUsd))).toEqual(new Set(["1000"]));
+    expect(new Set(inProtocols.map(({ contract }) => contract))).toEqual(
+      new Set([COMET, MANAGER, CONNECTOR]),
+    );
+    // Each position once, beside the allowances of tokens that other tests left.
+    const added = Number(exposure.summary.valueAtRiskUsd) - Number(before.exposure.summary.valueAtRiskUsd);
+    expect(added).toBeCloseTo(3_000, 4);
+  });
+
+  it("has no value where the positions could not be read, lists such permissions first, and calls the total partial", async () => {
+    const failing: PositionReader = { ...reader, read: () => Promise.reject(new Error("down")) };
+    const { exposure } = await countRequests([failing]);
+    const [first] = exposure.permissions;
+    expect(first).toMatchObject({ protocol: "test", valueAtRiskUsd: null, partial: true });
+    expect(exposure.summary.partial).toBe(true);
+    expect(exposure.summary.warnings.join("\n")).toContain("Positions in test are missing");
   });
 });

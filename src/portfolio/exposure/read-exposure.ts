@@ -8,7 +8,8 @@ import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { PinnedChain, PortfolioChain } from "../types.ts";
 import { formatSeconds } from "../valuation/time.ts";
-import { formatUsdValue, sumKnownValues, type UsdValue } from "../valuation/usd.ts";
+import { formatUsdValue } from "../valuation/usd.ts";
+import { type Risk, sumRisks } from "./positions-at-risk.ts";
 import {
   type ChainPermissions,
   type ExposureSources,
@@ -16,14 +17,7 @@ import {
 } from "./read-chain-permissions.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 import type { Exposure, ExposurePermission, LivePermission, PermissionReason } from "./types.ts";
-import {
-  compareRisk,
-  type ExposedToken,
-  indexDirectAllowances,
-  valueEverything,
-  valuePermission,
-  valueTotalAtRisk,
-} from "./value-at-risk.ts";
+import { compareRisk, type ExposedToken, RiskValuation } from "./value-at-risk.ts";
 
 type ExposureOptions = ExposureSources & {
   readonly chains: ReadonlyMap<string, PortfolioChain>;
@@ -58,7 +52,7 @@ function describeExposure(
   { provider, spenders }: Pick<ExposureOptions, "provider" | "spenders">,
   { wallet, takenAtMs, chains }: ReadChains,
 ): Exposure {
-  const described = chains.map((data) => describeChain(data, spenders.onChain(data.chain.chainId)));
+  const described = chains.map((data) => describeChain(data, wallet, spenders.onChain(data.chain.chainId)));
   const permissions = described.flatMap((chain) => chain.permissions).sort(comparePermissions);
   const omitted = permissions.length - PERMISSIONS_MAX;
   const left = `The ${omitted} permissions with the least at risk are counted, but not listed.`;
@@ -67,7 +61,7 @@ function describeExposure(
     timestamp: new Date(takenAtMs).toISOString(),
     chains: chains.map(({ chain }) => chain.slug),
     summary: {
-      ...countPermissions(permissions, sumKnownValues(described.map(({ total }) => total))),
+      ...countPermissions(permissions, sumRisks(described.map(({ total }) => total))),
       spenderListVersion: spenders.version,
       chains: described.map(({ data, total, permissions: own }) => ({
         chain: data.chain.slug,
@@ -82,43 +76,48 @@ function describeExposure(
   };
 }
 
-type ValuedPermission = { readonly permission: ExposurePermission; readonly value: UsdValue };
+type ValuedPermission = {
+  readonly permission: ExposurePermission;
+  readonly risk: Risk;
+  /** Anyone can make a collection and approve it in a wallet's name: its unknown value says nothing. */
+  readonly isStrange: boolean;
+};
 
-function countPermissions(permissions: readonly ValuedPermission[], total: UsdValue) {
+function countPermissions(permissions: readonly ValuedPermission[], total: Risk) {
   const countReason = (reason: PermissionReason) =>
     permissions.filter(({ permission }) => permission.reasons.includes(reason)).length;
   return {
     permissionCount: permissions.length,
     unlimitedCount: countReason("unlimited"),
     unknownSpenderCount: countReason("unknown spender"),
-    valueAtRiskUsd: formatUsdValue(total),
+    valueAtRiskUsd: formatUsdValue(total.value),
+    partial: total.isPartial,
   };
 }
 
-/** By value at risk, then by the number of reasons; spam last. Otherwise as they were found. */
+/** By value at risk, what is unknown first; then by the number of reasons. NFTs of strangers come late, spam last. */
 function comparePermissions(a: ValuedPermission, b: ValuedPermission): number {
-  const isSpam = ({ permission }: ValuedPermission) => Number(permission.reasons.includes("spam token"));
+  const rank = ({ permission, isStrange, risk }: ValuedPermission) =>
+    permission.reasons.includes("spam token") ? 3 : risk.value?.units === 0n ? 2 : isStrange ? 1 : 0;
   return (
-    isSpam(a) - isSpam(b) ||
-    compareRisk(a.value, b.value) ||
+    rank(a) - rank(b) ||
+    compareRisk(a.risk.value, b.risk.value) ||
     b.permission.reasons.length - a.permission.reasons.length
   );
 }
 
-function describeChain(data: ChainPermissions, spenders: ChainSpenders) {
-  const tokens = new Map(
-    data.tokens.flatMap((token) => (token.holding.contract ? [[token.holding.contract, token]] : [])),
-  );
-  const everything = valueEverything(data.tokens);
-  const direct = indexDirectAllowances(data.permissions, data.failed);
+function describeChain(data: ChainPermissions, wallet: Hex, spenders: ChainSpenders) {
+  const valuation = new RiskValuation({ ...data, wallet });
   return {
     data,
-    total: valueTotalAtRisk(data.permissions, tokens, everything),
+    total: valuation.valueTotal(),
     permissions: data.permissions.map((live): ValuedPermission => {
-      const value = valuePermission(live, tokens, direct, everything);
+      const risk = valuation.valuePermission(live);
+      const token = valuation.tokenOf(live.contract);
       return {
-        value,
-        permission: describePermission(live, { data, spenders, value, token: tokens.get(live.contract) }),
+        risk,
+        isStrange: live.kind.startsWith("nft-") && live.power === undefined,
+        permission: describePermission(live, { data, spenders, risk, token }),
       };
     }),
   };
@@ -127,18 +126,20 @@ function describeChain(data: ChainPermissions, spenders: ChainSpenders) {
 type PermissionContext = {
   readonly data: ChainPermissions;
   readonly spenders: ChainSpenders;
-  readonly value: UsdValue;
+  readonly risk: Risk;
   /** Undefined for NFTs and for the account itself. */
   readonly token: ExposedToken | undefined;
 };
 
 function describePermission(
   live: LivePermission,
-  { data, spenders, value, token }: PermissionContext,
+  { data, spenders, risk, token }: PermissionContext,
 ): ExposurePermission {
-  const { kind, contract, spender, via, rawAllowance, tokenId, expiresAt, revoke } = live;
+  const { kind, contract, spender, via, rawAllowance, tokenId, expiresAt, revoke, power } = live;
   const known = spenders.byAddress.get(spender);
-  const holding = token?.holding ?? null;
+  // A debt token counts in the units of what it lends.
+  const holding =
+    token?.holding ?? (power?.underlying && data.positions.assets.get(power.underlying)) ?? null;
   const decimals = holding?.decimals ?? null;
   const format = (amount: bigint | null) =>
     amount === null || decimals === null || decimals > DECIMALS_MAX ? null : formatAmount(amount, decimals);
@@ -146,7 +147,8 @@ function describePermission(
   return {
     chain: data.chain.slug,
     chainId: toCaip2Network(data.chain.chainId),
-    ...{ kind, contract, symbol: holding?.symbol ?? null, name: holding?.name ?? null, decimals, spender },
+    ...{ kind, contract, protocol: power?.delegation.protocol ?? null },
+    ...{ symbol: holding?.symbol ?? null, name: holding?.name ?? null, decimals, spender },
     spenderName: known?.name ?? null,
     spenderProtocol: known?.protocol ?? null,
     via,
@@ -158,7 +160,8 @@ function describePermission(
     rawBalance: rawBalance?.toString() ?? null,
     balance: format(rawBalance),
     priceUsd: token?.price ? formatDecimal(token.price.usd) : null,
-    valueAtRiskUsd: formatUsdValue(value),
+    valueAtRiskUsd: formatUsdValue(risk.value),
+    partial: risk.isPartial,
     reasons: findReasons(live, known !== undefined, token?.isSpam ?? false),
     revoke,
   };
@@ -183,6 +186,8 @@ function findReasons(
     kind === "permit2-allowance" ||
     kind === "nft-operator" ||
     kind === "nft-approval" ||
+    kind === "borrow-delegation" ||
+    kind === "position-operator" ||
     kind === "module";
   return [
     ...(isUnlimited(rawAllowance) ? (["unlimited"] as const) : []),

@@ -20,7 +20,19 @@ const codecs = {
   setSessionKey: createSignatureCodec("function setSessionKey(address key, uint48 expiresAt, bool active)"),
   setGuardian: createSignatureCodec("function setGuardian(address guardian)"),
   removeOwnerAtIndex: createSignatureCodec("function removeOwnerAtIndex(uint256 index, bytes owner)"),
+  approveDelegation: createSignatureCodec("function approveDelegation(address delegatee, uint256 amount)"),
+  allow: createSignatureCodec("function allow(address manager, bool isAllowed)"),
+  setAuthorization: createSignatureCodec("function setAuthorization(address authorized, bool isAuthorized)"),
+  updateDelegate: createSignatureCodec("function updateDelegate(address delegate, bool approved)"),
+  setOperator: createSignatureCodec(
+    "function setOperator(bytes19 addressPrefix, address operator, uint256 operatorBitField)",
+  ),
 };
+
+/** What all accounts of an owner in Euler have in common: all bytes but the last. */
+export function toAccountPrefix(wallet: Hex): Hex {
+  return wallet.slice(0, -2) as Hex;
+}
 
 function call(wallet: Hex, to: Hex, data: Hex, description: string): Revocation {
   return { type: "call", from: wallet, to, data, value: "0", description };
@@ -54,6 +66,36 @@ export const revocations = {
       collection,
       codecs.approve.encodeCall([ZERO_ADDRESS, tokenId]),
       "Clears the approval of the NFT.",
+    ),
+  debt: (wallet: Hex, debtToken: Hex, delegate: Hex) =>
+    call(
+      wallet,
+      debtToken,
+      codecs.approveDelegation.encodeCall([delegate, 0n]),
+      "Sets to zero what the delegate may borrow against the collateral.",
+    ),
+  comet: (wallet: Hex, comet: Hex, manager: Hex) =>
+    call(wallet, comet, codecs.allow.encodeCall([manager, false]), "Takes the market away from the manager."),
+  morpho: (wallet: Hex, morpho: Hex, authorized: Hex) =>
+    call(
+      wallet,
+      morpho,
+      codecs.setAuthorization.encodeCall([authorized, false]),
+      "Takes all markets away from the authorized account.",
+    ),
+  venus: (wallet: Hex, comptroller: Hex, delegate: Hex) =>
+    call(
+      wallet,
+      comptroller,
+      codecs.updateDelegate.encodeCall([delegate, false]),
+      "Takes the pool away from the delegate.",
+    ),
+  euler: (wallet: Hex, connector: Hex, operator: Hex) =>
+    call(
+      wallet,
+      connector,
+      codecs.setOperator.encodeCall([toAccountPrefix(wallet), operator, 0n]),
+      "Takes all accounts of the wallet away from the operator.",
     ),
   delegate: (chainId: number): Revocation => ({
     type: "authorization",

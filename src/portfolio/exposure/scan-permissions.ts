@@ -3,18 +3,36 @@ import {
   allowanceScannerAbi as abi,
   allowanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/allowance-scanner";
-import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, createSignatureCodec, type FunctionCodec } from "../../lib/abi/codec.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readBySplitMulticall } from "../split-multicall.ts";
 import type { PinnedChain } from "../types.ts";
-import { PERMIT2 } from "./revocations.ts";
+import { PERMIT2, toAccountPrefix } from "./revocations.ts";
+
+/** Views that are asked for each holder of a permission. */
+const PAIR_VIEWS = {
+  "erc20-allowance": "function allowance(address, address) view returns (uint256)",
+  "nft-operator": "function isApprovedForAll(address, address) view returns (bool)",
+  "borrow-delegation": "function borrowAllowance(address, address) view returns (uint256)",
+  comet: "function isAllowed(address, address) view returns (bool)",
+  morpho: "function isAuthorized(address, address) view returns (bool)",
+  venus: "function approvedDelegates(address, address) view returns (bool)",
+} as const;
+
+/** Views that say whether the wallet uses a protocol at all; the wallet takes the place of the holder. */
+const ACCOUNT_VIEWS = {
+  "aave-account": "function getUserConfiguration(address) view returns (uint256)",
+  "nft-balance": "function balanceOf(address) view returns (uint256)",
+  "euler-owner": "function getAccountOwner(address) view returns (address)",
+  "morpho-signatures": "function nonce(address) view returns (uint256)",
+} as const;
 
 /** A pair that may be a permission. */
 export type PermissionRead = {
-  readonly kind: "erc20-allowance" | "permit2-allowance" | "nft-operator";
-  /** The token or the collection. */
+  readonly kind: keyof typeof PAIR_VIEWS | keyof typeof ACCOUNT_VIEWS | "permit2-allowance" | "euler";
+  /** The token, the collection, or the contract of a protocol. */
   readonly contract: Hex;
   readonly spender: Hex;
   /** A list has the contract, so that it gets more gas. Permit2 is always trusted. */
@@ -22,19 +40,22 @@ export type PermissionRead = {
 };
 
 export type FoundPermission = PermissionRead & {
-  /** The allowance; 1 for an operator. Never 0. */
+  /** The allowance; 1 for an operator, or a bit for each account (Euler). Never 0. */
   readonly value: bigint;
   /** The second word of what Permit2 returns: the last second of the allowance. */
   readonly extra: bigint;
 };
 
-type ScannedPermissions = {
+export type ScannedPermissions = {
   readonly found: readonly FoundPermission[];
   readonly failed: readonly PermissionRead[];
 };
 
-/** A first read of an ordinary token takes up to 15,000, each further one 5,000: 10 million in all, and room for more. */
-const PAIRS_PER_CALL_MAX = 1_000;
+/**
+ * A first read of an ordinary token takes up to 15,000, each further one 5,000: 10 million in all, and room for more.
+ * Enough for the pairs of a wallet with few tokens and for those of the protocols together.
+ */
+const PAIRS_PER_CALL_MAX = 1_500;
 /** An allowance behind two proxies takes 20,000. */
 const GAS_PER_READ = 100_000;
 /** All reads of one contract in one call: dozens of spenders, or a few dozen of them for a token of a stranger. */
@@ -44,10 +65,13 @@ const STRANGE_GAS_MAX = 300_000;
 const CALLS_MAX = 50;
 
 const scan = createFunctionCodec(abi, "scan");
-const allowance = createSignatureCodec("function allowance(address, address) view returns (uint256)");
-const isApprovedForAll = createSignatureCodec(
-  "function isApprovedForAll(address, address) view returns (bool)",
+const codecs = new Map<string, FunctionCodec>(
+  Object.entries({ ...PAIR_VIEWS, ...ACCOUNT_VIEWS }).map(([kind, signature]) => [
+    kind,
+    createSignatureCodec<string>(signature) as FunctionCodec,
+  ]),
 );
+const eulerOperator = createSignatureCodec("function getOperator(bytes19, address) view returns (uint256)");
 const permit2Allowance = createSignatureCodec(
   "function allowance(address, address, address) view returns (uint160, uint48, uint48)",
 );
@@ -130,14 +154,19 @@ function encodeQuery(owner: Hex, read: PermissionRead): { target: Hex; gasMax: b
 }
 
 function encodeRead(owner: Hex, { kind, contract, spender }: PermissionRead): { to: Hex; data: Hex } {
-  switch (kind) {
-    case "erc20-allowance":
-      return { to: contract, data: allowance.encodeCall([owner, spender]) };
-    case "nft-operator":
-      return { to: contract, data: isApprovedForAll.encodeCall([owner, spender]) };
-    case "permit2-allowance":
-      return { to: PERMIT2, data: permit2Allowance.encodeCall([owner, contract, spender]) };
+  if (kind === "permit2-allowance") {
+    return { to: PERMIT2, data: permit2Allowance.encodeCall([owner, contract, spender]) };
   }
+  if (kind === "euler") {
+    return { to: contract, data: eulerOperator.encodeCall([toAccountPrefix(owner), spender]) };
+  }
+  const args = kind in ACCOUNT_VIEWS ? [spender] : [owner, spender];
+  return { to: contract, data: codecs.get(kind)?.encodeCall(args) ?? "0x" };
+}
+
+/** Whether it only says that the wallet uses a protocol. */
+export function isAccountRead({ kind }: Pick<PermissionRead, "kind">): boolean {
+  return kind in ACCOUNT_VIEWS;
 }
 
 function decodeScan(returnData: Hex, reads: readonly PermissionRead[]) {

@@ -1,11 +1,14 @@
 // Permissions over a wallet: as they are read on one chain, and as the response shows them.
 import type { Hex } from "../../lib/hex.ts";
+import type { Delegation } from "../types.ts";
 
 export type PermissionKind =
   | "erc20-allowance"
   | "permit2-allowance"
   | "nft-operator"
   | "nft-approval"
+  | "borrow-delegation"
+  | "position-operator"
   | "delegate"
   | "owner"
   | "module"
@@ -38,6 +41,15 @@ export type Revocation =
       readonly description: string;
     };
 
+/** Whose positions a permission inside a protocol is about. */
+export type PositionPower = {
+  readonly delegation: Delegation;
+  /** What a delegate of debt may borrow. */
+  readonly underlying?: Hex;
+  /** Euler: one bit for each account of the wallet. */
+  readonly accounts?: bigint;
+};
+
 /** A permission that is live at the pinned block. */
 export type LivePermission = {
   readonly kind: PermissionKind;
@@ -55,6 +67,8 @@ export type LivePermission = {
   /** Whether its holder alone can take everything that the wallet has; null when only the code of a contract could tell. */
   readonly controlsAll: boolean | null;
   readonly revoke: Revocation | null;
+  /** Of a permission over positions. */
+  readonly power?: PositionPower;
 };
 
 export type ExposurePermission = {
@@ -62,6 +76,7 @@ export type ExposurePermission = {
   readonly chainId: string;
   readonly kind: PermissionKind;
   readonly contract: string;
+  readonly protocol: string | null;
   readonly symbol: string | null;
   readonly name: string | null;
   readonly decimals: number | null;
@@ -78,6 +93,7 @@ export type ExposurePermission = {
   readonly balance: string | null;
   readonly priceUsd: string | null;
   readonly valueAtRiskUsd: string | null;
+  readonly partial: boolean;
   readonly reasons: readonly PermissionReason[];
   readonly revoke: Revocation | null;
 };
@@ -87,6 +103,8 @@ type ExposureCounts = {
   readonly unlimitedCount: number;
   readonly unknownSpenderCount: number;
   readonly valueAtRiskUsd: string | null;
+  /** Something of it has no known value, so that it is at least this. */
+  readonly partial: boolean;
 };
 
 type ChainExposureSummary = ExposureCounts & {

@@ -6,11 +6,13 @@ import {
   makeListedToken,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { quotePrice } from "../types.ts";
+import { type Delegation, type ProtocolPosition, quotePrice } from "../types.ts";
 import { collectCandidates } from "./candidates.ts";
+import { type ExposedPositions, groupAccounts, NO_RISK, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import { PERMIT2 } from "./revocations.ts";
+import type { PermissionRead } from "./scan-permissions.ts";
 import type { LivePermission } from "./types.ts";
-import { indexDirectAllowances, valuePermission } from "./value-at-risk.ts";
+import { RiskValuation } from "./value-at-risk.ts";
 
 const token = makeListedToken(1, "TOK", 0);
 const spender: Hex = `0x${"51".repeat(20)}`;
@@ -26,19 +28,27 @@ const unread = {
   trusted: true,
 } as const;
 
-function valueNested(...[permissions, failed]: Parameters<typeof indexDirectAllowances>) {
+const wallet: Hex = `0x${"31".repeat(20)}`;
+const noPositions: ExposedPositions = {
+  ...{ accounts: [], unread: new Set(), isComplete: true, prices: new Map(), assets: new Map() },
+  ...{ borrowable: new Map(), connectorShares: new Set() },
+};
+
+function valuate(permissions: readonly LivePermission[], failed: readonly PermissionRead[] = []) {
   const price = { ...quotePrice({ units: 1n, scale: 0 }), source: "test" };
-  const exposed = { holding: makeHolding(token, 100n), isBalanceKnown: true, price, isSpam: false };
-  const index = indexDirectAllowances(permissions, failed);
-  return valuePermission(nested, new Map([[token.contract, exposed]]), index, null);
+  const tokens = [{ holding: makeHolding(token, 100n), isBalanceKnown: true, price, isSpam: false }];
+  return new RiskValuation({ wallet, permissions, failed, tokens, positions: noPositions });
 }
+
+const valueNested = (permissions: readonly LivePermission[], failed: readonly PermissionRead[]) =>
+  valuate(permissions, failed).valuePermission(nested).value;
 
 describe("control over a wallet", () => {
   it("control over a wallet is worth everything, nothing, or unknown if only code decides", () => {
-    const everything = { units: 7n, scale: 0 };
     const valued = (controlsAll: boolean | null) =>
-      valuePermission({ ...direct(0n), kind: "owner", controlsAll }, new Map(), new Map(), everything);
-    expect([valued(true), valued(false), valued(null)]).toEqual([everything, { units: 0n, scale: 0 }, null]);
+      valuate([]).valuePermission({ ...direct(0n), kind: "owner", controlsAll });
+    const everything = { value: { units: 100_000_000n, scale: 6 }, isPartial: false };
+    expect([valued(true), valued(false), valued(null)]).toEqual([everything, NO_RISK, UNKNOWN_RISK]);
   });
 });
 
@@ -57,12 +67,134 @@ describe("an allowance in Permit2", () => {
     const approvals = [
       { kind: "permit2-allowance", contract: token.contract, spender, tokenId: null },
     ] as const;
-    const spenders = { byAddress: new Map(), ofTokens: [], ofPermit2: [], ofCollections: [] };
+    const spenders = {
+      ...{ byAddress: new Map(), ofTokens: [], ofPermit2: [], ofCollections: [], ofPositions: [] },
+    };
     const chain = makeChainConfig("base", 8453);
-    const { reads } = collectCandidates({ chain, holdings: [], transfers: [], approvals, spenders });
+    const none = { holdings: [], transfers: [], delegations: [], wallet };
+    const { reads } = collectCandidates({ ...none, chain, approvals, spenders });
     expect(reads.map(({ kind, spender: of }) => [kind, of])).toEqual([
       ["erc20-allowance", PERMIT2],
       ["permit2-allowance", spender],
     ]);
+  });
+});
+
+const POOL: Hex = `0x${"90".repeat(20)}`;
+const RECEIPT: Hex = `0x${"a0".repeat(20)}`;
+const ONE = { ...quotePrice({ units: 1n, scale: 0 }), source: "test" };
+const priced = makeListedToken(2, "USD", 0);
+const unpriced = makeListedToken(3, "ODD", 0);
+
+function position(given: Partial<ProtocolPosition>, amount = 300n, asset = priced): ProtocolPosition {
+  return {
+    ...{ protocol: "aave-v3", kind: "supplied", name: "Test", contract: RECEIPT, market: POOL },
+    ...{ assets: [makeHolding(asset, amount)], receiptTokens: [], ...given },
+  };
+}
+
+const aave: Delegation = {
+  ...{ form: "aave", protocol: "aave-v3", contract: POOL, words: 15, debtWords: [10] },
+  underlyingOf: new Map(),
+};
+
+/** Prices in whole dollars; the receipt token has a balance of 100 and no price. */
+function valuatePositions(
+  positions: readonly ProtocolPosition[],
+  permissions: readonly LivePermission[],
+  borrowable = 200n,
+) {
+  const prices = new Map([[priced.contract, ONE]]);
+  const holding = { ...makeHolding(token, 100n), contract: RECEIPT };
+  const exposed: ExposedPositions = {
+    ...noPositions,
+    ...{ prices, accounts: groupAccounts(positions, prices) },
+    assets: new Map([[priced.contract, priced]]),
+    borrowable: new Map([[POOL, { units: borrowable, scale: 0 }]]),
+  };
+  const tokens = [{ holding, isBalanceKnown: true, price: null, isSpam: false }];
+  return new RiskValuation({ wallet, permissions, failed: [], tokens, positions: exposed });
+}
+
+const usd = (risk: { value: { units: bigint; scale: number } | null; isPartial: boolean }) => [
+  risk.value && Number(risk.value.units) / 10 ** risk.value.scale,
+  risk.isPartial,
+];
+const supplied = position({ receiptTokens: [RECEIPT] });
+const debt = position({ kind: "borrowed", contract: POOL }, 120n);
+const approved = (rawAllowance: bigint): LivePermission => ({ ...direct(rawAllowance), contract: RECEIPT });
+const delegated = (rawAllowance: bigint): LivePermission => ({
+  ...{ ...direct(rawAllowance), kind: "borrow-delegation", contract: POOL },
+  power: { delegation: aave, underlying: priced.contract },
+});
+
+describe("a receipt token", () => {
+  it("an allowance of a receipt token is worth its part of the position", () => {
+    const permissions = [approved(25n)];
+    const valuation = valuatePositions([supplied], permissions);
+    expect(usd(valuation.valuePermission(approved(25n)))).toEqual([75, false]);
+    expect(usd(valuation.valueTotal())).toEqual([75, false]);
+  });
+
+  it("an allowance of a receipt token is worth no more than the account after its debt", () => {
+    const valuation = valuatePositions([supplied, debt], [approved(2n ** 255n)]);
+    expect(usd(valuation.valueTotal())).toEqual([180, false]);
+  });
+
+  it("a receipt token of an account with an unknown part has an unknown value, and the total is partial", () => {
+    const odd = position({ kind: "borrowed", contract: POOL }, 1n, unpriced);
+    const other: LivePermission = { ...direct(5n), contract: RECEIPT };
+    const valuation = valuatePositions([supplied, odd], [other]);
+    expect(usd(valuation.valuePermission(other))).toEqual([null, true]);
+    expect(usd(valuation.valueTotal())).toEqual([null, true]);
+  });
+});
+
+describe("a permission over positions", () => {
+  it("delegates of debt take what they may borrow, together no more than the pool lends", () => {
+    const both = [delegated(150n), { ...delegated(2n ** 256n - 1n), spender: POOL }];
+    const valuation = valuatePositions([supplied], both);
+    expect(both.map((one) => usd(valuation.valuePermission(one)))).toEqual([
+      [150, false],
+      [200, false],
+    ]);
+    expect(usd(valuation.valueTotal())).toEqual([200, false]);
+  });
+
+  it("a delegate of debt and an allowance of the collateral together take the account once", () => {
+    const valuation = valuatePositions([supplied, debt], [delegated(2n ** 255n), approved(2n ** 255n)], 100n);
+    expect(usd(valuation.valueTotal())).toEqual([180, false]);
+  });
+
+  it("a delegate of debt takes nothing of a wallet without collateral", () => {
+    expect(usd(valuatePositions([], [delegated(1n)]).valueTotal())).toEqual([0, false]);
+  });
+
+  it("an operator of Euler takes the accounts of its bits, and those that nobody can see make it partial", () => {
+    const euler: Delegation = { form: "euler", protocol: "euler", contract: POOL };
+    const operator = (accounts: bigint): LivePermission => ({
+      ...{
+        ...direct(0n),
+        kind: "position-operator",
+        rawAllowance: null,
+        power: { delegation: euler, accounts },
+      },
+    });
+    const own = position({ protocol: "euler", market: `euler:${wallet}` }, 40n);
+    const second = position({ protocol: "euler", market: `euler:${wallet.slice(0, -2)}30` }, 2n);
+    const valueBits = (bits: bigint) =>
+      usd(valuatePositions([own, second], []).valuePermission(operator(bits)));
+    expect([valueBits(1n), valueBits(2n), valueBits(3n), valueBits(4n), valueBits(5n)]).toEqual([
+      [40, false],
+      [2, false],
+      [42, false],
+      [null, true],
+      [40, true],
+    ]);
+  });
+
+  it("control of the account takes the positions too", () => {
+    const all: LivePermission = { ...direct(0n), kind: "module", controlsAll: true };
+    expect(usd(valuatePositions([supplied, debt], [all]).valueTotal())).toEqual([180, false]);
   });
 });

@@ -2,7 +2,21 @@
 import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { AssetPrice, Holding } from "../types.ts";
-import { sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
+import { type UsdValue, valueAsset } from "../valuation/usd.ts";
+import {
+  type ExposedPositions,
+  findAccounts,
+  indexReceipts,
+  limitRisk,
+  NO_RISK,
+  type PositionAccount,
+  type Risk,
+  sumRisks,
+  takePart,
+  UNKNOWN_RISK,
+  valueDelegations,
+  valuePower,
+} from "./positions-at-risk.ts";
 import type { PermissionRead } from "./scan-permissions.ts";
 import type { LivePermission } from "./types.ts";
 
@@ -16,86 +30,169 @@ export type ExposedToken = {
   readonly isSpam: boolean;
 };
 
-type ExposedTokens = ReadonlyMap<Hex, ExposedToken>;
+/** All that permissions of one chain are valued by. */
+type ChainRisk = {
+  readonly wallet: Hex;
+  readonly permissions: readonly LivePermission[];
+  /** What could not be read, and may be a permission. */
+  readonly failed: readonly PermissionRead[];
+  readonly tokens: readonly ExposedToken[];
+  readonly positions: ExposedPositions;
+};
 
-/** Of one token alone; 0 where nothing is held, null where the price is unknown. */
-function valueTokenAmount(token: ExposedToken | undefined, amount: bigint): UsdValue {
-  if (token === undefined || !token.isBalanceKnown) return null;
-  const { holding, price } = token;
-  const taken = amount < holding.rawBalance ? amount : holding.rawBalance;
-  if (taken === 0n) return { units: 0n, scale: 0 };
-  const valueMax = price?.payableUsdMax ?? null;
-  return valueAsset({ ...holding, rawBalance: taken }, price, { valueMax }).value;
-}
+/** Values the permissions of one chain, each by itself and all together. */
+export class RiskValuation {
+  readonly #chain: ChainRisk;
+  readonly #tokens: ReadonlyMap<Hex, ExposedToken>;
+  readonly #receipts: ReturnType<typeof indexReceipts>;
+  /** By token and spender; null for one that could not be read, absent where nothing is allowed. */
+  readonly #direct: ReadonlyMap<string, bigint | null>;
+  readonly #everything: Risk;
 
-/** Null where it is unknown. `everything` is what all tokens of the chain are worth. */
-export function valuePermission(
-  permission: LivePermission,
-  tokens: ExposedTokens,
-  directAllowances: ReadonlyMap<string, bigint | null>,
-  everything: UsdValue,
-): UsdValue {
-  const { kind, contract, via, rawAllowance, controlsAll } = permission;
-  if (controlsAll === null) return null;
-  if (controlsAll) return everything;
-  if (kind === "erc20-allowance") return valueTokenAmount(tokens.get(contract), rawAllowance ?? 0n);
-  if (kind === "permit2-allowance") {
-    // Permit2 can pass on no more than it may take itself.
-    const outer = directAllowances.get(`${contract} ${via}`);
-    if (outer === null) return null;
-    const [inner, most] = [rawAllowance ?? 0n, outer ?? 0n];
-    return valueTokenAmount(tokens.get(contract), inner < most ? inner : most);
+  constructor(chain: ChainRisk) {
+    this.#chain = chain;
+    this.#tokens = new Map(
+      chain.tokens.flatMap((token) => (token.holding.contract ? [[token.holding.contract, token]] : [])),
+    );
+    this.#receipts = indexReceipts(chain.positions);
+    this.#direct = indexDirectAllowances(chain.permissions, chain.failed);
+    this.#everything = this.#valueEverything();
   }
-  // NFTs have no price, and what a session key may take depends on the rules of its account.
-  if (kind === "nft-operator" || kind === "nft-approval" || kind === "session-key") return null;
-  // An owner below the threshold, a guardian or a guard moves nothing by itself.
-  return { units: 0n, scale: 0 };
+
+  tokenOf(contract: Hex): ExposedToken | undefined {
+    return this.#tokens.get(contract);
+  }
+
+  valuePermission(permission: LivePermission): Risk {
+    const { kind, contract, via, rawAllowance, controlsAll, power } = permission;
+    if (controlsAll === null) return UNKNOWN_RISK;
+    if (controlsAll) return this.#everything;
+    if (kind === "erc20-allowance") return this.#valueAmount(contract, rawAllowance ?? 0n);
+    if (kind === "permit2-allowance") {
+      // Permit2 can pass on no more than it may take itself.
+      const outer = this.#direct.get(`${contract} ${via}`);
+      if (outer === null) return UNKNOWN_RISK;
+      const [inner, most] = [rawAllowance ?? 0n, outer ?? 0n];
+      return this.#valueAmount(contract, inner < most ? inner : most);
+    }
+    if (power !== undefined) return valuePower(permission, this.#chain.positions, this.#chain.wallet);
+    // Other NFTs have no price, and what a session key may take depends on the rules of its account.
+    if (kind === "nft-operator" || kind === "nft-approval" || kind === "session-key") return UNKNOWN_RISK;
+    // An owner below the threshold, a guardian or a guard moves nothing by itself.
+    return NO_RISK;
+  }
+
+  /**
+   * The most that all holders together can take: of each token the smaller of its balance and the sum of its ERC-20
+   * allowances, of each account in a protocol what it is worth, once; everything where someone but an owner controls the
+   * wallet. Allowances in Permit2 are part of the allowance that Permit2 has, and add nothing.
+   */
+  valueTotal(): Risk {
+    const { permissions } = this.#chain;
+    if (permissions.some(({ controlsAll, kind }) => controlsAll && kind !== "owner")) return this.#everything;
+    const accounts = new Map<PositionAccount, Risk[]>();
+    const add = (account: PositionAccount, risk: Risk) =>
+      accounts.set(account, [...(accounts.get(account) ?? []), risk]);
+    const tokens = this.#sumAllowances().flatMap(([contract, sum]): readonly Risk[] => {
+      const risk = this.#valueAmount(contract, sum);
+      const receipt = this.#receipts.get(contract);
+      if (receipt === undefined) return [risk];
+      add(receipt.account, risk);
+      return [];
+    });
+    const unread = this.#addPowers(add);
+    // Nobody knows what these can take.
+    const hidden = permissions.filter(
+      ({ kind, controlsAll }) => kind === "session-key" || (controlsAll === null && kind !== "owner"),
+    );
+    return sumRisks([
+      ...tokens,
+      ...[...accounts].map(([account, risks]) => limitRisk(sumRisks(risks), account.net)),
+      ...[...unread, ...hidden].map(() => UNKNOWN_RISK),
+    ]);
+  }
+
+  /** Of each token that is not spam. */
+  #sumAllowances(): readonly (readonly [Hex, bigint])[] {
+    const sums = new Map<Hex, bigint>();
+    for (const { kind, contract, rawAllowance } of this.#chain.permissions) {
+      if (kind !== "erc20-allowance" || this.#tokens.get(contract)?.isSpam) continue;
+      sums.set(contract, (sums.get(contract) ?? 0n) + (rawAllowance ?? 0n));
+    }
+    return [...sums];
+  }
+
+  /** Adds what permissions over positions can take; returns those of which nothing is known. */
+  #addPowers(add: (account: PositionAccount, risk: Risk) => void): readonly LivePermission[] {
+    const { permissions, positions, wallet } = this.#chain;
+    const powers = permissions.filter(({ power }) => power !== undefined);
+    const delegates = new Map<PositionAccount, LivePermission[]>();
+    const unread: LivePermission[] = [];
+    for (const permission of powers) {
+      const isOfDebt = permission.power?.delegation.form === "aave";
+      for (const account of findAccounts(permission, positions, wallet)) {
+        if (isOfDebt) delegates.set(account, [...(delegates.get(account) ?? []), permission]);
+        else add(account, account.net);
+      }
+      const { isPartial } = valuePower(permission, positions, wallet);
+      if (isPartial) unread.push(permission);
+    }
+    for (const [account, own] of delegates) add(account, valueDelegations(own, positions));
+    return unread;
+  }
+
+  /** Of one token alone; 0 where nothing is held, unknown where the price is. */
+  #valueAmount(contract: Hex, amount: bigint): Risk {
+    const token = this.#tokens.get(contract);
+    if (token === undefined || !token.isBalanceKnown) return UNKNOWN_RISK;
+    const { holding, price } = token;
+    const taken = amount < holding.rawBalance ? amount : holding.rawBalance;
+    if (taken === 0n) return NO_RISK;
+    const receipt = this.#receipts.get(contract);
+    if (receipt !== undefined) {
+      const { account, risk } = receipt;
+      if (risk.value === null) return UNKNOWN_RISK;
+      const part = { ...risk, value: takePart(risk.value, taken, holding.rawBalance) };
+      return limitRisk(part, account.net);
+    }
+    const valueMax = price?.payableUsdMax ?? null;
+    const { value } = valueAsset({ ...holding, rawBalance: taken }, price, { valueMax });
+    return { value, isPartial: value === null };
+  }
+
+  /** All tokens, and the native coin, that are not spam, and all positions. */
+  #valueEverything(): Risk {
+    const { tokens, positions } = this.#chain;
+    const held = tokens.filter(
+      ({ isSpam, holding: { rawBalance, contract } }) =>
+        !isSpam && rawBalance > 0n && !(contract && this.#receipts.has(contract)),
+    );
+    const total = sumRisks([
+      ...held.map(({ holding, price }): Risk => {
+        const { value } = valueAsset(holding, price, { valueMax: price?.payableUsdMax ?? null });
+        return { value, isPartial: value === null };
+      }),
+      ...positions.accounts.map(({ net }) => net),
+    ]);
+    return { ...total, isPartial: total.isPartial || !positions.isComplete };
+  }
 }
 
-/** By token and spender; null for one that could not be read, absent where nothing is allowed. */
-export function indexDirectAllowances(
+function indexDirectAllowances(
   permissions: readonly LivePermission[],
   failed: readonly PermissionRead[],
 ): ReadonlyMap<string, bigint | null> {
   const keyOf = ({ contract, spender }: Pick<PermissionRead, "contract" | "spender">) =>
     `${contract} ${spender}`;
-  const isDirect = ({ kind }: Pick<LivePermission, "kind">) => kind === "erc20-allowance";
+  const isDirect = ({ kind }: { readonly kind: string }) => kind === "erc20-allowance";
   return new Map([
     ...failed.filter(isDirect).map((read) => [keyOf(read), null] as const),
     ...permissions.filter(isDirect).map((found) => [keyOf(found), found.rawAllowance ?? 0n] as const),
   ]);
 }
 
-/**
- * The most that all holders together can take: of each token the smaller of its balance and the sum of its ERC-20
- * allowances, once; everything where someone but an owner controls the wallet. Allowances in Permit2 are part of the
- * allowance that Permit2 has, and add nothing.
- */
-export function valueTotalAtRisk(
-  permissions: readonly LivePermission[],
-  tokens: ExposedTokens,
-  everything: UsdValue,
-): UsdValue {
-  if (permissions.some(({ controlsAll, kind }) => controlsAll && kind !== "owner")) return everything;
-  const sums = new Map<Hex, bigint>();
-  for (const { kind, contract, rawAllowance } of permissions) {
-    if (kind !== "erc20-allowance" || tokens.get(contract)?.isSpam) continue;
-    sums.set(contract, (sums.get(contract) ?? 0n) + (rawAllowance ?? 0n));
-  }
-  return sumKnownValues([...sums].map(([contract, sum]) => valueTokenAmount(tokens.get(contract), sum)));
-}
-
-/** Of all tokens, and the native coin, that are not spam. */
-export function valueEverything(tokens: readonly ExposedToken[]): UsdValue {
-  const held = tokens.filter(({ isSpam, holding }) => !isSpam && holding.rawBalance > 0n);
-  return sumKnownValues(held.map((token) => valueTokenAmount(token, token.holding.rawBalance)));
-}
-
-/** Largest first; what is unknown comes before what is nothing, because it may be worth something. */
+/** Unknown first, because it may be worth everything; then the largest. */
 export function compareRisk(a: UsdValue, b: UsdValue): number {
   if (a !== null && b !== null) return compareDecimals(b, a);
-  if (a === null && b === null) return 0;
-  const known = a ?? b;
-  const isNothing = known?.units === 0n;
-  return (a === null) === isNothing ? -1 : 1;
+  return Number(a !== null) - Number(b !== null);
 }

@@ -49,6 +49,8 @@ const permission = record("ExposurePermission", {
       "permit2-allowance",
       "nft-operator",
       "nft-approval",
+      "borrow-delegation",
+      "position-operator",
       "delegate",
       "owner",
       "module",
@@ -59,8 +61,16 @@ const permission = record("ExposurePermission", {
       "entry-point",
     ],
   },
-  contract: { ...address, description: "The token, the collection, or the wallet itself." },
-  symbol: textOrNull,
+  contract: {
+    ...address,
+    description:
+      "The token, the collection, the debt token or the contract of a protocol, or the wallet itself.",
+  },
+  protocol: {
+    ...textOrNull,
+    description: "The protocol in which the holder can act on positions; null for every other permission.",
+  },
+  symbol: { ...textOrNull, description: "Of the token; of a debt token that of what can be borrowed." },
   name: textOrNull,
   decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
   spender: { ...address, description: "Who has the permission." },
@@ -78,7 +88,11 @@ const permission = record("ExposurePermission", {
   valueAtRiskUsd: {
     ...nullable(amount),
     description:
-      'The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. All tokens of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs.',
+      'The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions.',
+  },
+  partial: {
+    type: "boolean",
+    description: "Something of it has no known value: at least `valueAtRiskUsd` can be taken.",
   },
   reasons: listOf({
     type: "string",
@@ -94,7 +108,12 @@ const counts = {
   valueAtRiskUsd: {
     ...nullable(amount),
     description:
-      "The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; all tokens of a chain where something but an owner has full control.",
+      "The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it.",
+  },
+  partial: {
+    type: "boolean",
+    description:
+      "Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null.",
   },
 };
 
@@ -118,6 +137,9 @@ export const exposureSchema: JsonSchema = record("Exposure", {
     ),
     warnings: listOf(text),
   }),
-  permissions: listOf(permission, { maxItems: 500, description: "Most at risk first." }),
+  permissions: listOf(permission, {
+    maxItems: 500,
+    description: "What is unknown first, then most at risk.",
+  }),
   provider: text,
 });

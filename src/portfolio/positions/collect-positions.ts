@@ -6,6 +6,8 @@ import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } 
 type CollectedPositions = Required<Omit<PositionResult, "hasUnreadDebt">> & {
   /** Lending protocols in which a debt of the wallet may be missing. */
   readonly unreadDebts: ReadonlySet<string>;
+  /** Protocols whose reader failed: nothing of them is among the positions. */
+  readonly unreadProtocols: ReadonlySet<string>;
 };
 
 /** Warnings about whole protocols come first: details of single vaults, which anyone can send, must not push them out. */
@@ -23,6 +25,7 @@ export async function collectPositions(
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
   const unreadDebts = new Set<string>();
+  const unreadProtocols = new Set<string>();
   const missing: string[] = [];
   const warnings: string[] = [];
   const readerOf = new Map<Hex, PositionReader>();
@@ -32,6 +35,7 @@ export async function collectPositions(
       const isLate = outcome.failure === "late";
       const why = isLate ? `took more than ${budgetMs / 1_000} seconds` : "could not be read";
       missing.push(`Positions in ${reader.protocol} are missing on ${chain.name}: they ${why}.`);
+      unreadProtocols.add(reader.protocol);
       if (reader.readsDebt) unreadDebts.add(reader.protocol);
       return;
     }
@@ -55,5 +59,8 @@ export async function collectPositions(
       positions.push(position);
     }
   });
-  return { positions, provenTokens, unmarketedTokens, unreadDebts, warnings: [...missing, ...warnings] };
+  return {
+    ...{ positions, provenTokens, unmarketedTokens, unreadDebts, unreadProtocols },
+    warnings: [...missing, ...warnings],
+  };
 }

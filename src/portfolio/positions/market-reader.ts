@@ -1,7 +1,7 @@
 // A position reader of a protocol with known markets: it reads nothing on a chain without one.
-import type { PositionQuery, PositionReader } from "../types.ts";
+import type { Delegation, PositionQuery, PositionReader } from "../types.ts";
 
-type ReadMarkets<Market> = (
+export type ReadMarkets<Market> = (
   query: PositionQuery,
   markets: readonly Market[],
   signal: AbortSignal,
@@ -18,9 +18,11 @@ export function createMarketReader<Market>(
   protocol: string,
   marketsByChain: ReadonlyMap<number, readonly Market[]>,
   read: ReadMarkets<Market>,
+  delegationsOf: (market: Market) => readonly Delegation[] = () => [],
 ): PositionReader {
   return {
     protocol,
+    delegations: (chainId) => (marketsByChain.get(chainId) ?? []).flatMap(delegationsOf),
     async read(query, signal) {
       const markets = marketsByChain.get(query.at.chain.chainId) ?? [];
       return markets.length === 0 ? { positions: [], warnings: [] } : read(query, markets, signal);

@@ -17,11 +17,12 @@ import { renderChain, renderName, shortenHex } from "./texts.js";
 export function renderExposure(exposure, context) {
   const { permissions, summary } = exposure;
   const { notes, warnings } = sortNotes(summary.warnings);
-  const { controls, tokens, collections, idle, spam } = sortPermissions(permissions);
+  const { controls, positions, tokens, collections, idle, spam } = sortPermissions(permissions);
   const parts = [
     createElement("div", { class: "two" }, renderGlance(exposure, context), renderChains(exposure, context)),
     warnings.length === 0 ? null : renderWarnings(warnings),
     controls.length === 0 ? null : renderCard("Who controls the account", renderControls(controls, context)),
+    renderAssetCard("Positions that others can take", positions, context),
     renderAssetCard("Tokens that others can take", tokens, context),
     renderAssetCard("Collections that others can take", collections, context),
     renderFolded("More permissions", idle, spam, context),
@@ -38,21 +39,23 @@ function sortPermissions(permissions) {
   const isSpam = (/** @type {Permission} */ { reasons }) => reasons.includes("spam token");
   const isIdle = (/** @type {Permission} */ { rawBalance }) => rawBalance !== null && /^0+$/.test(rawBalance);
   const isItem = (/** @type {Permission} */ { kind }) => kind.startsWith("nft-");
+  const isPosition = (/** @type {Permission} */ { protocol }) => protocol !== null;
   const counted = others.filter((permission) => !isSpam(permission));
   const live = counted.filter((permission) => !isIdle(permission));
   return {
     controls,
     spam: others.filter(isSpam),
     idle: counted.filter(isIdle),
-    tokens: live.filter((permission) => !isItem(permission)),
-    collections: live.filter(isItem),
+    positions: live.filter(isPosition),
+    tokens: live.filter((permission) => !isItem(permission) && !isPosition(permission)),
+    collections: live.filter((permission) => isItem(permission) && !isPosition(permission)),
   };
 }
 
 /** @param {Exposure} exposure @param {ViewContext} context */
 function renderGlance(exposure, { nameOf }) {
   const { summary, chains, permissions } = exposure;
-  const { permissionCount, valueAtRiskUsd } = summary;
+  const { permissionCount, valueAtRiskUsd, partial } = summary;
   const places = listWords(chains.map(nameOf));
   if (permissionCount === 0) {
     return createElement(
@@ -68,12 +71,15 @@ function renderGlance(exposure, { nameOf }) {
       ),
     );
   }
-  const isSafe = valueAtRiskUsd !== null && toMillionths(valueAtRiskUsd) === 0n;
+  const isSafe = !partial && valueAtRiskUsd !== null && toMillionths(valueAtRiskUsd) === 0n;
   return createElement(
     "section",
     { class: `card glance ${isSafe ? "calm" : "alarm"}` },
     createElement("h3", {}, "Can be taken by others"),
     renderTotalAmount(valueAtRiskUsd === null ? "Unknown" : formatUsd(valueAtRiskUsd)),
+    partial && valueAtRiskUsd !== null
+      ? createElement("p", { class: "soft" }, "At least: something of it has no known value.")
+      : null,
     createElement("p", {}, describeCounts(exposure)),
     renderWorst(permissions),
   );
@@ -91,9 +97,9 @@ function describeCounts({ summary, permissions }) {
   return parts.length === 0 ? `${count}.` : `${count}: ${listWords(parts)}.`;
 }
 
-/** The permission with the most at risk; the response lists it first. @param {Permission[]} permissions */
+/** The permission with the most at risk; those of unknown value come before it. @param {Permission[]} permissions */
 function renderWorst(permissions) {
-  const [worst] = permissions;
+  const worst = permissions.find(({ valueAtRiskUsd }) => valueAtRiskUsd !== null);
   if (!worst || toMillionths(worst.valueAtRiskUsd) === 0n) return null;
   const { spenderName, spender, valueAtRiskUsd, symbol, contract, unlimited, allowance, balance } = worst;
   const holder =
@@ -104,7 +110,9 @@ function renderWorst(permissions) {
   const amount = formatQuantity(isAll ? balance : allowance);
   const what = isControl(worst)
     ? ["everything on this chain"]
-    : [isAll ? `all ${amount} ` : `${amount} `, renderName(symbol ?? shortenHex(contract))];
+    : worst.protocol !== null
+      ? ["positions in ", renderName(worst.protocol)]
+      : [isAll ? `all ${amount} ` : `${amount} `, renderName(symbol ?? shortenHex(contract))];
   return createElement(
     "p",
     { class: "worst" },

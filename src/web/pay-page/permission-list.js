@@ -83,8 +83,8 @@ export function renderAssets(assets, context) {
 function renderAsset({ permissions }, context) {
   const [first] = permissions;
   if (!first) return createElement("div", {});
-  const { symbol, name, contract, chain, balance, rawBalance } = first;
-  const shown = symbol ?? name ?? shortenHex(contract);
+  const { symbol, name, contract, chain, balance, rawBalance, protocol } = first;
+  const shown = protocol ?? symbol ?? name ?? shortenHex(contract);
   const about = `${revealName(symbol ?? "?")} · ${revealName(name ?? "?")} · ${contract}`;
   return createElement(
     "section",
@@ -159,11 +159,13 @@ function truncateForLabel(text) {
 
 /** How much can be taken, unless a reason says so. @param {Permission} permission */
 function renderAmountLabels({ kind, unlimited, allowance, rawAllowance, symbol, tokenId, reasons }) {
+  if (kind === "position-operator") return [renderTag("All of it", "bad")];
   if (unlimited) return reasons.includes("unlimited") ? [] : [renderTag("Unlimited", "bad")];
   if (kind === "nft-operator") return [renderTag("All items", "bad")];
   if (tokenId !== null) return [renderTag(`Item ${shortenNumber(tokenId)}`, "")];
   if (rawAllowance === null) return [];
-  const quantity = allowance === null ? "Some" : `Up to ${formatQuantity(allowance)}`;
+  const verb = kind === "borrow-delegation" ? "Borrows up to" : "Up to";
+  const quantity = allowance === null ? "Some" : `${verb} ${formatQuantity(allowance)}`;
   return [
     createElement(
       "span",
@@ -194,9 +196,9 @@ function renderTag(text, look, title = "") {
 }
 
 /** @param {Permission} permission */
-function describeRisk({ valueAtRiskUsd }) {
+function describeRisk({ valueAtRiskUsd, partial }) {
   if (valueAtRiskUsd === null) return [createElement("span", { class: "soft" }, "no price")];
-  return [formatUsd(valueAtRiskUsd), createElement("small", {}, "at risk")];
+  return [formatUsd(valueAtRiskUsd), createElement("small", {}, partial ? "at risk, at least" : "at risk")];
 }
 
 /** @param {Permission[]} controls @param {ViewContext} context */

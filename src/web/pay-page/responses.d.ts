@@ -112,6 +112,7 @@ export type Permission = {
   chainId: string;
   kind: string;
   contract: string;
+  protocol: string | null;
   symbol: string | null;
   name: string | null;
   spender: string;
@@ -126,6 +127,7 @@ export type Permission = {
   rawBalance: string | null;
   balance: string | null;
   valueAtRiskUsd: string | null;
+  partial: boolean;
   reasons: string[];
   revoke: Revocation | null;
 };
@@ -135,6 +137,7 @@ type ExposureCounts = {
   unlimitedCount: number;
   unknownSpenderCount: number;
   valueAtRiskUsd: string | null;
+  partial: boolean;
 };
 
 export type Exposure = PaidBody & {

@@ -129,6 +129,7 @@ function read(of: Hex = wallet, listed: readonly Hex[] = []): Promise<Exposure> 
   const options = {
     provider: rpcHoldingsProvider,
     priceSources: [[priceSource]],
+    positionReaders: [],
     spenders,
     clock: systemClock,
   };

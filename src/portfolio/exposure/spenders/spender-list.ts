@@ -27,6 +27,8 @@ export type ChainSpenders = {
   readonly ofPermit2: readonly Hex[];
   /** That wallets make operators of NFTs. */
   readonly ofCollections: readonly Hex[];
+  /** That wallets let act on their positions in protocols. */
+  readonly ofPositions: readonly Hex[];
 };
 
 export type SpenderList = { readonly version: string; onChain(chainId: number): ChainSpenders };
@@ -58,5 +60,6 @@ function selectChain(spenders: readonly Spender[], chainId: number): ChainSpende
     ofTokens: select(({ kind }) => kind !== "delegate"),
     ofPermit2: select(({ takesPermit2 }) => takesPermit2 === true),
     ofCollections: select(({ kind }) => kind === "marketplace"),
+    ofPositions: select(({ takesPositions }) => takesPositions === true),
   };
 }

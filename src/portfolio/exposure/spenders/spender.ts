@@ -22,6 +22,8 @@ export type Spender = {
   readonly kind: SpenderKind;
   /** It takes tokens through allowances in Permit2. */
   readonly takesPermit2?: true;
+  /** Wallets let it act on their positions in protocols: borrow for them, or move what they supplied. */
+  readonly takesPositions?: true;
   /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
   readonly source: string;
   /** Chain id and address, with checksum. A contract may have several addresses on a chain. */

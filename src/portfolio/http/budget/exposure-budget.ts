@@ -11,8 +11,10 @@ const WARNINGS_MAX = 5;
 // Warnings say what could not be searched, so that permissions leave room for one.
 const BYTES_WITH_PERMISSIONS_MAX = 1_700;
 
-const COUNTS = ["permissionCount", "unlimitedCount", "unknownSpenderCount", "valueAtRiskUsd"] as const;
-const CHAIN_FIELDS = ["chain", "permissionCount", "valueAtRiskUsd"] as const;
+const COUNTS = [
+  ...(["permissionCount", "unlimitedCount", "unknownSpenderCount", "valueAtRiskUsd", "partial"] as const),
+];
+const CHAIN_FIELDS = ["chain", "permissionCount", "valueAtRiskUsd", "partial"] as const;
 const PERMISSION_FIELDS = [
   ...["chain", "kind", "contract", "symbol", "spender", "spenderName"],
   ...["unlimited", "valueAtRiskUsd"],

@@ -10,9 +10,15 @@ import {
 import type { Hex } from "../../../lib/hex.ts";
 import { type CallResults, createCallEncoder, readByMulticall } from "../../multicall.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { ContractRead, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import type {
+  ContractRead,
+  Delegation,
+  PositionQuery,
+  PositionReader,
+  ProtocolPosition,
+} from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createLendingReader } from "../market-reader.ts";
+import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { AaveMarket, AaveProtocol } from "./market.ts";
 import { type OracleLookup, prepareOracleLookup, reserveKey } from "./oracle.ts";
 
@@ -70,7 +76,7 @@ export function createAaveReader(
   kind: AaveProtocol,
   marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
 ): PositionReader {
-  return createLendingReader(kind.protocol, marketsByChain, async (query, markets, signal) => {
+  const read: ReadMarkets<AaveMarket> = async (query, markets, signal) => {
     const context: ReadContext = {
       ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
     };
@@ -82,7 +88,23 @@ export function createAaveReader(
     );
     const isRead = markets.every((market) => context.readable.has(market));
     return { positions, warnings: context.warnings, ...(isRead ? {} : { hasUnreadDebt: true }) };
-  });
+  };
+  return createLendingReader(kind.protocol, marketsByChain, read, (market) => [
+    describeDelegation(kind, market),
+  ]);
+}
+
+/** Debt tokens let others borrow against the wallet's collateral. */
+function describeDelegation(
+  { protocol, layout }: AaveProtocol,
+  { pool, quote, reserves }: AaveMarket,
+): Delegation {
+  const { words, debtToken, stableDebtToken } = layout;
+  return {
+    ...{ form: "aave", protocol, contract: pool, words, ...(quote && { quote }) },
+    underlyingOf: new Map(reserves.map((reserve) => [reserve.debtToken, reserve.underlying])),
+    debtWords: [debtToken, ...(stableDebtToken === null ? [] : [stableDebtToken])],
+  };
 }
 
 type KnownReserves = { readonly balances: readonly Balance[]; readonly unread: readonly UnreadReserve[] };

@@ -17,4 +17,6 @@ export type CompoundV2Protocol = {
   readonly protocol: string;
   /** As warnings name it. */
   readonly title: string;
+  /** A wallet can let others act in its comptroller. */
+  readonly hasDelegates?: true;
 };

@@ -19,7 +19,7 @@ import {
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { encodeSequencerCalls, hasPinnedFeed, isPricing } from "../market-price.ts";
-import { createLendingReader } from "../market-reader.ts";
+import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { CompoundV2Pool, CompoundV2Protocol } from "./pool.ts";
 
 const COMPOUND_V2: CompoundV2Protocol = { protocol: "compound-v2", title: "Compound v2" };
@@ -59,7 +59,7 @@ export function createCompoundV2Reader(
   poolsByChain: ReadonlyMap<number, readonly CompoundV2Pool[]>,
   kind: CompoundV2Protocol = COMPOUND_V2,
 ): PositionReader {
-  return createLendingReader(kind.protocol, poolsByChain, async (query, pools, signal) => {
+  const read: ReadMarkets<CompoundV2Pool> = async (query, pools, signal) => {
     const context: ReadContext = {
       ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
     };
@@ -72,7 +72,10 @@ export function createCompoundV2Reader(
     const { assets, prices } = await readAssets(context, accounts, oracles);
     const positions = accounts.flatMap((account) => createPositions(context, account, assets, prices));
     return { positions, warnings, ...unread };
-  });
+  };
+  return createLendingReader(kind.protocol, poolsByChain, read, ({ comptroller }) =>
+    kind.hasDelegates ? [{ form: "venus", protocol: kind.protocol, contract: comptroller }] : [],
+  );
 }
 
 /** First trip: the markets of our data in which the wallet has something, and those that our data lacks. */

@@ -18,7 +18,7 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createLendingReader } from "../market-reader.ts";
+import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import {
   type FeedPrices,
   PROTOCOL,
@@ -76,7 +76,7 @@ type ReadContext = {
 export function createCompoundV3Reader(
   marketsByChain: ReadonlyMap<number, readonly CompoundV3Market[]>,
 ): PositionReader {
-  return createLendingReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+  const read: ReadMarkets<CompoundV3Market> = async (query, markets, signal) => {
     const context: ReadContext = { query, signal, warnings: [], incomplete: new Set() };
     const { warnings } = context;
     const accounts = await readAccounts(context, markets);
@@ -87,7 +87,10 @@ export function createCompoundV3Reader(
     const { balances, assets, prices } = await readCollateralBalances(context, accountAssets);
     const positions = buildPositions(context, accountAssets.bases, balances, assets, prices);
     return { positions, warnings, ...unread };
-  });
+  };
+  return createLendingReader(PROTOCOL, marketsByChain, read, ({ comet }) => [
+    { form: "comet", protocol: PROTOCOL, contract: comet },
+  ]);
 }
 
 /** First trip: the markets in which the wallet has a balance, a debt or collateral. */

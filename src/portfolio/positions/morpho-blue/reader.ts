@@ -15,7 +15,7 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createLendingReader } from "../market-reader.ts";
+import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
 import { type Account, createAccountScan } from "./scan-accounts.ts";
@@ -64,7 +64,7 @@ export function createMorphoBlueReader(
   marketsByChain: ReadonlyMap<number, readonly MorphoBlueMarkets[]>,
 ): PositionReader {
   const scanAccounts = createAccountScan();
-  return createLendingReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
+  const read: ReadMarkets<MorphoBlueMarkets> = async (query, markets, signal) => {
     const context: ReadContext = { query, signal, warnings: [] };
     const { accounts, unreadable } = await scanAccounts(query.at, query.wallet, markets, signal);
     if (unreadable > 0) {
@@ -78,7 +78,10 @@ export function createMorphoBlueReader(
     const { warnings } = context;
     // Each is about markets of which nothing is shown.
     return { positions, warnings, ...(warnings.length === 0 ? {} : { hasUnreadDebt: true }) };
-  });
+  };
+  return createLendingReader(PROTOCOL, marketsByChain, read, ({ morpho }) => [
+    { form: "morpho", protocol: PROTOCOL, contract: morpho },
+  ]);
 }
 
 /** Second trip: the state and the parameters of these markets. */

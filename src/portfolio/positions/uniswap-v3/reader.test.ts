@@ -42,6 +42,7 @@ describe("Uniswap v3", () => {
       {
         ...common,
         name: "Uniswap v3 #612345, fee 0.05 %",
+        tokenId: 612345n,
         // The principal computed independently with 120 digits, then the tokens owed, then the fees since.
         assets: [
           { ...USDC, rawBalance: 8_384_114884n + 7n + 101_481901n },
@@ -51,6 +52,7 @@ describe("Uniswap v3", () => {
       {
         ...common,
         name: "Uniswap v3 #598001, fee 0.05 %",
+        tokenId: 598001n,
         assets: [{ ...USDC, rawBalance: 2_572_366217n }],
       },
     ],

@@ -5,7 +5,7 @@ import type { Hex } from "../../../lib/hex.ts";
 import { readByMulticall } from "../../multicall.ts";
 import type { ContractRead, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
 import {
   computePoolAddress,
   decodeNftPosition,
@@ -41,7 +41,7 @@ type ResultOf = (call: ContractRead) => Hex | null;
 export function createUniswapV3Reader(
   markets: ReadonlyMap<number, readonly LiquidityNftMarket[]>,
 ): PositionReader {
-  return createMarketReader("uniswap-v3 and its forks", markets, async (query, onChain, signal) => {
+  const read: ReadMarkets<LiquidityNftMarket> = async (query, onChain, signal) => {
     const { name: chain } = query.at.chain;
     const owned = await readOwnedNfts(query, onChain, signal);
     const open = await readOpenNfts(query, owned.nfts, signal);
@@ -54,7 +54,10 @@ export function createUniswapV3Reader(
       warnings.push(`${name} positions on ${chain} that could not be read and are missing: ${count}.`);
     }
     return { positions: positions.items, warnings };
-  });
+  };
+  return createMarketReader("uniswap-v3 and its forks", markets, read, ({ protocol, manager }) => [
+    { form: "nft", protocol, contract: manager },
+  ]);
 }
 
 /** The NFTs that hold liquidity or uncollected tokens: most NFTs of an active wallet are closed. */
@@ -182,6 +185,8 @@ function createPosition(
     // Without the tokens' symbols: anyone may have chosen those.
     name: `${market.name} #${id}, ${pool}${staking === "none" ? "" : ", staked"}`,
     contract: market.manager,
+    // Farms and gauges pay only who staked the NFT.
+    ...(staking === "none" ? { tokenId: id } : {}),
     assets,
     // An NFT has no token balance, so nothing could count it twice.
     receiptTokens: [],

@@ -40,6 +40,7 @@ function expectedPositions(moment: Moment, staked: readonly string[]): ProtocolP
     kind: "liquidity",
     name: `Velodrome Slipstream #${id}, tick spacing 100${staked.includes(id) ? ", staked" : ""}`,
     contract: market.manager,
+    ...(staked.includes(id) ? {} : { tokenId: BigInt(id) }),
     assets: [...chain.tokens.values()]
       .map((token, index) => ({ ...token, rawBalance: BigInt(moment.views.payouts[id]?.[index] ?? 0) }))
       .filter(({ rawBalance }) => rawBalance > 0n),

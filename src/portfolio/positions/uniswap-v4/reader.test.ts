@@ -27,6 +27,7 @@ describe("Uniswap v4", () => {
       {
         ...{ protocol: "uniswap-v4", kind: "liquidity", contract: MANAGER, receiptTokens: [] },
         name: "Uniswap v4 #4711, fee 0.05 %",
+        tokenId: 4711n,
         assets: [
           { ...ether, rawBalance: principal.amount0 + LIQUIDITY },
           { ...fixture.V4_USDC, rawBalance: principal.amount1 + 3n * LIQUIDITY },

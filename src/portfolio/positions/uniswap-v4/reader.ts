@@ -4,7 +4,7 @@ import type { Hex } from "../../../lib/hex.ts";
 import { readByMulticall } from "../../multicall.ts";
 import type { Asset, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
+import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
 import { formatFee } from "../uniswap-v3/format-fee.ts";
 import type { PairAmounts } from "../uniswap-v3/tick-math.ts";
 import {
@@ -35,7 +35,7 @@ type Found = { readonly market: UniswapV4Market; readonly position: V4Position }
 export function createUniswapV4Reader(
   markets: ReadonlyMap<number, readonly UniswapV4Market[]>,
 ): PositionReader {
-  return createMarketReader(PROTOCOL, markets, async (query, onChain, signal) => {
+  const read: ReadMarkets<UniswapV4Market> = async (query, onChain, signal) => {
     const owned = await Promise.all(onChain.map((market) => findOwnedNfts(query, market, signal)));
     const warnings = owned.flatMap((found) => found.warnings);
     const nfts = owned.flatMap(({ ids }, index) => {
@@ -70,7 +70,10 @@ export function createUniswapV4Reader(
       );
     }
     return { positions: positions.items, warnings };
-  });
+  };
+  return createMarketReader(PROTOCOL, markets, read, ({ manager }) => [
+    { form: "nft", protocol: PROTOCOL, contract: manager },
+  ]);
 }
 
 async function readPositions(
@@ -123,6 +126,7 @@ function createPosition(
     // Without the tokens' symbols: anyone may have chosen those.
     name: `Uniswap v4 #${id}, ${feeText}${hooks === null ? "" : `, hook ${hooks}`}`,
     contract: manager,
+    tokenId: id,
     assets,
     // An NFT has no token balance, so nothing could count it twice.
     receiptTokens: [],

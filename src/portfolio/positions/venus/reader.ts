@@ -6,5 +6,5 @@ import { createCompoundV2Reader } from "../compound-v2/reader.ts";
 export function createVenusReader(
   poolsByChain: ReadonlyMap<number, readonly CompoundV2Pool[]>,
 ): PositionReader {
-  return createCompoundV2Reader(poolsByChain, { protocol: "venus", title: "Venus" });
+  return createCompoundV2Reader(poolsByChain, { protocol: "venus", title: "Venus", hasDelegates: true });
 }

@@ -1,0 +1,324 @@
+// The tokens and positions that permissions are about, with their prices. Positions are read only if something needs them.
+import { decodeAddress, decodeFirstWord, decodeWords } from "../../lib/abi/return-data.ts";
+import { multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { collectPositions } from "../positions/collect-positions.ts";
+import {
+  collectPrices,
+  createProviderPriceSource,
+  type PriceSourceGroups,
+} from "../prices/collect-prices.ts";
+import { BUDGET_MS } from "../time-budgets.ts";
+import { erc20 } from "../tokens/erc20.ts";
+import { readTokenMetadata } from "../tokens/metadata.ts";
+import { findSpamReasons } from "../tokens/spam.ts";
+import {
+  type AssetKey,
+  type AssetPrice,
+  type ChainConfig,
+  type ChainHoldings,
+  type Delegation,
+  getAssetKey,
+  type Holding,
+  type HoldingsProvider,
+  type PinnedChain,
+  type PositionReader,
+  type WalletQuery,
+} from "../types.ts";
+import type { UsdValue } from "../valuation/usd.ts";
+import { type ExposedPositions, groupAccounts } from "./positions-at-risk.ts";
+import type { LivePermission } from "./types.ts";
+import type { ExposedToken } from "./value-at-risk.ts";
+
+export type AssetSources = {
+  readonly provider: HoldingsProvider;
+  readonly priceSources: PriceSourceGroups;
+  readonly positionReaders: readonly PositionReader[];
+};
+
+type AssetInput = {
+  readonly balances: ChainHoldings;
+  readonly permissions: readonly LivePermission[];
+  /** Managers of NFTs that the wallet owns: each names whom it is approved for. */
+  readonly managers: ReadonlySet<Hex>;
+};
+
+export type ExposedAssets = {
+  /** Of the permissions and, where something controls all, of everything that the wallet holds. */
+  readonly tokens: readonly ExposedToken[];
+  readonly positions: ExposedPositions;
+  readonly warnings: readonly string[];
+};
+
+type Positions = Awaited<ReturnType<typeof collectPositions>>;
+const NO_POSITIONS: Positions = {
+  ...{ positions: [], provenTokens: new Set(), unmarketedTokens: new Set() },
+  ...{ unreadDebts: new Set(), unreadProtocols: new Set(), warnings: [] },
+};
+// Few assets, after the tokens: those that positions add.
+const POSITION_PRICES_MS = BUDGET_MS.prices / 2;
+
+/**
+ * Positions of the protocols in which somebody may act, or of all where somebody controls the wallet. A token that is
+ * approved and held, and that no source has a price for, may be the receipt of a position: all readers are then asked.
+ */
+export async function readExposedAssets(
+  sources: AssetSources,
+  query: WalletQuery,
+  input: AssetInput,
+  signal: AbortSignal,
+): Promise<ExposedAssets> {
+  const { at, wallet } = query;
+  const { balances, permissions } = input;
+  const isAll = permissions.some(({ controlsAll }) => controlsAll === true);
+  const delegated = new Set([
+    ...permissions.map(({ power }) => power?.delegation.contract),
+    ...input.managers,
+  ]);
+  const isWanted = (reader: PositionReader) =>
+    isAll || (reader.delegations?.(at.chain.chainId) ?? []).some(({ contract }) => delegated.has(contract));
+  const early = sources.positionReaders.filter(isWanted);
+  const { holdings, transfers = [] } = balances;
+  const collect = (readers: readonly PositionReader[], held: readonly Holding[]) =>
+    readers.length === 0
+      ? NO_POSITIONS
+      : collectPositions(readers, { at, wallet, holdings: held, transfers }, signal);
+  const [priced, first] = await Promise.all([
+    readApprovedTokens(sources, query, { ...input, isAll }, signal),
+    collect(early, holdings),
+  ]);
+  const receipts = new Set(first.positions.flatMap(({ receiptTokens }) => receiptTokens));
+  const mayBeReceipt = priced.holdings.some(
+    ({ contract, rawBalance }) =>
+      contract !== null && rawBalance > 0n && !priced.prices.has(contract) && !receipts.has(contract),
+  );
+  const late = mayBeReceipt ? sources.positionReaders.filter((reader) => !early.includes(reader)) : [];
+  // A balance that only an approval led to is one of the wallet's holdings as well.
+  const known = new Map([...holdings, ...priced.holdings].map((holding) => [holding.contract, holding]));
+  const second = await collect(late, [...known.values()]);
+  const found = mergePositions(first, second);
+  const positions = await valuePositions(
+    sources,
+    query,
+    { found, permissions, priced, readers: [...early, ...late] },
+    signal,
+  );
+  return {
+    tokens: priced.holdings.map((holding) => describeToken(at.chain, holding, priced, found)),
+    positions: positions.exposed,
+    warnings: [...priced.warnings, ...found.warnings, ...positions.warnings],
+  };
+}
+
+function mergePositions(first: Positions, second: Positions): Positions {
+  return {
+    positions: [...first.positions, ...second.positions],
+    provenTokens: new Set([...first.provenTokens, ...second.provenTokens]),
+    unmarketedTokens: new Set([...first.unmarketedTokens, ...second.unmarketedTokens]),
+    unreadDebts: new Set([...first.unreadDebts, ...second.unreadDebts]),
+    unreadProtocols: new Set([...first.unreadProtocols, ...second.unreadProtocols]),
+    warnings: [...first.warnings, ...second.warnings],
+  };
+}
+
+type PricedTokens = {
+  readonly holdings: readonly Holding[];
+  /** Tokens whose balance is known: all of the provider, and those that returned one. */
+  readonly withBalance: ReadonlySet<Hex | null>;
+  readonly prices: ReadonlyMap<AssetKey, AssetPrice>;
+  readonly incompletePrices: ReadonlySet<AssetKey>;
+  readonly warnings: readonly string[];
+};
+
+/** Of the allowances, or all that the wallet holds. */
+async function readApprovedTokens(
+  sources: AssetSources,
+  { at, wallet }: WalletQuery,
+  { balances, permissions, isAll }: Omit<AssetInput, "managers"> & { readonly isAll: boolean },
+  signal: AbortSignal,
+): Promise<PricedTokens> {
+  const isAmount = ({ kind }: LivePermission) => kind === "erc20-allowance" || kind === "permit2-allowance";
+  const approved = new Set(permissions.filter(isAmount).map(({ contract }) => contract));
+  const held = new Map(balances.holdings.map((holding) => [holding.contract, holding]));
+  const missing = [...approved].filter((contract) => !held.has(contract));
+  const read = await readBalances(at, wallet, missing, signal);
+  const wanted = [
+    ...balances.holdings.filter(({ contract }) => isAll || (contract !== null && approved.has(contract))),
+    ...missing.map((contract) => describeListed(at.chain, contract, read.get(contract) ?? 0n)),
+  ];
+  const metadata = await readTokenMetadata(at, wanted, signal);
+  const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);
+  const { prices, incompletePrices, warnings } = await collectPrices(
+    listSources(sources, balances),
+    { at, assets },
+    signal,
+  );
+  return {
+    holdings: metadata.holdings,
+    withBalance: new Set([null, ...held.keys(), ...read.keys()]),
+    prices,
+    incompletePrices,
+    warnings: [...balances.warnings, ...metadata.warnings, ...warnings],
+  };
+}
+
+function listSources(
+  { provider, priceSources }: AssetSources,
+  { prices }: Pick<ChainHoldings, "prices">,
+): PriceSourceGroups {
+  return prices ? [...priceSources, [createProviderPriceSource(provider.name, prices)]] : priceSources;
+}
+
+function describeToken(
+  chain: ChainConfig,
+  holding: Holding,
+  { prices, incompletePrices, withBalance }: PricedTokens,
+  { positions, provenTokens, unmarketedTokens }: Positions,
+): ExposedToken {
+  const { contract } = holding;
+  const key = getAssetKey(holding);
+  const price = prices.get(key) ?? null;
+  // A protocol of ours has issued the receipt of a position.
+  const isReceipt =
+    contract !== null &&
+    (provenTokens.has(contract) || positions.some(({ receiptTokens }) => receiptTokens.includes(contract)));
+  const isMissing = !incompletePrices.has(key) && !(contract !== null && unmarketedTokens.has(contract));
+  const unpriced = holding.rawBalance > 0n && price === null && isMissing;
+  const proven = price?.provesToken === true || isReceipt;
+  return {
+    holding,
+    isBalanceKnown: withBalance.has(contract),
+    price,
+    isSpam: findSpamReasons(holding, { chain, unpriced, proven }).length > 0,
+  };
+}
+
+type PositionInput = {
+  readonly found: Positions;
+  readonly permissions: readonly LivePermission[];
+  readonly priced: PricedTokens;
+  /** That were asked. */
+  readonly readers: readonly PositionReader[];
+};
+
+const getUserAccountData = createCallEncoder("function getUserAccountData(address)");
+const connectorOf = createCallEncoder("function EVC() view returns (address)");
+/** A view without arguments, of a vault that anyone can have created. */
+const CONNECTOR_GAS_MAX = 100_000;
+const ACCOUNT_WORDS = 6;
+/** After collateral and debt. */
+const BORROWABLE_WORD = 2;
+const USD_DECIMALS = 8;
+const QUOTE_DECIMALS = 18;
+const VALUE_DECIMALS = 6;
+
+async function valuePositions(
+  sources: AssetSources,
+  { at, wallet }: WalletQuery,
+  { found, permissions, priced, readers }: PositionInput,
+  signal: AbortSignal,
+): Promise<{ readonly exposed: ExposedPositions; readonly warnings: readonly string[] }> {
+  const powers = permissions.flatMap(({ power }) => power ?? []);
+  const pools = distinctDelegations(powers.map(({ delegation }) => delegation)).flatMap((delegation) =>
+    delegation.form === "aave" ? [delegation] : [],
+  );
+  const connectors = new Set(
+    powers.flatMap(({ delegation }) => (delegation.form === "euler" ? [delegation.contract] : [])),
+  );
+  const shares =
+    connectors.size === 0
+      ? []
+      : found.positions.flatMap(({ kind, contract }) => (kind !== "borrowed" && contract) || []);
+  const borrowed = [
+    ...powers.flatMap(({ underlying }) => underlying ?? []),
+    ...pools.flatMap(({ quote }) => quote ?? []),
+  ];
+  const described = [...new Set(borrowed)].map((contract) => describeListed(at.chain, contract, 0n));
+  const [metadata, results] = await Promise.all([
+    described.length === 0 ? { holdings: [], warnings: [] } : readTokenMetadata(at, described, signal),
+    readByMulticall(
+      at,
+      [
+        ...pools.map(({ contract }) => getUserAccountData(contract, [wallet])),
+        ...shares.map((contract) => connectorOf(contract, [], CONNECTOR_GAS_MAX)),
+      ],
+      signal,
+    ),
+  ]);
+  const assets = [...listPositionAssets(found), ...metadata.holdings].filter(
+    (asset) => !priced.prices.has(getAssetKey(asset)),
+  );
+  const more = await collectPrices(sources.priceSources, { at, assets }, signal, POSITION_PRICES_MS);
+  const prices = new Map([...priced.prices, ...more.prices]);
+  const borrowable = new Map(
+    pools.map((pool, index) => [pool.contract, decodeBorrowable(pool, results[index], prices)]),
+  );
+  return {
+    exposed: {
+      accounts: groupAccounts(found.positions, prices),
+      unread: new Set(
+        readers
+          .filter(({ protocol }) => found.unreadProtocols.has(protocol) || found.unreadDebts.has(protocol))
+          .flatMap((reader) => reader.delegations?.(at.chain.chainId) ?? [])
+          .map(({ contract }) => contract),
+      ),
+      isComplete: found.unreadProtocols.size + found.unreadDebts.size === 0,
+      prices,
+      borrowable,
+      assets: new Map(
+        metadata.holdings.flatMap((asset) => (asset.contract ? [[asset.contract, asset]] : [])),
+      ),
+      connectorShares: new Set(
+        shares.filter((_, index) => {
+          const connector = decodeAddress(results[pools.length + index]);
+          return connector !== null && connectors.has(connector);
+        }),
+      ),
+    },
+    warnings: [...metadata.warnings, ...more.warnings],
+  };
+}
+
+function distinctDelegations(delegations: readonly Delegation[]): readonly Delegation[] {
+  return [...new Map(delegations.map((delegation) => [delegation.contract, delegation])).values()];
+}
+
+/** Also those in which markets price others. */
+function listPositionAssets({ positions }: Positions) {
+  const assets = positions.flatMap((position) => position.assets);
+  return [...assets, ...assets.flatMap(({ marketRate }) => (marketRate ? [marketRate.per] : []))];
+}
+
+function decodeBorrowable(
+  { quote }: Extract<Delegation, { form: "aave" }>,
+  data: Hex | null | undefined,
+  prices: ReadonlyMap<AssetKey, AssetPrice>,
+): UsdValue {
+  const units = decodeWords(data, ACCOUNT_WORDS)?.[BORROWABLE_WORD];
+  if (units === undefined) return null;
+  const usd = quote === undefined ? { units: 1n, scale: 0 } : prices.get(quote)?.usd;
+  const scale = quote === undefined ? USD_DECIMALS : QUOTE_DECIMALS;
+  return usd ? roundDecimal(multiplyDecimals({ units, scale }, usd), VALUE_DECIMALS, "half-up") : null;
+}
+
+const BALANCE_GAS_MAX = 100_000;
+
+/** A token that returns none is missing. */
+async function readBalances(
+  at: PinnedChain,
+  wallet: Hex,
+  tokens: readonly Hex[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Hex, bigint>> {
+  if (tokens.length === 0) return new Map();
+  const calls = tokens.map((token) => erc20.balanceOf(token, [wallet], BALANCE_GAS_MAX));
+  const results = await at.read(calls, signal);
+  const read = tokens.map((token, i) => [token, decodeFirstWord(results[i])] as const);
+  return new Map(read.flatMap(([token, balance]) => (balance === null ? [] : [[token, balance]])));
+}
+
+function describeListed({ tokens }: ChainConfig, contract: Hex, rawBalance: bigint): Holding {
+  const unknown = { symbol: null, name: null, decimals: null, logo: null };
+  return { ...unknown, ...tokens.get(contract), contract, rawBalance };
+}

@@ -1,0 +1,220 @@
+// What the wallet's positions are worth to somebody who may act on them: each account of collateral and debt once.
+import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { Asset, ProtocolPosition } from "../types.ts";
+import { findAssetPrice } from "../valuation/asset-price.ts";
+import type { ChainData } from "../valuation/snapshot-data.ts";
+import { sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
+import type { LivePermission, PositionPower } from "./types.ts";
+
+/** What can be taken. */
+export type Risk = {
+  /** Null when nothing of it is known. */
+  readonly value: UsdValue;
+  /** Something of it is unknown: it is at least this. */
+  readonly isPartial: boolean;
+};
+
+export const NO_RISK: Risk = { value: { units: 0n, scale: 0 }, isPartial: false };
+export const UNKNOWN_RISK: Risk = { value: null, isPartial: true };
+
+/** Positions that are worth something together only: collateral and debt of one market, or a single one. */
+export type PositionAccount = {
+  readonly protocol: string;
+  readonly market: string | null;
+  readonly positions: readonly ProtocolPosition[];
+  /** What is left after its debt; never less than nothing. */
+  readonly net: Risk;
+};
+
+/** What was read of the positions of one chain. */
+export type ExposedPositions = {
+  readonly accounts: readonly PositionAccount[];
+  /** Contracts of delegations whose positions could not be read. */
+  readonly unread: ReadonlySet<Hex>;
+  /** Every reader was asked and returned, so that nothing else is in a protocol. */
+  readonly isComplete: boolean;
+  readonly prices: ChainData["prices"];
+  /** What delegates of debt may borrow. */
+  readonly assets: ReadonlyMap<Hex, Asset>;
+  /** What each pool of Aave would lend against the collateral; null where it did not say. */
+  readonly borrowable: ReadonlyMap<Hex, UsdValue>;
+  /** Shares that Euler's connector can move for their owner. */
+  readonly connectorShares: ReadonlySet<Hex>;
+};
+
+export function sumRisks(risks: readonly Risk[]): Risk {
+  return {
+    value: sumKnownValues(risks.map(({ value }) => value)),
+    isPartial: risks.some(({ isPartial }) => isPartial),
+  };
+}
+
+/** Unknown where the limit is: more may not be there, and less may be. */
+export function limitRisk(risk: Risk, limit: Risk): Risk {
+  if (risk.value === null || limit.value === null) return UNKNOWN_RISK;
+  return compareDecimals(risk.value, limit.value) <= 0 ? risk : limit;
+}
+
+export function groupAccounts(
+  positions: readonly ProtocolPosition[],
+  prices: ChainData["prices"],
+): readonly PositionAccount[] {
+  const groups = new Map<unknown, ProtocolPosition[]>();
+  for (const position of positions) {
+    const key = position.market ? `${position.protocol} ${position.market}` : position;
+    const group = groups.get(key);
+    if (group) group.push(position);
+    else groups.set(key, [position]);
+  }
+  return [...groups.values()].map((group) => ({
+    protocol: group[0]?.protocol ?? "",
+    market: group[0]?.market ?? null,
+    positions: group,
+    net: valueGroup(group, prices),
+  }));
+}
+
+/** With a debt, or with a part that could not be read, an account is known in full or not at all. */
+function valueGroup(positions: readonly ProtocolPosition[], prices: ChainData["prices"]): Risk {
+  const values = positions.flatMap((position) => valueAssets(position, prices));
+  const isPartial = values.includes(null);
+  const isSecured = positions.some(({ kind, incomplete }) => kind === "borrowed" || incomplete === true);
+  const isRead = positions.every(({ incomplete }) => incomplete !== true);
+  if (isSecured && (isPartial || !isRead)) return UNKNOWN_RISK;
+  const value = sumKnownValues(values);
+  return { value: value && value.units < 0n ? { units: 0n, scale: 0 } : value, isPartial };
+}
+
+function valueAssets({ kind, assets }: ProtocolPosition, prices: ChainData["prices"]): readonly UsdValue[] {
+  return assets
+    .filter(({ rawBalance }) => rawBalance > 0n)
+    .map((asset) => {
+      const price = findAssetPrice(asset, prices);
+      const valueMax = price?.payableUsdMax ?? null;
+      return valueAsset(asset, price, { isDebt: kind === "borrowed", valueMax }).value;
+    });
+}
+
+/** The accounts that the holder of a permission can empty; not those of Aave, where it can borrow only. */
+export function findAccounts(
+  { power, tokenId }: Pick<LivePermission, "power" | "tokenId">,
+  { accounts, connectorShares }: ExposedPositions,
+  wallet: Hex,
+): readonly PositionAccount[] {
+  if (power === undefined) return [];
+  const { form, contract, protocol } = power.delegation;
+  const isOwn = (account: PositionAccount) => account.positions.some((one) => one.contract === contract);
+  switch (form) {
+    case "aave":
+    case "comet":
+    case "venus":
+      return accounts.filter((account) => account.protocol === protocol && account.market === contract);
+    case "morpho":
+      return accounts.filter(isOwn);
+    case "nft":
+      return accounts.filter(({ positions }) =>
+        positions.some(
+          (one) =>
+            one.contract === contract &&
+            one.tokenId !== undefined &&
+            (tokenId === null || one.tokenId === tokenId),
+        ),
+      );
+    case "euler":
+      return accounts.filter(({ market, positions }) => {
+        const ofConnector = positions.some(
+          (one) => one.receiptTokens.length > 0 && one.contract !== null && connectorShares.has(one.contract),
+        );
+        const isNamed = listEulerAccounts(power, wallet).some((account) => market === `euler:${account}`);
+        return isNamed || (market === null && hasBit(power, 0) && ofConnector);
+      });
+  }
+}
+
+const EULER_ACCOUNTS = 256;
+
+function hasBit({ accounts = 0n }: PositionPower, index: number): boolean {
+  return ((accounts >> BigInt(index)) & 1n) === 1n;
+}
+
+/** The accounts of an owner differ from its address in the last byte. */
+function listEulerAccounts(power: PositionPower, wallet: Hex): readonly Hex[] {
+  return Array.from({ length: EULER_ACCOUNTS }, (_, index) => index)
+    .filter((index) => hasBit(power, index))
+    .map((index): Hex => `0x${(BigInt(wallet) ^ BigInt(index)).toString(16).padStart(40, "0")}`);
+}
+
+/** What the holder of a permission over positions can take. */
+export function valuePower(
+  permission: Pick<LivePermission, "power" | "tokenId" | "rawAllowance">,
+  positions: ExposedPositions,
+  wallet: Hex,
+): Risk {
+  const { power } = permission;
+  if (power === undefined || positions.unread.has(power.delegation.contract)) return UNKNOWN_RISK;
+  if (power.delegation.form === "aave") return valueDelegations([permission], positions);
+  const accounts = findAccounts(permission, positions, wallet);
+  const risk = sumRisks(accounts.map(({ net }) => net));
+  // Only of the wallet's own account, and of those that borrow, it is known what is in them.
+  const isUnseen =
+    power.delegation.form === "euler" &&
+    listEulerAccounts(power, wallet).some(
+      (account) => account !== wallet && !accounts.some(({ market }) => market === `euler:${account}`),
+    );
+  if (!isUnseen) return risk;
+  return { value: accounts.length === 0 ? null : risk.value, isPartial: true };
+}
+
+/** What delegates of debt in one pool can borrow together: by their allowances, and by what the collateral permits. */
+export function valueDelegations(
+  permissions: readonly Pick<LivePermission, "power" | "rawAllowance">[],
+  { borrowable, prices, accounts, assets }: ExposedPositions,
+): Risk {
+  const delegation = permissions[0]?.power?.delegation;
+  if (delegation === undefined) return NO_RISK;
+  // Without collateral nothing can be borrowed.
+  const isUsed = accounts.some(
+    ({ market, protocol }) => market === delegation.contract && protocol === delegation.protocol,
+  );
+  if (!isUsed) return NO_RISK;
+  const most: UsdValue = borrowable.get(delegation.contract) ?? null;
+  if (most === null) return UNKNOWN_RISK;
+  const limit = { value: most, isPartial: false };
+  const asked = permissions.map(({ power, rawAllowance }): Risk => {
+    const price = (power?.underlying && prices.get(power.underlying)) ?? null;
+    const decimals = (power?.underlying && assets.get(power.underlying)?.decimals) ?? null;
+    const amount = rawAllowance ?? 0n;
+    // More than there is of any token: what the collateral permits is the limit, whatever the token costs.
+    if (amount >= 2n ** 128n) return limit;
+    if (price === null || decimals === null) return UNKNOWN_RISK;
+    const holding = { contract: null, symbol: null, name: null, logo: null, decimals, rawBalance: amount };
+    return { value: valueAsset(holding, price).value, isPartial: false };
+  });
+  return limitRisk(sumRisks(asked), limit);
+}
+
+/** A part of a value, rounded down. */
+export function takePart(value: Decimal, amount: bigint, whole: bigint): Decimal {
+  return amount >= whole ? value : { ...value, units: (value.units * amount) / whole };
+}
+
+/** By receipt token: the positions that it represents, without those that are owed. */
+export function indexReceipts({
+  accounts,
+  prices,
+}: ExposedPositions): ReadonlyMap<Hex, { readonly account: PositionAccount; readonly risk: Risk }> {
+  const receipts = new Map<Hex, { account: PositionAccount; risk: Risk }>();
+  for (const account of accounts) {
+    for (const position of account.positions) {
+      const values = valueAssets(position, prices);
+      const known = { value: sumKnownValues(values), isPartial: values.includes(null) };
+      const risk = position.kind === "borrowed" ? NO_RISK : known;
+      for (const token of position.receiptTokens) {
+        const before = receipts.get(token);
+        receipts.set(token, { account, risk: before ? sumRisks([before.risk, risk]) : risk });
+      }
+    }
+  }
+  return receipts;
+}
