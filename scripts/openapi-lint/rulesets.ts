@@ -31,8 +31,6 @@ const HAS_DEFAULT =
 export const SPECTRAL_RULES: RulesetDefinition = {
   extends: [[RECOMMENDED, "recommended"]],
   rules: {
-    // Who runs the service is the operator's to name, and the document is the same for every operator.
-    "info-contact": "off",
     "oas3-valid-media-example": {
       ...recommendedRule("oas3-valid-media-example"),
       given: [`$..headers..[?(${HAS_EXAMPLE})]`],

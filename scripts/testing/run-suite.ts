@@ -29,10 +29,15 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
       args,
       environment: isWhole(args) ? { TEST_SHARED_HISTORY: "at once" } : {},
     }),
-  integration: (args) => runVitest({ projects: ["integration"], args }),
+  integration: (args) => {
+    if (isWhole(args) || args.some((argument) => argument.includes(OPENAPI_TOOLS))) {
+      installPackages(OPENAPI_TOOLS, "tools that read OpenAPI documents (about 130 MB)");
+    }
+    return runVitest({ projects: ["integration"], args });
+  },
   stock: runStockTests,
   protocols: (args) => {
-    installContracts();
+    installPackages("tests/protocols", "published contracts of other projects (about 270 MB)");
     return runVitest({ projects: ["protocols"], args });
   },
   broker: (args) => runVitest({ projects: ["broker"], args }),
@@ -119,16 +124,17 @@ async function runUpgradeTests(args: readonly string[]): Promise<Outcome> {
   }
 }
 
-/** The packages of other projects have hundreds of megabytes, and nothing else needs them: they are installed here. */
-function installContracts(): void {
-  const folder = "tests/protocols";
+const OPENAPI_TOOLS = "tests/openapi-tools";
+
+/** Packages of other projects with hundreds of megabytes, which nothing else needs, in a folder of their own. */
+function installPackages(folder: string, what: string): void {
   // npm writes this file into node_modules at the end of an install.
   const installed = `${folder}/node_modules/.package-lock.json`;
   const isCurrent =
     existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${folder}/package-lock.json`).mtimeMs;
   if (isCurrent) return;
-  process.stdout.write("Installing the published contracts of other projects (about 270 MB) …\n");
+  process.stdout.write(`Installing ${what} …\n`);
   const args = ["ci", "--ignore-scripts", "--workspaces=false"];
   const { status } = spawnSync("npm", args, { cwd: folder, stdio: "inherit" });
-  if (status !== 0) throw new Error("the contracts could not be installed");
+  if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`);
 }

@@ -55,7 +55,14 @@ export type StreamedResponse = {
 };
 
 /** What a request must carry to be served, as an OpenAPI security scheme. */
-export type Security = { readonly name: string; readonly scheme: JsonSchema };
+export type Security = {
+  readonly name: string;
+  readonly scheme: JsonSchema;
+  /** Whether the document refers to the scheme, for readers that judge a route by the kind of its schemes. */
+  readonly isReferred?: boolean;
+  /** Whether a request without it is valid, too, and gets a response that says what to send. */
+  readonly optional?: boolean;
+};
 
 export type Endpoint = {
   readonly method: "GET" | "POST" | "PUT";

@@ -315,7 +315,7 @@ describe("hostile text", () => {
     },
     bodyExample: { [evil]: evil },
     responses: { 200: { type: "object", properties: { [evil]: { enum: [evil] } } } },
-    security: { name: "x402", scheme: { type: "http", scheme: "x402", description: evil } },
+    security: { name: "x402", scheme: { type: "apiKey", in: "header", name: "X", description: evil } },
     extensions: { "x-payment-info": { price: { amount: evil, currency: evil } } },
     handle: async () => ({ status: 200, body: {} }),
   };

@@ -95,7 +95,7 @@ describe("the validator of x402scan", () => {
       ...getWarningsForL4(checkL4ForOpenAPI(openApi)),
       ...(await getWarningsForFavicon(web.url))._unsafeUnwrap(),
     ];
-    // A contact is the operator's to name.
+    // An address to write to is the operator's to name.
     expect(warnings.filter(({ code }) => code !== "OPENAPI_CONTACT_MISSING")).toEqual([]);
     expect(await scrapeFavicon(web.url)).toBe(`${web.url}/favicon.svg`);
   });

@@ -1,7 +1,7 @@
 // The OpenAPI document and its page: true to the declarations, self-contained, and safe to render.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Endpoint } from "../../schema/endpoint.ts";
+import type { Endpoint, Security } from "../../schema/endpoint.ts";
 import { uintParameter } from "../../schema/parameter.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { sql } from "../../schema/sql.ts";
@@ -114,11 +114,17 @@ describe("the OpenAPI document", () => {
   });
 
   it("says what a request must carry, and which operations are free", () => {
-    const scheme = { type: "http", scheme: "x402" };
-    const paid = describeEndpoint({ ...endpoint, security: { name: "x402", scheme } });
-    const { paths, components } = buildOpenApiDocument({ info, routes: [paid], tags });
-    expect(paths["/things"]?.post?.security).toEqual([{ x402: [] }]);
-    expect(components.securitySchemes).toEqual({ x402: scheme });
+    const scheme = { type: "apiKey", in: "header", name: "x-key" };
+    const describe = (more: Partial<Security>) => {
+      const secured = describeEndpoint({ ...endpoint, security: { name: "key", scheme, ...more } });
+      const { paths, components } = buildOpenApiDocument({ info, routes: [secured], tags });
+      return [paths["/things"]?.post?.security, components.securitySchemes];
+    };
+    expect(describe({})).toEqual([[{ key: [] }], { key: scheme }]);
+    expect(describe({ optional: true, isReferred: true })).toEqual([
+      [{}, { key: [] }],
+      { key: { $ref: "#/components/x-security-schemes/key" } },
+    ]);
     expect(document.paths["/things"]?.post?.security).toEqual([]);
     expect(document.components).not.toHaveProperty("securitySchemes");
   });

@@ -21,7 +21,7 @@ export type OpenApiOperation = {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
-  /** Empty where neither a payment nor a signature is needed. */
+  /** Empty where neither a payment nor a signature is needed; with an empty one where it may come later. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
@@ -40,7 +40,10 @@ export type OpenApiResponse =
 
 export type OpenApiDocument = {
   readonly openapi: string;
-  readonly info: ApiInfo & { readonly license: { readonly name: string; readonly identifier: string } };
+  readonly info: ApiInfo & {
+    readonly contact: { readonly name: string };
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
@@ -80,7 +83,12 @@ export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
   }));
   return {
     openapi: "3.1.0",
-    info: { ...info, license: { name: "MIT", identifier: "MIT" } },
+    info: {
+      ...info,
+      // The document is the same for every operator, and knows no address of its own.
+      contact: { name: `Operator of this ${info.title}` },
+      license: { name: "MIT", identifier: "MIT" },
+    },
     // Relative, so that no request header can inject another host.
     servers: [{ url: parts.base || "/" }],
     tags,
@@ -104,9 +112,20 @@ function selectReferenced(paths: OpenApiDocument["paths"]): JsonSchema {
   return { headers: select("headers", HEADERS, [paths, responses]), responses };
 }
 
+/** The component with schemes that others refer to. */
+export const REFERRED_SCHEMES = "x-security-schemes";
+
 function describeSecuritySchemes(routes: readonly RouteDescription[]): JsonSchema {
-  const schemes = routes.flatMap(({ security }) => (security ? [[security.name, security.scheme]] : []));
-  return schemes.length === 0 ? {} : { securitySchemes: Object.fromEntries(schemes) };
+  const all = routes.flatMap(({ security }) => (security ? [security] : []));
+  const entries = all.map(({ name, scheme, isReferred }) => [
+    name,
+    isReferred ? { $ref: `#/components/${REFERRED_SCHEMES}/${name}` } : scheme,
+  ]);
+  const referred = all.filter(({ isReferred }) => isReferred).map(({ name, scheme }) => [name, scheme]);
+  return {
+    ...(entries.length > 0 && { securitySchemes: Object.fromEntries(entries) }),
+    ...(referred.length > 0 && { [REFERRED_SCHEMES]: Object.fromEntries(referred) }),
+  };
 }
 
 const ERROR = {
@@ -241,7 +260,8 @@ function describeOperation(
 }
 
 function describeSecurity(security: Security | null): OpenApiOperation["security"] {
-  return security === null ? [] : [{ [security.name]: [] }];
+  if (security === null) return [];
+  return [...(security.optional ? [{}] : []), { [security.name]: [] }];
 }
 
 function describeParameter(

@@ -30,14 +30,20 @@ const VERSION_1_SIGNATURE = "x-payment";
 
 const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
 
-/** Not an apiKey: directories would list the route as one that also needs a key. */
+/**
+ * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not know. By
+ * a reference, because x402scan takes a route with an apiKey of its own for one that needs a key besides the payment.
+ */
 const X402_SECURITY: Security = {
   name: "x402",
+  isReferred: true,
+  optional: true,
   scheme: {
-    type: "http",
-    scheme: "x402",
+    type: "apiKey",
+    in: "header",
+    name: "PAYMENT-SIGNATURE",
     description:
-      "A payment by x402 version 2, in the header PAYMENT-SIGNATURE instead of Authorization. Send the request without it to get 402 with the terms in the header PAYMENT-REQUIRED, sign them, and send the same request with the signature.",
+      "A payment by x402 version 2: not a key, but a signature for one request. Send the request without it to get 402 with the terms in the header PAYMENT-REQUIRED, sign them, and send the same request with the signature.",
   },
 };
 
@@ -120,10 +126,13 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         await request.check(services, client);
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, request.warning)));
       }
-      const response = await sale.serve({ resource, signature: headers[SIGNATURE] }, async (signal) => ({
-        status: 200,
-        body: await request.read(services, signal),
-      }));
+      const response = await sale.serve(
+        { resource, signature: headers[SIGNATURE], client },
+        async (signal) => ({
+          status: 200,
+          body: await request.read(services, signal),
+        }),
+      );
       if (response.status === 200) {
         await declaration.onDelivery?.(services, { query: request.query, body: response.body });
       }

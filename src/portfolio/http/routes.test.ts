@@ -96,6 +96,16 @@ describe("the documents of directories", () => {
   });
 });
 
+describe("the security of paid operations", () => {
+  it("asks for a payment that may come later, in a header that every tool can send", async () => {
+    const { paths, components } = (await (await get("/openapi.json")).json()) as OpenApiDocument;
+    expect(paths["/portfolio"]?.get?.security).toEqual([{}, { x402: [] }]);
+    expect(components.securitySchemes).toEqual({ x402: { $ref: "#/components/x-security-schemes/x402" } });
+    const scheme = { type: "apiKey", in: "header", name: "PAYMENT-SIGNATURE" };
+    expect(components["x-security-schemes"]).toMatchObject({ x402: scheme });
+  });
+});
+
 describe("/discovery/resources", () => {
   type Page = { items: unknown[]; pagination: unknown };
   const page = async (query: string) => (await (await get(`/discovery/resources${query}`)).json()) as Page;
@@ -213,7 +223,7 @@ describe("/openapi.json", () => {
     expect(document.info["x-guidance"]).toMatch(/GET \/portfolio costs \$0\.01.*PAYMENT-SIGNATURE/s);
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const { security } of Object.values(methods)) {
-        expect([path, security]).toEqual([path, path === "/portfolio" ? [{ x402: [] }] : []]);
+        expect([path, security]).toEqual([path, path === "/portfolio" ? [{}, { x402: [] }] : []]);
       }
     }
   });

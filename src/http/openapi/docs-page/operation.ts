@@ -1,7 +1,12 @@
 // Renders one operation: what it does, a form for its parameters and body, the request as code, and the responses.
 import { escapeHtml } from "../../../lib/html.ts";
 import type { JsonSchema } from "../../../schema/column.ts";
-import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "../document.ts";
+import {
+  type OpenApiDocument,
+  type OpenApiOperation,
+  type OpenApiResponse,
+  REFERRED_SCHEMES,
+} from "../document.ts";
 import { idOf, renderNotes, renderSchema, renderType } from "./schema-tree.ts";
 
 export type PlacedOperation = {
@@ -45,9 +50,9 @@ function breakable(path: string): string {
 /** What a request must carry, with its price where it has one. */
 function renderNeeds(path: string, operation: OpenApiOperation, components: Components): string {
   return schemesOf(operation, components)
-    .map((scheme) => {
+    .map(({ name, scheme }) => {
       const text = escapeHtml(scheme.description ?? "");
-      if (!isPayment(scheme)) return `<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
+      if (name !== "x402") return `<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
       const price = priceOf(operation);
       const cost = price === null ? "Costs money." : `Costs ${escapeHtml(price)} per request.`;
       return `<p class="needs"><strong>${cost}</strong> ${text} Or <a href=".${escapeHtml(path)}">open it in a browser</a> and pay with a wallet.</p>`;
@@ -55,14 +60,10 @@ function renderNeeds(path: string, operation: OpenApiOperation, components: Comp
     .join("");
 }
 
-function schemesOf({ security }: OpenApiOperation, { securitySchemes }: Components): readonly JsonSchema[] {
-  const schemes = (securitySchemes ?? {}) as Readonly<Record<string, JsonSchema>>;
-  const names = security.flatMap((each) => Object.keys(each));
-  return names.map((name) => schemes[name] ?? {});
-}
-
-function isPayment({ scheme }: JsonSchema): boolean {
-  return scheme === "x402";
+function schemesOf({ security }: OpenApiOperation, components: Components) {
+  const { securitySchemes, [REFERRED_SCHEMES]: referred } = components;
+  const schemes = { ...(securitySchemes ?? {}), ...(referred ?? {}) } as Readonly<Record<string, JsonSchema>>;
+  return security.flatMap(Object.keys).map((name) => ({ name, scheme: schemes[name] ?? {} }));
 }
 
 function priceOf(operation: OpenApiOperation): string | null {
@@ -148,7 +149,7 @@ function sampleKind(index: number): string {
 
 /** A paid request is not sent without its payment: the button then gets the terms, which is what the service has to say. */
 function renderSending(operation: OpenApiOperation, components: Components): string {
-  const button = schemesOf(operation, components).some(isPayment)
+  const button = schemesOf(operation, components).some(({ name }) => name === "x402")
     ? '<button class="quiet" data-unpaid="Get the terms" data-paid="Send with this payment">Get the terms</button>'
     : "<button>Send</button>";
   return `<div class="scripted">${button}</div>
