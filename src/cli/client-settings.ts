@@ -10,6 +10,7 @@ import { clientSettings, databaseSettings } from "../config/settings.ts";
 import { compareDecimals, parseDecimal } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { readIfExists, readRun, runFile } from "../local/run-files.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
 
 /** What a command cannot do without. */
@@ -66,15 +67,15 @@ const OTHERS_MASK = 0o077;
 /** For commands that only read the index: opens no key and no journal. */
 export function openReader(environment: Environment): Sextant {
   const config = readConfig(environment, settings);
-  const api = config.apiUrl ?? readLocalRun(localFile(config))?.api ?? null;
+  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? null;
   if (api === null) throw new Fault("CONFIG_INVALID", MISSING.api);
   return createSextant({ api });
 }
 
 export function openClient(environment: Environment, options: ClientOptions): OpenClient {
   const config = readConfig(environment, settings);
-  const local = readLocalRun(localFile(config));
-  const api = config.apiUrl ?? local?.api ?? null;
+  const local = readLocalRun(runFile(config.dataFolder, "local"));
+  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? local?.api ?? null;
   const portfolio = config.portfolioUrl ?? local?.portfolio ?? null;
   // The money of a local run is for its own service only.
   const localPayments = local !== null && isSameOrigin(portfolio, local.portfolio) ? local : null;
@@ -193,19 +194,9 @@ function isSameOrigin(a: string | null, b: string): boolean {
   return a !== null && new URL(a).origin === new URL(b).origin;
 }
 
-function localFile({ dataFolder }: Settings): string {
-  return join(dataFolder, "local.json");
-}
-
 function readLocalRun(file: string): LocalRun | null {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR"))
-      return null;
-    throw new Fault("CONFIG_INVALID", `${file} cannot be read.`, { cause });
-  }
+  const text = readIfExists(file);
+  if (text === null) return null;
   try {
     const { api, portfolio, payment, accounts } = JSON.parse(text) as LocalRun;
     const isLocal = payment.network === LOCAL_NETWORK && URL.canParse(api) && URL.canParse(portfolio);

@@ -73,6 +73,8 @@ export type Command = {
   readonly description: string;
   readonly options: Readonly<Record<string, CommandOption>>;
   readonly load: () => Promise<RunClientCommand>;
+  /** Works on the database of a run, which it finds beside itself or by the configuration; it says which. */
+  readonly isOperator?: true;
   /** Of commands that use the services: what stands after the name, commands to copy, and what the API adds. */
   readonly client?: {
     readonly operands: string;

@@ -80,7 +80,7 @@ export const COMMANDS: readonly Command[] = [
     client: {
       operands: "WALLET",
       operandsMax: 1,
-      examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:100"],
+      examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:20"],
       extend: async () =>
         (await import("./api-operations.ts")).extendByOperation("getPortfolioDiff", "address"),
     },
@@ -110,7 +110,7 @@ export const COMMANDS: readonly Command[] = [
     client: {
       operands: "PATH",
       operandsMax: 1,
-      examples: ["get agents/1", "get intents/15 --block 200 --json", "get analytics/commerce"],
+      examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
       extend: async () => (await import("./api-operations.ts")).extendByPath("get"),
     },
     load: async () => (await import("./commands/get.ts")).getCommand,
@@ -378,6 +378,7 @@ export const COMMANDS: readonly Command[] = [
       drop: { type: "string", valueName: "NAME", description: "the deployment to delete; shows what it has" },
       yes: { type: "boolean", description: "delete it" },
     },
+    isOperator: true,
     load: async () => (await import("./commands/deployments.ts")).deploymentsCommand,
   },
   {
@@ -395,6 +396,7 @@ export const COMMANDS: readonly Command[] = [
         description: "first read the logs of these final blocks again, after an audit has found a difference",
       },
     },
+    isOperator: true,
     load: async () => (await import("./commands/rebuild.ts")).rebuildCommand,
   },
   {
@@ -413,6 +415,7 @@ export const COMMANDS: readonly Command[] = [
         description: "the new database: postgres://user:password@host/database",
       },
     },
+    isOperator: true,
     load: async () => (await import("./commands/move.ts")).moveCommand,
   },
   {
@@ -449,6 +452,7 @@ export const COMMANDS: readonly Command[] = [
         description: "create the publication, or add the tables that it lacks",
       },
     },
+    isOperator: true,
     load: async () => (await import("./commands/export.ts")).exportCommand,
   },
   {
@@ -473,6 +477,7 @@ export const COMMANDS: readonly Command[] = [
           "compare at most N rows per table, evenly spread; counters and versions are always checked",
       },
     },
+    isOperator: true,
     load: async () => (await import("./commands/audit.ts")).auditCommand,
   },
   {

@@ -239,7 +239,7 @@ describe("configuration", () => {
         DATABASE_URL: "postgres://x@127.0.0.1:1/y",
         SEXTANT_LOG_LEVEL: "silent",
       });
-      expect(err).toMatch(/^sextant: NETWORK must be one of .*base-sepolia.*"moon".*\n$/);
+      expect(err).toMatch(/^(Using .*\n)?sextant: NETWORK must be one of .*base-sepolia.*"moon".*\n$/);
       expect(code).toBe(78);
     },
   );

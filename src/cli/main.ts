@@ -6,7 +6,7 @@ import { type Environment, readConfig, rejectUnknownVariables } from "../config/
 import { processSettings, variableRules } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { parseArguments, withOptions } from "./command.ts";
+import { type Command, parseArguments, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createDisplay } from "./display/display.ts";
 import { toPlainText } from "./display/plain-text.ts";
@@ -84,7 +84,10 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
     return 0;
   }
   const { command, options, filters, operands } = invocation;
-  const environment = withOptions(readEnvironment(host), command, options);
+  const { environment, note } = await readSettings(
+    command,
+    withOptions(readEnvironment(host), command, options),
+  );
   rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
   const log = createLog({
@@ -95,7 +98,18 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
   const runCommand = await command.load();
   const stop = AbortSignal.any([stopOnSignal(host), closed]);
   const display = createDisplay({ out: host.stdout, err: host.stderr, environment });
+  if (note !== null) display.report(note);
   return runCommand({ environment, options, filters, operands, log, display, print, stop });
+}
+
+/** The note says what a command of the operator works on. */
+async function readSettings(
+  { isOperator }: Command,
+  environment: Environment,
+): Promise<{ readonly environment: Environment; readonly note: string | null }> {
+  if (isOperator !== true) return { environment, note: null };
+  const { chooseOperatorDatabase } = await import("./operator-database.ts");
+  return chooseOperatorDatabase(environment);
 }
 
 // Where money goes, and how much of it.

@@ -65,6 +65,8 @@ export function formatServeBanner({ urls, states, dataFolder }: Banner): string 
     "  Run in a terminal",
     `    curl -s '${api}/merchants?limit=3'`,
     `    curl -s ${api}/ready`,
+    `    node bin/sextant.mjs list intents --url ${api}`,
+    `    node bin/sextant.mjs watch --url ${api}`,
     "",
     ...(portfolio
       ? []

@@ -1,6 +1,6 @@
 // The indexer of a local run, and its database.
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Config } from "../config/read-config.ts";
 import type { apiSettings, databaseSettings, indexerSettings } from "../config/settings.ts";
 import { startReporting } from "../indexer/report.ts";
@@ -11,6 +11,7 @@ import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { type ConfiguredDatabase, openConfiguredDatabase } from "../store/open-database.ts";
 import type { Database } from "../store/postgres/database.ts";
+import type { RunState } from "./run-files.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
 // The first few hundred blocks take a second or two.
@@ -57,6 +58,20 @@ export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal):
   }
 }
 
+/** With a folder of its own, also where its rows are elsewhere. */
+type LocalDatabase = ConfiguredDatabase & { readonly folder: string };
+
+/** Writes the deployment where commands of the operator read it, and returns their settings. */
+export async function writeOperatorSettings(
+  folder: string,
+  { deployment, rpcUrl }: LocalSimulation,
+): Promise<RunState["operator"]> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, "deployment.json");
+  await writeFile(file, `${JSON.stringify(deployment, null, 2)}\n`);
+  return { NETWORK: file, RPC_URL: rpcUrl, SEXTANT_DATA: folder };
+}
+
 /**
  * Embedded unless DATABASE_URL is set, and deleted afterwards unless it should stay. Deletes the rows of the previous
  * run: the chains start fresh every time.
@@ -65,12 +80,12 @@ export async function openLocalDatabase(
   config: Config<typeof apiSettings & typeof databaseSettings>,
   keepFolder: string | undefined,
   log: Log,
-): Promise<ConfiguredDatabase> {
-  const folder = keepFolder ?? join(config.dataFolder, `local-${config.apiPort || process.pid}`);
+): Promise<LocalDatabase> {
+  const folder = resolve(keepFolder ?? join(config.dataFolder, `local-${config.apiPort || process.pid}`));
   await rm(join(folder, "postgres"), { recursive: true, force: true });
   const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
   return {
-    database,
+    ...{ database, folder },
     async close() {
       await close();
       if (keepFolder === undefined) await rm(folder, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 // local.json: URLs, addresses and keys of a local run, for scripts. Deleted when the run ends.
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import type { LocalMarket } from "./markets.ts";
+import { deleteRunFile, type RunState, writeRunFile } from "./run-files.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
 /** Payments by the client commands to this run. */
@@ -15,26 +16,16 @@ export type LocalRun = {
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
   readonly offer: PaymentOffer;
-};
+} & Pick<RunState, "hasDatabaseUrl" | "operator">;
 
-/** Returns the path. Runs with the same data folder share the file; the last one wins. */
+/** Returns the path. */
 export async function writeLocalState(dataFolder: string, run: LocalRun): Promise<string> {
-  await mkdir(dataFolder, { recursive: true });
   await deleteJournal(dataFolder);
-  const path = join(dataFolder, "local.json");
-  // Rename into place, so that scripts never read a partial file. Owner-only, although the keys are public.
-  const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, `${JSON.stringify(toState(run), null, 2)}\n`, { mode: 0o600 });
-  await rename(temporary, path);
-  return relative(".", path);
+  return writeRunFile(dataFolder, "local", toState(run));
 }
 
-/** Keeps the file if another run has replaced it. */
 export async function deleteLocalState(path: string): Promise<void> {
-  const text = await readFile(path, "utf8").catch(() => "{}");
-  if ((JSON.parse(text) as { pid?: number }).pid !== process.pid) return;
-  await rm(path, { force: true });
-  await deleteJournal(dirname(path));
+  if (await deleteRunFile(path)) await deleteJournal(dirname(path));
 }
 
 /** What was paid on a chain that is gone says nothing about the next one. */
@@ -42,11 +33,11 @@ function deleteJournal(dataFolder: string): Promise<void> {
   return rm(join(dataFolder, LOCAL_JOURNAL), { force: true });
 }
 
-function toState({ urls, simulation, markets, offer }: LocalRun): object {
+function toState({ urls, simulation, markets, offer, hasDatabaseUrl, operator }: LocalRun): RunState {
   const { deployment, accounts, rpcUrl, wsUrl } = simulation;
   const { network, asset, payTo, amount } = offer;
-  return {
-    pid: process.pid,
+  const state = {
+    ...{ pid: process.pid, hasDatabaseUrl, operator },
     api: urls.api,
     portfolio: urls.portfolio,
     facilitator: urls.facilitator,
@@ -67,4 +58,5 @@ function toState({ urls, simulation, markets, offer }: LocalRun): object {
       privateKey,
     })),
   };
+  return state;
 }

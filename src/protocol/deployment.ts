@@ -106,10 +106,14 @@ function fail(source: string, problem: string): never {
 
 const SHIPPED = fileURLToPath(new URL("../../deployments/", import.meta.url));
 
+/** Whether it is the path of a file, as opposed to the name of a shipped deployment. */
+export function isDeploymentFile(network: string): boolean {
+  return network.includes("/") || network.endsWith(".json");
+}
+
 /** Reads the deployment that a variable names: a shipped one, or a file of the operator. */
 export async function readDeployment(network: string, variable = "NETWORK"): Promise<Deployment> {
-  const isPath = network.includes("/") || network.endsWith(".json");
-  const file = isPath ? network : `${SHIPPED}${network}.json`;
+  const file = isDeploymentFile(network) ? network : `${SHIPPED}${network}.json`;
   let text: string;
   try {
     text = await readFile(file, "utf8");

@@ -280,7 +280,7 @@ describe("integrity", () => {
     expect(text).toContain("Blocks behind the chain 3");
     expect(text).toContain("Reorgs 8 deepest: 12 blocks");
     expect(text).toContain("2030-03-17 17:46:40 UTC");
-    expect(text).toMatch(/sextant\.mjs audit --network local --block \d+/);
+    expect(text).toMatch(/sextant\.mjs audit --block \d+/);
     await stage.database.query(
       "insert into audits values ('self', 'blocks', 1, null, 10, 10, 1, 'block 3 <b>lacks</b> a log', '1.0.0')",
     );

@@ -8,6 +8,7 @@ import { runSimulator } from "@sextant/simulator/simulator";
 import { expect, it } from "vitest";
 import { toDeployment } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 
 const PORTS = { API_PORT: "0", INDEXER_PORT: "0" };
@@ -43,6 +44,20 @@ it("waits for its node, serves, is joined by a second process, and continues aft
     await eventually(`${api}/ready`);
     const merchants = await (await eventually(`${api}/merchants`)).text();
     expect(JSON.parse(merchants).merchants.length).toBeGreaterThan(0);
+
+    const listed = await runSextantInProcess(["list", "merchants", "--json"], { SEXTANT_DATA: data });
+    expect([listed.code, listed.err]).toEqual([0, ""]);
+    expect(
+      listed.out
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual(JSON.parse(merchants).merchants.slice(0, 20));
+    const audited = { SEXTANT_DATA: data, RPC_URL: node.url };
+    expect(await runSextantInProcess(["audit"], audited)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(`Using the run at ${api}`),
+    });
 
     const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
     const second = startSextant(["api"], { environment });

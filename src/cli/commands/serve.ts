@@ -1,4 +1,5 @@
 // `sextant serve`: runs the indexer, the API and, if configured, the portfolio service in one process on one database.
+import { resolve } from "node:path";
 import { socketUrl } from "@sextant/embedded-postgres/shared";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
@@ -11,10 +12,17 @@ import { startStatusLine } from "../../indexer/status.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
+import { deleteRunFile, type RunState, writeRunFile } from "../../local/run-files.ts";
+import { isDeploymentFile } from "../../protocol/deployment.ts";
 import { openEmbeddedPostgres } from "../../store/open-database.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { assertNodes, chooseDeployments, chooseServedDeployments } from "../installation.ts";
+import {
+  assertNodes,
+  chooseDeployments,
+  chooseServedDeployments,
+  type InstalledDeployment,
+} from "../installation.ts";
 import { formatServeBanner, formatServeStatus, readShownDeployments } from "../serve-view.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
@@ -42,11 +50,13 @@ export const serveCommand: RunCommand = async (context) => {
   print(`Starting ${names.join(", ")} …\n`);
   const { database, environment, close } = await openServeDatabase(context.environment, config, log);
   const services = startServices(config, { ...context, environment, log });
+  let runFile: string | null = null;
   try {
     const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
     const readStates = () => readShownDeployments(database, served);
     if (urls !== null) {
       const dataFolder = dataFolderOf(config);
+      runFile = await writeRunFile(config.dataFolder, "serve", describeRun(config, served, urls));
       print(formatServeBanner({ urls, states: await readStates(), dataFolder }));
     }
     const statusLine = startStatusLine(print, async () => formatServeStatus(await readStates()));
@@ -57,6 +67,7 @@ export const serveCommand: RunCommand = async (context) => {
       print("\nStopping …\n");
     }
   } finally {
+    if (runFile !== null) await deleteRunFile(runFile);
     await services.stop();
     await database.close();
     await close();
@@ -66,6 +77,30 @@ export const serveCommand: RunCommand = async (context) => {
 
 function dataFolderOf({ databaseUrl, dataFolder }: Config<typeof databaseSettings>): string | null {
   return databaseUrl === null ? dataFolder : null;
+}
+
+/** For commands beside it: what they read, and what those of the operator work on. Nodes may have keys in their URLs. */
+function describeRun(
+  config: Config<typeof settings>,
+  served: readonly InstalledDeployment[],
+  urls: ReadonlyMap<string, string>,
+): RunState {
+  const [network = "", ...others] = served.map(({ source }) => toAbsoluteSource(source));
+  return {
+    pid: process.pid,
+    api: urls.get("api") ?? "",
+    hasDatabaseUrl: config.databaseUrl !== null,
+    operator: {
+      NETWORK: network,
+      ...(others.length === 0 ? {} : { DEPLOYMENTS: others.join(",") }),
+      SEXTANT_DATA: resolve(config.dataFolder),
+    },
+  };
+}
+
+/** A command may run in another folder. */
+function toAbsoluteSource(source: string): string {
+  return isDeploymentFile(source) ? resolve(source) : source;
 }
 
 /** Starts one embedded server for all services and passes it to them as DATABASE_URL. */

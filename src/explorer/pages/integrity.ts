@@ -180,7 +180,8 @@ const AUDIT_COLUMNS: Parameters<typeof table<Audit>>[0] = [
 
 function auditCard({ audits, finalized_block }: Integrity, page: PageContext): Html {
   const { latest, last } = audits;
-  const command = `RPC_URL=https://your-node node bin/sextant.mjs audit --network ${page.site.chain.network} --block ${finalized_block}`;
+  const chosen = page.base === "" ? "" : ` --deployment ${page.base.replace(/^\/d\//, "")}`;
+  const command = `node bin/sextant.mjs audit${chosen} --block ${finalized_block}`;
   const shown =
     latest.length === 0
       ? html`<p class="empty">No comparison is recorded yet.</p>`
@@ -191,7 +192,7 @@ function auditCard({ audits, finalized_block }: Integrity, page: PageContext): H
   return card(
     "Audits",
     html`<p class="soft note">The indexer compares samples of blocks and rows with its nodes all the time; the command compares every row with the contracts at one block.</p>${shown}${more}
-<h3>Repeat it</h3><p class="soft note">Against a node that you trust. It prints every difference, and exits with 0 if it finds no difference.</p><pre class="command" tabindex="0"><code data-copy="${command}">${command}</code></pre>`,
+<h3>Repeat it</h3><p class="soft note">Where an index of this deployment runs, with its settings and a node that you trust in RPC_URL; beside a local run it needs no settings. It prints every difference, and exits with 0 if it finds no difference.</p><pre class="command" tabindex="0"><code data-copy="${command}">${command}</code></pre>`,
   );
 }
 

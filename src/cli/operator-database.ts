@@ -1,0 +1,60 @@
+// The database that a command of the operator works on: that of the run beside it, or the configured one. It says which.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { splitPostgresUrl } from "../config/postgres-url.ts";
+import { type Config, type Environment, readConfig } from "../config/read-config.ts";
+import { databaseSettings, indexerSettings } from "../config/settings.ts";
+import { Fault } from "../lib/fault.ts";
+import { type RunState, readRun } from "../local/run-files.ts";
+
+type OperatorDatabase = {
+  /** Settings of the command, with those of the run that it joins. */
+  readonly environment: Environment;
+  /** One sentence for the operator. */
+  readonly note: string;
+};
+
+const settings = { ...databaseSettings, network: indexerSettings.network };
+
+/** Throws if there is no database: an empty one that the command itself creates would answer for the one that is meant. */
+export function chooseOperatorDatabase(environment: Environment): OperatorDatabase {
+  const run = findRun(environment);
+  // The database of a local run is in a folder of its own, below the one in which the run was found.
+  const joined = {
+    ...run?.operator,
+    ...environment,
+    ...(run && { SEXTANT_DATA: run.operator.SEXTANT_DATA }),
+  };
+  const config = readConfig(joined, settings);
+  const place = describePlace(config);
+  if (run !== null) return { environment: joined, note: `Using the run at ${run.api}, ${place}.` };
+  if (config.databaseUrl === null && !existsSync(join(config.dataFolder, "postgres", "data"))) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `There is no database in ${config.dataFolder} and nothing runs with it: set SEXTANT_DATA to the folder of one, or DATABASE_URL.`,
+    );
+  }
+  return { environment: joined, note: `Using ${place}, for the deployment ${config.network}.` };
+}
+
+/** Whoever names a deployment, or a database that the run does not use, means that one. */
+function findRun(environment: Environment): RunState | null {
+  const { NETWORK, DEPLOYMENTS, DATABASE_URL } = environment;
+  if (NETWORK !== undefined || DEPLOYMENTS !== undefined) return null;
+  const run = readRun(readConfig(environment, settings).dataFolder);
+  if (run === null || run.hasDatabaseUrl === (DATABASE_URL !== undefined)) return run;
+  if (!run.hasDatabaseUrl) return null;
+  throw new Fault(
+    "CONFIG_INVALID",
+    `The run at ${run.api} uses the database in its DATABASE_URL: set DATABASE_URL to the same one.`,
+  );
+}
+
+/** Without user and password. */
+function describePlace({ databaseUrl, databaseSchema, dataFolder }: Config<typeof settings>): string {
+  const schema = `schema ${databaseSchema}`;
+  if (databaseUrl === null) return `the embedded database in ${dataFolder}, ${schema}`;
+  const servers = splitPostgresUrl(databaseUrl.reveal()).map((each) => new URL(each));
+  const hosts = servers.map(({ host }) => host || "a socket").join(", ");
+  return `the database ${servers[0]?.pathname.slice(1)} at ${hosts}, ${schema}`;
+}

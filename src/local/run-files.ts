@@ -1,0 +1,89 @@
+// Files by which commands find the services that run with the same data folder: local.json of a local run, serve.json.
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { Fault } from "../lib/fault.ts";
+
+/** What every run writes. A local run adds its chains, keys and terms. */
+export type RunState = {
+  /** Absent in what somebody wrote by hand; then nothing says that it has ended. */
+  readonly pid?: number;
+  readonly api: string;
+  /** Whether its database is the one in DATABASE_URL, which is a secret and not written here. */
+  readonly hasDatabaseUrl: boolean;
+  /** Settings with which a command of the operator works on this run. */
+  readonly operator: Readonly<Record<string, string>>;
+};
+
+/** The local run first: it is there for as long as somebody tries things out. */
+const FILES = { local: "local.json", serve: "serve.json" } as const;
+const RESTART = { local: "a local run writes; run npm start", serve: "`serve` writes; start it" } as const;
+
+export function runFile(dataFolder: string, kind: keyof typeof FILES): string {
+  return join(dataFolder, FILES[kind]);
+}
+
+/** The run that uses this data folder; null if none does. A file whose process is gone does not count. */
+export function readRun(dataFolder: string): RunState | null {
+  for (const kind of Object.keys(FILES) as (keyof typeof FILES)[]) {
+    const file = runFile(dataFolder, kind);
+    const state = parseState(file, RESTART[kind]);
+    if (state !== null && (state.pid === undefined || isAlive(state.pid))) return state;
+  }
+  return null;
+}
+
+function parseState(file: string, restart: string): RunState | null {
+  const text = readIfExists(file);
+  if (text === null) return null;
+  try {
+    const { pid, api, hasDatabaseUrl = false, operator = {} } = JSON.parse(text) as RunState;
+    if (URL.canParse(api)) return { ...(pid === undefined ? {} : { pid }), api, hasDatabaseUrl, operator };
+  } catch {
+    // Reported below, like a file of another form.
+  }
+  throw new Fault("CONFIG_INVALID", `${file} is not what ${restart} again.`);
+}
+
+/** Null if there is no such file. */
+export function readIfExists(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR"))
+      return null;
+    throw new Fault("CONFIG_INVALID", `${file} cannot be read.`, { cause });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // The process of another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Returns the path. Runs with the same data folder share the file; the last one wins. */
+export async function writeRunFile(
+  dataFolder: string,
+  kind: keyof typeof FILES,
+  state: RunState,
+): Promise<string> {
+  await mkdir(dataFolder, { recursive: true });
+  const path = runFile(dataFolder, kind);
+  // Rename into place, so that scripts never read a partial file. Owner-only, although the keys are public.
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  await rename(temporary, path);
+  return relative(".", path);
+}
+
+/** Keeps the file if another run has replaced it, and then returns false. */
+export async function deleteRunFile(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8").catch(() => "{}");
+  if ((JSON.parse(text) as { pid?: number }).pid !== process.pid) return false;
+  await rm(path, { force: true });
+  return true;
+}
