@@ -71,18 +71,30 @@ describe("an exposure on the page", () => {
   it("says at a glance what can be taken, and by what most", async () => {
     const { page, errors } = await buy();
     expect(await page.title()).toBe("What can be taken from this wallet? · Sextant");
-    expect(await page.locator("#total").textContent()).toBe("$6,250.25");
+    expect(await page.locator("#total").textContent()).toBe("$8,250.25");
     expect(await page.locator(".glance").textContent()).toMatch(
-      /13 permissions for 10 holders: 4 without a limit and 4 for a spender that is not on our list\.The largest: An unknown spender, 0xbbbbbb…bbb3 can take all 2 WETH, worth \$5,000\.00\.$/,
+      /At least: something of it has no known value\.14 permissions for 11 holders: 4 without a limit and 5 for a spender that is not on our list\.The largest: An unknown spender, 0xbbbbbb…bbb3 can take all 2 WETH, worth \$5,000\.00\.$/,
     );
     expect(await page.locator("#result h3").allTextContents()).toEqual([
       ...["Paid $0.01", "Can be taken by others", "By chain", "1 warning", "Who controls the account"],
-      ...["Tokens that others can take", "Collections that others can take", "More permissions"],
-      ...["How it was read", "What the labels mean"],
+      ...[
+        "Positions that others can take",
+        "Tokens that others can take",
+        "Collections that others can take",
+      ],
+      ...["More permissions", "How it was read", "What the labels mean"],
     ]);
     expect(await page.evaluate("document.activeElement.id")).toBe("result-title");
     expect(await page.locator("[style]").count()).toBe(0);
     expect(errors).toEqual([]);
+  });
+
+  it("names the protocol whose positions can be taken, and says where a value is a minimum", async () => {
+    const { page } = await buy();
+    const assets = page.locator(".card", { hasText: "Positions that others can take" }).locator(".asset");
+    expect(await assets.locator("h4 > bdi").allTextContents()).toEqual(["compound-v3"]);
+    expect(await assets.locator(".labels").allTextContents()).toEqual(["All of itUnknown spender"]);
+    expect(await assets.locator(".risk").allTextContents()).toEqual(["$2,000.00at risk, at least"]);
   });
 
   it("groups permissions by what can be taken, with reasons in words", async () => {

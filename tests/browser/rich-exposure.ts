@@ -80,6 +80,16 @@ const permissions: readonly ExposurePermission[] = [
   }),
   permission({
     ...{
+      kind: "position-operator",
+      protocol: "compound-v3",
+      contract: addressOf(20),
+      spender: addressOf(21),
+    },
+    ...{ symbol: null, name: null, decimals: null, rawAllowance: null, rawBalance: null, balance: null },
+    ...{ priceUsd: null, valueAtRiskUsd: "2000", partial: true, reasons: ["unknown spender"] },
+  }),
+  permission({
+    ...{
       unlimited: true,
       spenderName: "Universal Router",
       spenderProtocol: "Uniswap",
@@ -163,19 +173,19 @@ export const richExposure: Exposure = {
   chains: ["base", "ethereum"],
   summary: {
     ...{
-      permissionCount: 13,
+      permissionCount: 14,
       unlimitedCount: 4,
-      unknownSpenderCount: 4,
-      valueAtRiskUsd: "6250.25",
+      unknownSpenderCount: 5,
+      valueAtRiskUsd: "8250.25",
       partial: true,
     },
     spenderListVersion: "1 (2026-11-16)",
     chains: [
       {
-        ...{ chain: "base", permissionCount: 10, unlimitedCount: 3, unknownSpenderCount: 3 },
+        ...{ chain: "base", permissionCount: 11, unlimitedCount: 3, unknownSpenderCount: 4 },
         ...{
           partial: true,
-          valueAtRiskUsd: "1250.25",
+          valueAtRiskUsd: "3250.25",
           blockNumber: 40_000_000,
           searchedFromBlock: 38_704_001,
         },
