@@ -235,6 +235,7 @@ export const richSnapshot: PortfolioSnapshot = {
     chains: chainNames.map((chain) => ({ chain, ...summarize((slug) => slug === chain) })),
     topHoldings: [],
     warnings: [...ROUTINE_NOTES.slice(0, 2), ...RICH_WARNINGS, ...ROUTINE_NOTES.slice(2)],
+    unlistedValueUsd: "0",
   },
   tokens,
   positions,

@@ -231,6 +231,34 @@ const PATHS: readonly Path[] = [
     { path: [...JOIN, "verifyingPayer", "finishingHolder", "waiting", ...PURCHASE], status: 200 },
   ],
   [
+    "a new authorization whose holder failed",
+    failedWithIdentifier,
+    { nonce: 2, paymentId: ID },
+    { path: [...JOIN, "verifyingPayer", "finishingHolder", "waiting", ...PURCHASE], status: 200 },
+  ],
+  [
+    "a new authorization whose holder failed and was carried out by someone else",
+    async () => {
+      await failedWithIdentifier();
+      await carriedOut();
+    },
+    { nonce: 2, paymentId: ID },
+    {
+      path: [
+        ...[...JOIN, "verifyingPayer", "finishingHolder"],
+        ...(["opening", "deciding", "reclaiming", "verifying", "tracing", ...CARRIED] as const),
+      ] as const,
+      status: 200,
+      statements: 7,
+    },
+  ],
+  [
+    "a new authorization whose holder failed and cannot be found",
+    failedWithIdentifier,
+    { nonce: 2, paymentId: ID, lookup: { findSettlement: () => Promise.reject(new Error("no node")) } },
+    { path: [...JOIN, "verifyingPayer", "finishingHolder", "done"], status: 503, statements: 2 },
+  ],
+  [
     "a new authorization whose holder is worked on",
     async () => {
       await failedWithIdentifier();

@@ -27,6 +27,8 @@ const PURCHASES = [
   "first-purchase-0001",
 ];
 const SIGNATURES = PURCHASES.length;
+/** Those whose purchase has no other authorization: someone else may carry them out at any time. */
+const ALONE = [2, 3];
 const LEASE_MS = 80;
 const payer: Hex = `0x${"11".repeat(20)}`;
 const offer: PaymentOffer = {
@@ -57,6 +59,7 @@ type Step =
       forged: boolean;
       works: boolean;
     }
+  | { do: "carry out"; signature: number }
   | { do: "reconcile" }
   | { do: "mine" };
 
@@ -83,6 +86,10 @@ const requests = fc.record({
 });
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: requests },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("carry out" as const), signature: fc.constantFrom(...ALONE) }),
+  },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "reconcile" }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "mine" }) },
 );
@@ -98,9 +105,19 @@ const REQUEST = {
   works: true,
 } as const;
 /** Always included: cases in which a client must not get a 402, with a node that is a block behind. */
-const SURE: [Step[][]][] = (["front-run", "front-run, rejected", "rejected", "made up"] as const).map(
-  (settle) => [[[{ ...REQUEST, settle, behind: 1 }], [{ do: "mine" }]]],
-);
+const SURE: [Step[][]][] = [
+  ...(["front-run", "front-run, rejected", "rejected", "made up"] as const).map((settle): [Step[][]] => [
+    [[{ ...REQUEST, settle, behind: 1 }], [{ do: "mine" }]],
+  ]),
+  // Someone else carries a payment out after its first try failed.
+  [
+    [
+      [{ ...REQUEST, signature: 2, settle: "none", behind: 0, works: false }],
+      [{ do: "carry out", signature: 2 }],
+      [{ ...REQUEST, signature: 2, settle: "none", behind: 1 }],
+    ],
+  ],
+];
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>[] = [];
 beforeAll(async () => {
@@ -171,8 +188,8 @@ class World {
     return together.flatMap((each) => this.chain.transfers.get(this.nonceOf(each)) ?? []);
   }
 
-  #header(signature: number, forged: boolean, named: boolean): string {
-    const authorization = {
+  #authorization(signature: number) {
+    return {
       from: payer,
       to: offer.payTo,
       value: offer.amount.toString(),
@@ -180,6 +197,10 @@ class World {
       validBefore: String(this.#validBefore),
       nonce: this.nonceOf(signature),
     };
+  }
+
+  #header(signature: number, forged: boolean, named: boolean): string {
+    const authorization = this.#authorization(signature);
     const accepted = { scheme: "exact", network: offer.network, asset: offer.asset };
     const id = PURCHASES[signature] ?? null;
     return encodePayload({
@@ -226,6 +247,7 @@ class World {
 
   async step(step: Step): Promise<void> {
     if (step.do === "mine") this.chain.mine();
+    else if (step.do === "carry out") this.chain.carryOut(this.#authorization(step.signature));
     else if (step.do === "reconcile") await this.#gate({}).gate.reconcile();
     else await this.request(step);
   }
@@ -256,6 +278,12 @@ async function playStory(database: Database, story: readonly (readonly Step[])[]
   for (const together of story) await Promise.all(together.map((step) => world.step(step)));
   await world.end();
   const { transfers } = world.chain;
+  // The client of a payment that someone else carried out comes back with it.
+  for (const signature of ALONE) {
+    if (transfers.has(world.nonceOf(signature))) {
+      expect([signature, (await world.request({ signature }))?.status]).toEqual([signature, 200]);
+    }
+  }
   const rows = await database.query<{ nonce: Hex; transaction: string }>(
     "select nonce, transaction from payments where state = 'settled' order by nonce",
   );

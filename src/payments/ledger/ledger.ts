@@ -32,7 +32,7 @@ import {
   setBlock,
   takeLease,
 } from "./statements.ts";
-import type { PaymentState } from "./transitions.ts";
+import { LEDGER_TRANSITIONS, type PaymentState, persistedStatesBefore } from "./transitions.ts";
 
 type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
@@ -254,8 +254,9 @@ export class PaymentLedger {
 
   /** Frees the identifier of a payment that did not happen: the row keeps its text and is never sent again. */
   async markReplaced(key: PaymentKey, owner: string): Promise<void> {
+    const states = persistedStatesBefore(LEDGER_TRANSITIONS.markReplaced);
     await this.#store.run(sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
-      where ${whereKey(key)} and state in ('settling', 'refused') and (owner = ${owner} or ${NOT_LEASED})`);
+      where ${whereKey(key)} and state = any(${states}) and (owner = ${owner} or ${NOT_LEASED})`);
   }
 
   async readStoredResponse(key: PaymentKey): Promise<StoredResponse | null> {

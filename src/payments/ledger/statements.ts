@@ -60,20 +60,19 @@ export function ownerTransitionSql(
 }
 
 /**
- * Takes an identifier away from the row that holds it, where that row was not sent and cannot be: the handler failed or
- * its process died (for the same request, or never verified), or the authorization is over. The row loses its owner as
- * well, so a stalled process cannot go on. Rows that were sent or rejected keep it: the chain must be read first.
+ * Takes an identifier away from the row that holds it, where that row cannot be charged: its signature was never
+ * verified and its process died, or the authorization is over. The row loses its owner as well, so a stalled process
+ * cannot go on. All other rows keep it: the chain must be read first, because anyone may have carried them out.
  */
 function releaseIdentifierSql(
   key: PaymentKey,
   paymentId: string | null,
-  fingerprint: string,
   guard: SqlText = sql`true`,
 ): SqlText {
   return sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
     where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
       and payment_id = ${paymentId} and not replaced and ${NOT_LEASED}
-      and (state in ('reserved', 'released') and (fingerprint = ${fingerprint} or not verified)
+      and (state in ('reserved', 'released') and not verified
         or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
       and ${guard}
     returning 1`;
@@ -99,12 +98,7 @@ export function openSql(
   { key, payment, fingerprint, payload, terms }: ReservationInput,
   { owner, leaseMs, failureWindowMs, failuresMax, mayReserve }: OpenOptions,
 ): SqlText {
-  const release = releaseIdentifierSql(
-    key,
-    payment.paymentId,
-    fingerprint,
-    sql`exists (select 1 from allowed)`,
-  );
+  const release = releaseIdentifierSql(key, payment.paymentId, sql`exists (select 1 from allowed)`);
   return sql`with known as (select ${ROW_COLUMNS} from payments where ${whereKey(key)}),
     failed as (select coalesce(sum(failures), 0) as payer_failures from payments
       where payer = ${key.payer} and failures > 0 and failed_at > ${fromNow(-failureWindowMs)}),
@@ -128,16 +122,15 @@ export type ReclaimOptions = {
   readonly from: PaymentState;
   readonly to: "reserved" | "settling";
   readonly paymentId: string | null;
-  readonly fingerprint: string;
 };
 
 export function reclaimSql(
   { key, owner }: OwnedKey,
-  { from, to, paymentId, fingerprint }: ReclaimOptions,
+  { from, to, paymentId }: ReclaimOptions,
   leaseMs: number,
 ): SqlText {
   assertTransition("reclaim", from, to);
-  return sql`with released as (${releaseIdentifierSql(key, paymentId, fingerprint)})
+  return sql`with released as (${releaseIdentifierSql(key, paymentId)})
     update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
       ${takeLease(owner, leaseMs)}, updated_at = now()
     where ${whereKey(key)} and state = ${from} and ${NOT_LEASED}

@@ -66,7 +66,7 @@ function reservation(nonce: Hex): ReservationInput {
 }
 
 const openNonce = (nonce: Hex) => ledger.open(reservation(nonce), ME, { mayReserve: true, failuresMax: 10 });
-const identifier = { fingerprint: "fingerprint", paymentId: null };
+const identifier = { paymentId: null };
 
 type Way = {
   readonly run: (state: PaymentState) => Promise<unknown>;

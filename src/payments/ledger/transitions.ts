@@ -113,7 +113,11 @@ export const LEDGER_TRANSITIONS = {
     lease: "frees",
   },
   markFinal: { changes: [["settled", "final"]], requires: "free", lease: "frees" },
-  markReplaced: { changes: stays("settling", "refused"), requires: "owner or free", lease: "frees" },
+  markReplaced: {
+    changes: stays("reserved", "released", "settling", "refused"),
+    requires: "owner or free",
+    lease: "frees",
+  },
   releaseIdentifier: {
     changes: stays("reserved", "released", "refused", "expired", "lost"),
     requires: "free",

@@ -193,8 +193,9 @@ describe("by the holder of its identifier, a request decides in this order:", ()
     ],
     ["settled without a transaction", { state: "settled" }, "waiting"],
     ["leased", { state: "settling", isLeased: true }, "waiting"],
-    ["reserved", { state: "reserved" }, "waiting"],
-    ["released", {}, "waiting"],
+    ["reserved", { state: "reserved" }, "verifyingPayer"],
+    ["reserved, leased", { state: "reserved", isLeased: true }, "waiting"],
+    ["released", {}, "verifyingPayer"],
     ["expired", { state: "expired" }, "waiting"],
     ["lost", { state: "lost" }, "waiting"],
     [

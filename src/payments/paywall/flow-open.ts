@@ -94,15 +94,10 @@ export async function reclaimPayment(
   flow: Flow,
   { row, rejection }: StateOf<"reclaiming">,
 ): Promise<Next<"reclaiming">> {
-  const { services, key, owner, fingerprint } = flow;
+  const { services, key, owner } = flow;
   const paymentId = identifierFor(flow, row);
   const to = wasSent(row) ? "settling" : "reserved";
-  const reclaimed = await services.ledger.reclaim(key, owner, {
-    from: row.state,
-    to,
-    paymentId,
-    fingerprint,
-  });
+  const reclaimed = await services.ledger.reclaim(key, owner, { from: row.state, to, paymentId });
   if (reclaimed === null) return joinOrWait(row, paymentId);
   return to === "settling" ? { at: "resuming", row: reclaimed } : verifyOrTrace(rejection);
 }
@@ -119,7 +114,7 @@ function currentViolation({ services, offer, payment }: Flow): Rejection | null 
   return message === null ? null : { reason: null, message };
 }
 
-function wasSent({ state }: LedgerRow): boolean {
+export function wasSent({ state }: LedgerRow): boolean {
   return state === "settling" || state === "refused";
 }
 

@@ -3,12 +3,16 @@ import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { requestVerify, type VerifyOutcome } from "../facilitator/facilitator.ts";
-import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
+import { type LedgerRow, type StoredResponse, toStoredResponse } from "../ledger/row.ts";
+import type { PaymentState } from "../ledger/transitions.ts";
 import { rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import { confirmReportedTransfer, resumeSettlement, sendTransfer } from "../settlement/settle.ts";
 import { traceTransfer } from "../settlement/trace.ts";
+import { wasSent } from "./flow-open.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
+import type { PaymentOffer } from "./offer.ts";
+import { type Payment, parsePayment } from "./payment.ts";
 
 /** A facilitator that does not respond in time is unavailable. */
 function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyOutcome> {
@@ -32,10 +36,11 @@ export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
 
 /** Before a payment is rejected, the chain must show that its money has not arrived (table in docs/payments.md). */
 export async function tracePayment(
-  { services, key, owner, respond, payment, payload, terms }: Flow,
+  { services, key, owner, respond, payment, payload, terms, firstSeen }: Flow,
   { rejection }: StateOf<"tracing">,
 ): Promise<Next<"tracing">> {
-  const traced = await traceTransfer(services, { key, payment, payload, terms }, rejection);
+  const createdSeconds = firstSeen.row?.createdSeconds ?? Math.floor(services.clock.nowMs() / 1_000);
+  const traced = await traceTransfer(services, { key, payment, payload, terms, createdSeconds }, rejection);
   if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
@@ -175,8 +180,7 @@ export function decideByHolder(flow: Flow, { holder }: StateOf<"joining">): Next
     return done(respond.conflict("The payment identifier belongs to another request."));
   }
   if (isPaid(holder)) return { at: "verifyingPayer", holder };
-  const canFinish = !holder.isLeased && (holder.state === "settling" || holder.state === "refused");
-  if (!canFinish) return { at: "waiting", row: holder };
+  if (holder.isLeased || !FINISHABLE.has(holder.state)) return { at: "waiting", row: holder };
   // Requests that waited together share the outcome of one attempt.
   if (holder.attempts > (firstSeen.holder ?? holder).attempts) {
     const message = "The payment under this identifier is in progress; send the same request again.";
@@ -207,13 +211,23 @@ export async function verifySamePayer(
 
 /**
  * Finishes the holder's transfer if it can be: it may have happened, and anyone who has its signature may still carry
- * it out. Only when no money can move with it, another authorization is charged in its place.
+ * it out. Only when no money can move with it, another authorization is charged in its place. A holder that we never
+ * sent is charged only if someone else has carried it out.
  */
 export async function finishHolder(
-  { services, owner, respond }: Flow,
+  flow: Flow,
   { holder }: StateOf<"finishingHolder">,
 ): Promise<Next<"finishingHolder">> {
+  const { services, owner, respond } = flow;
   const { ledger } = services;
+  if (!wasSent(holder)) {
+    const payment = paymentIn(holder, flow.offer);
+    const traced = await traceTransfer(services, { ...holder, key: holder, payment }, REPLACED);
+    if (traced.kind === "transferred") return { at: "opening", holder };
+    if (traced.kind === "unclear") return done(respond.mayHaveArrived());
+    await ledger.markReplaced(holder, owner);
+    return { at: "waiting", row: holder };
+  }
   const acquired = await ledger.acquire(holder, owner, holder.state, "settling");
   if (acquired === null) return { at: "waiting", row: holder };
   const result = await resumeSettlement(services, acquired, owner);
@@ -221,6 +235,16 @@ export async function finishHolder(
   if (result.kind === "unknown") return done(respond.unsettled(result));
   await ledger.markReplaced(holder, owner);
   return { at: "waiting", row: holder };
+}
+
+const FINISHABLE: ReadonlySet<PaymentState> = new Set(["reserved", "released", "settling", "refused"]);
+const REPLACED = { reason: null, message: "Another authorization takes its place." };
+
+/** The authorization in a row of the same network and token. */
+export function paymentIn(row: LedgerRow, offer: PaymentOffer): Payment {
+  const payment = parsePayment(row.payload, offer, "A stored payment");
+  if ("unsupported" in payment) throw new Error(`a stored payment is not supported: ${payment.unsupported}`);
+  return { ...payment, paymentId: row.paymentId, digest: row.digest };
 }
 
 type PaidRow = StateOf<"joining">["holder"] & {

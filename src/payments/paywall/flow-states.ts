@@ -29,7 +29,7 @@ export const FLOW = {
   findingHolder: ["joining", "waiting"],
   joining: ["verifyingPayer", "waiting", "done"],
   verifyingPayer: ["replaying", "finishingHolder", "done"],
-  finishingHolder: ["replaying", "waiting", "done"],
+  finishingHolder: ["replaying", "opening", "waiting", "done"],
   replaying: ["done"],
   waiting: ["opening", "done"],
 } as const;
@@ -41,7 +41,8 @@ type Carried = { readonly transfer: TransferFound | null };
 type Holder = { readonly holder: LedgerRow };
 
 export type FlowState =
-  | { readonly at: "opening" }
+  /** With a holder, the request goes on as that authorization: someone else carried it out. */
+  | { readonly at: "opening"; readonly holder?: LedgerRow }
   | { readonly at: "deciding"; readonly row: LedgerRow; readonly payerFailures: number }
   | { readonly at: "discarding"; readonly row: LedgerRow }
   /** `rejection` is why the payment cannot be charged now; null where it can. */

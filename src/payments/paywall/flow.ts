@@ -8,6 +8,7 @@ import {
   decideByHolder,
   findHolder,
   finishHolder,
+  paymentIn,
   replayResponse,
   resumePayment,
   runHandler,
@@ -64,14 +65,24 @@ export function startFlow(
   };
 }
 
-export async function runPaymentFlow(flow: Flow): Promise<EndpointResponse> {
-  const { activeRequests, waiters } = flow.services;
+/** The same request, with another authorization of its purchase. */
+function continueAs(flow: Flow, row: LedgerRow): Flow {
+  const { network, asset, payer, nonce, payload, terms } = row;
+  const payment = paymentIn(row, flow.offer);
+  const firstSeen = { row: null, holder: null };
+  return { ...flow, key: { network, asset, payer, nonce }, payment, payload, terms, firstSeen };
+}
+
+export async function runPaymentFlow(request: Flow): Promise<EndpointResponse> {
+  const { activeRequests, waiters } = request.services;
+  let flow = request;
   const leave = waiters.enter(flow.key);
   if (leave === null) return flow.respond.tooManyWaiting();
   try {
     for (;;) {
       const stopped = await activeRequests.run(() => act(flow));
-      const next = stopped.at === "done" ? stopped : await waitForRow(flow, stopped);
+      flow = stopped.flow;
+      const next = stopped.state.at === "done" ? stopped.state : await waitForRow(flow, stopped.state);
       if (next.at === "done") return next.response;
     }
   } finally {
@@ -80,17 +91,21 @@ export async function runPaymentFlow(flow: Flow): Promise<EndpointResponse> {
 }
 
 /** Runs steps until the request has to wait or has its response, and renews the lease that the current state needs. */
-async function act(flow: Flow): Promise<StateOf<"waiting"> | StateOf<"done">> {
+async function act(
+  request: Flow,
+): Promise<{ readonly flow: Flow; readonly state: StateOf<"waiting"> | StateOf<"done"> }> {
+  let flow = request;
   const lease = new HeldLease(flow);
   let state: FlowState = { at: "opening" };
   try {
     while (state.at !== "waiting" && state.at !== "done") {
+      if (state.at === "opening" && state.holder) flow = continueAs(flow, state.holder);
       await lease.hold(leaseKeyOf(flow, state));
       const next: FlowState = await advance(flow, state);
       flow.services.onTransition?.(state.at, next.at);
       state = next;
     }
-    return state;
+    return { flow, state };
   } finally {
     // A step that throws ends the flow as a crash does: the row keeps its lease until that runs out.
     await lease.hold(null);

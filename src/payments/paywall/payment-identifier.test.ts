@@ -16,7 +16,9 @@ import {
   type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
+import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { openDatabase } from "../../store/postgres/database.ts";
 import { migrate } from "../../store/postgres/migrate.ts";
 import { migrations } from "../../store/postgres/migrations.ts";
@@ -68,7 +70,7 @@ async function sign(q: string, { id = ID, seconds = 60 } = {}) {
   );
   const { extensions: _left, ...unnamed } = payload;
   const nonce = String((payload.payload.authorization as { nonce: string }).nonce).toLowerCase();
-  return { header, nonce, unnamed: Buffer.from(JSON.stringify(unnamed)).toString("base64") };
+  return { header, payload, nonce, unnamed: Buffer.from(JSON.stringify(unnamed)).toString("base64") };
 }
 
 const receiptOf = (response: Response) => decodeBase64Header<SettleResponse>(response, "payment-response");
@@ -111,6 +113,35 @@ describe("after a run that failed", () => {
       { nonce: first.nonce, state: "released", payment_id: ID },
       { nonce: second.nonce, state: "settled", payment_id: ID },
     ]);
+  });
+
+  it("sells for the first authorization that someone else carried out, and does not charge the second", async () => {
+    const [first, second] = [await sign("carried"), await sign("carried")];
+    service.sold.work = fails;
+    expect((await fetchWithPayment(url("carried"), first.header)).status).toBe(500);
+    await stage.chain.request("eth_sendTransaction", [
+      {
+        from: stage.chain.accounts.guardian.address,
+        to: stage.asset,
+        data: encodeSignedTransfer(first.payload),
+        gas: "0x493e0",
+      },
+    ]);
+    service.sold.work = works;
+    // The first one has expired meanwhile, which is why the client signed again.
+    const clock = { ...systemClock, nowMs: () => Date.now() + 30_000 };
+    const other = await stage.serve({ clock });
+    const responses = await Promise.all([
+      fetchWithPayment(url("carried"), second.header),
+      fetchWithPayment(url("carried", other), second.header),
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    const [transfer] = await stage.transfersFrom(payer.address);
+    for (const each of responses) expect(receiptOf(each).transaction).toBe(transfer?.transactionHash);
+    expect((await fetchWithPayment(url("carried"), first.header)).status).toBe(200);
+    expect(service.runs.length + other.runs.length).toBe(2);
+    expect(await charges()).toBe(1);
+    expect(await rows()).toMatchObject([{ nonce: first.nonce, state: "settled", payment_id: ID }]);
   });
 
   it("charges once for two authorizations under one identifier at once", async () => {

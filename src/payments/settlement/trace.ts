@@ -27,6 +27,8 @@ type TracedPayment = {
   readonly payment: Payment;
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
+  /** When the payment was first seen. */
+  readonly createdSeconds: number;
 };
 
 /** docs/payments.md has the table. */
@@ -35,14 +37,14 @@ export async function traceTransfer(
   traced: TracedPayment,
   rejection: Rejection,
 ): Promise<TracedTransfer> {
-  const { key, payment } = traced;
+  const { key, payment, createdSeconds } = traced;
   const rejected = { kind: "rejected", message: rejection.message } as const;
   const facts = {
     ...key,
     payTo: payment.to,
     amount: payment.value,
     validBefore: Number(payment.validBefore),
-    createdSeconds: Math.floor(context.clock.nowMs() / 1_000),
+    createdSeconds,
   };
   const isForgery = isNeverValid(rejection.reason);
   // Worthless payments cost their senders nothing, so what our own nodes have said is not read again.
