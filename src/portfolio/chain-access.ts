@@ -3,7 +3,7 @@
 import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { baseFeeCall, canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
 import { topicLogsCall } from "../chain/logs/topic-logs.ts";
-import { type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
+import { NATIVE_TRANSFERS, type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
@@ -195,7 +195,7 @@ async function readLogsOf<T>(
 
 function toTransferLog({ log, from, to, isErc721, tokenId }: TokenTransfer): TransferLog {
   return {
-    contract: log.address,
+    contract: log.address === NATIVE_TRANSFERS ? null : log.address,
     from,
     to,
     transactionHash: log.transactionHash,

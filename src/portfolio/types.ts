@@ -49,7 +49,8 @@ export type ContractRead = {
 };
 
 export type TransferLog = {
-  readonly contract: Hex;
+  /** Null for the native coin, whose transfers some chains log, too. */
+  readonly contract: Hex | null;
   readonly from: Hex;
   readonly to: Hex;
   readonly transactionHash: Hex;
@@ -82,9 +83,17 @@ export type PinnedChain = {
     calls: readonly ContractRead[],
     signal: AbortSignal,
   ): Promise<readonly (Hex | null)[] | null>;
-  /** Calls code placed at an empty address by a state override; null when the node does not support overrides. */
+  /**
+   * Calls code placed by a state override at an empty address, or as `account` itself; null when the node does not
+   * support overrides.
+   */
   callWithOverride(
-    call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },
+    call: {
+      readonly code: Hex;
+      readonly data: Hex;
+      readonly gasMax?: number;
+      readonly account?: Hex;
+    },
     signal: AbortSignal,
   ): Promise<Hex | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
@@ -195,8 +204,10 @@ export type AssetPrice = QuotedPrice & {
 
 export type PriceQuery = {
   readonly at: PinnedChain;
-  /** Distinct assets that have no price yet. */
-  readonly assets: readonly Asset[];
+  /** Distinct assets that have no price yet, with how much is held of each as far as that is known. */
+  readonly assets: readonly (Asset & { readonly rawBalance?: bigint })[];
+  /** An unlisted token has a price of pools only if this wallet could sell what it holds of it. */
+  readonly seller?: { readonly wallet: Hex; readonly holdings: readonly Holding[] };
 };
 
 /** An unknown or stale price is missing from the map; a known zero is 0. */

@@ -8,6 +8,9 @@ import { topicLogsCall } from "./topic-logs.ts";
 /** keccak256 of Transfer(address,address,uint256), which ERC-20 and ERC-721 share. */
 export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
+/** Chains with EIP-7708 log transfers of the native coin from this address, which has no code and no key. */
+export const NATIVE_TRANSFERS: Hex = `0x${"ff".repeat(19)}fe`;
+
 export type TransferFilter = {
   readonly wallet: Hex;
   readonly side: "from" | "to";

@@ -53,7 +53,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
   const read = [...new Set([...held.filter(isKnown), ...chain.stablecoins, ...held])];
   const collections = new Set(
-    transfers.filter(({ isErc721 }) => isErc721 === true).map(({ contract }) => contract),
+    transfers.flatMap(({ isErc721, contract }) => (isErc721 === true && contract !== null ? [contract] : [])),
   );
   const wanted: readonly CandidateRead[] = [
     ...collectDelegationReads(delegations, wallet, approvals, spenders),

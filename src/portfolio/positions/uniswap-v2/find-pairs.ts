@@ -160,6 +160,7 @@ function findDeposits(
     const countOf = new Map<Hex, number>();
     // The newest are the last of the logs.
     for (const { contract, to } of sent.toReversed()) {
+      if (contract === null) continue;
       const key = `${contract} ${to}`;
       const count = countOf.get(contract) ?? 0;
       if (newest.has(key) || count >= DEPOSITS_PER_CONTRACT_MAX) continue;

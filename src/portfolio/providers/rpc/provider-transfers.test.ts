@@ -5,7 +5,7 @@ import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
-import { TRANSFER_TOPIC } from "../../../chain/logs/transfers.ts";
+import { NATIVE_TRANSFERS, TRANSFER_TOPIC } from "../../../chain/logs/transfers.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 /**
@@ -19,7 +19,14 @@ const COLLECTIBLE_CODE: Hex = `0x366024146031576001${LOG}a4005b60015f5260205ff3`
 const LOOP = numberedAddress(0x100b);
 const LOOP_CODE: Hex = `0x36602414602f57${LOG}a3005b602f56`;
 
-const stage = await startPortfolioStage({ [COLLECTIBLE]: COLLECTIBLE_CODE, [LOOP]: LOOP_CODE });
+/** Emits a Transfer from the first account of the calldata to the second, of the amount in the third word. */
+const ANY_TRANSFER: Hex = `0x602060405f376020355f357f${TRANSFER_TOPIC.slice(2)}60205fa300`;
+
+const stage = await startPortfolioStage({
+  [COLLECTIBLE]: COLLECTIBLE_CODE,
+  [LOOP]: LOOP_CODE,
+  [NATIVE_TRANSFERS]: ANY_TRANSFER,
+});
 const { chain, wallet } = stage;
 const owner = chain.accounts.owner.address;
 const signal = AbortSignal.timeout(300_000);
@@ -268,5 +275,27 @@ describe("recent activity", () => {
     expect(warnings).toHaveLength(2);
     expect(warnings.join("\n")).toMatch(/outgoing.+could not be read/s);
     expect(warnings.join("\n")).toMatch(/incoming.+unlisted tokens may be missing/s);
+  });
+});
+
+// Last: what was logged stays in the activity of the wallet.
+describe("a chain that logs transfers of its coin", () => {
+  it("takes logs of the native coin (EIP-7708) for its transfers, and never for a token", async () => {
+    const logNative = (from: Hex, to: Hex, amount: bigint, sender: Hex) => {
+      const words = [BigInt(from), BigInt(to), amount].map((value) =>
+        numberToHex(value, { size: 32 }).slice(2),
+      );
+      return send(NATIVE_TRANSFERS, `0x${words.join("")}`, sender);
+    };
+    await logNative(FRIEND, wallet, 7n, owner);
+    await logNative(wallet, FRIEND, 5n, wallet);
+    const { holdings, activity, transfers, warnings } = await read();
+    expect(activity.slice(0, 2).map(({ from, to, transfer }) => [from, to, transfer])).toEqual([
+      [wallet, FRIEND, { contract: null, rawAmount: 5n }],
+      [FRIEND, wallet, { contract: null, rawAmount: 7n }],
+    ]);
+    expect(holdings.map(({ contract }) => contract)).not.toContain(NATIVE_TRANSFERS);
+    expect(transfers?.map(({ contract }) => contract)).not.toContain(NATIVE_TRANSFERS);
+    expect(warnings.join("\n")).not.toMatch(/fffe|leave no log/);
   });
 });

@@ -125,13 +125,14 @@ function findUnlistedTokens(
       .filter((log) => log.from === wallet && isRealTransfer(chain, log))
       .map(({ transactionHash }) => transactionHash),
   );
+  const isUnlisted = (contract: Hex) => !known.has(contract) && !isPseudoNative(chain.chainId, contract);
   const unlisted = logs
     .filter(({ isErc721 }) => isErc721 !== true)
-    .filter(({ contract }) => !known.has(contract) && !isPseudoNative(chain.chainId, contract))
+    .filter(({ contract }) => contract !== null && isUnlisted(contract))
     .toSorted(compareNewestFirst);
   const isPaidFor = ({ transactionHash }: TransferLog) => paid.has(transactionHash);
   const ordered = [...unlisted.filter(isPaidFor), ...unlisted];
-  return [...new Set(ordered.map(({ contract }) => contract))];
+  return [...new Set(ordered.flatMap(({ contract }) => contract ?? []))];
 }
 
 /** Described by the lists; the contracts' own metadata is read later, for held tokens only. */
@@ -185,8 +186,14 @@ function describeHistory(
   if (fromBlocks.length > 0) {
     const fromBlock = Math.max(...fromBlocks);
     const duration = describeDuration((block.number - fromBlock + 1) * chain.blockTimeMs);
+    const found = `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration})`;
+    const logsNative = [sent, received].some((history) =>
+      history?.logs.some(({ contract }) => contract === null),
+    );
     warnings.push(
-      `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration}); transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
+      logsNative
+        ? `${found}, and transfers of ${chain.native.symbol} itself as far as the chain logs them.`
+        : `${found}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
     );
   }
   return warnings;

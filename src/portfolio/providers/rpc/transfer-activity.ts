@@ -58,13 +58,15 @@ function listCandidates(wallet: Hex, newestFirst: readonly TransferLog[]): reado
 
 /**
  * Anyone may emit a transfer of any account from a contract of his own, and move nothing of another's token
- * (transferFrom of 0). A listed token that moves an amount needs the owner's signature or allowance, or is a gift.
+ * (transferFrom of 0). A listed token that moves an amount needs the owner's signature or allowance, or is a gift. So does
+ * the native coin, whose transfers the chain itself logs.
  */
 export function isRealTransfer(
   { tokens, stablecoins }: ChainConfig,
   { contract, amount }: TransferLog,
 ): boolean {
-  return amount !== null && amount > 0n && (tokens.has(contract) || stablecoins.has(contract));
+  if (amount === null || amount === 0n) return false;
+  return contract === null || tokens.has(contract) || stablecoins.has(contract);
 }
 
 /**
