@@ -1,22 +1,32 @@
-// Pipelined requests are handled in order, one at a time, with at most one response waiting for a slow reader.
+// Requests of a connection are handled in order, one at a time; slow readers hold little, and are cut off.
 import { once } from "node:events";
+import type { RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createNodeServer } from "./node-server.ts";
+import { findInode, readSendQueues } from "./security/send-queues.ts";
+import { SLOW_READER_LIMITS, type SlowReaderLimits } from "./slow-readers.ts";
 
 const BODY = Buffer.alloc(1024 * 1024, "x");
 
 /** Responds with the path; `/large…` with a megabyte, `/slow…` after a delay, `/last…` closing the connection. */
-async function start(): Promise<{ client: Socket; started: string[]; text: () => string }> {
+async function start(
+  limits?: SlowReaderLimits,
+): Promise<{ client: Socket; started: string[]; text: () => string; held: () => Promise<number> }> {
   const started: string[] = [];
-  const server = createNodeServer(5_000, (request, response) => {
+  const handle: RequestListener = (request, response) => {
     const { url = "" } = request;
     started.push(url);
     if (url.startsWith("/last")) response.setHeader("connection", "close");
     const finish = () => response.end(url.startsWith("/large") ? BODY : url);
     if (url.startsWith("/slow")) setTimeout(finish, 10);
     else finish();
+  };
+  const server = createNodeServer(5_000, handle, limits);
+  let inode = "";
+  server.on("connection", (socket) => {
+    inode = findInode(socket) ?? "";
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -31,7 +41,9 @@ async function start(): Promise<{ client: Socket; started: string[]; text: () =>
     server.closeAllConnections();
     server.close();
   });
-  return { client, started, text: () => text };
+  /** What the kernel holds for the client; 0 where the system does not say it. */
+  const held = async () => (await readSendQueues())?.get(inode) ?? 0;
+  return { client, started, text: () => text, held };
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
@@ -75,5 +87,65 @@ describe("requests on one connection", () => {
     client.write(get("/slow1") + get("/quick2").repeat(1_000));
     await once(client, "close");
     expect(started).toEqual(["/slow1"]);
+  });
+});
+
+// Beyond what the kernel of the client takes unread.
+const LARGE = 12;
+
+/** Reads so many bytes at a time, until the connection ends. */
+async function readSlowly(client: Socket, bytes: number, everyMs: number): Promise<number> {
+  let total = 0;
+  client.pause();
+  client.removeAllListeners("data");
+  while (!client.closed && total < LARGE * BODY.length) {
+    total += ((client.read(bytes) ?? client.read()) as Buffer | null)?.length ?? 0;
+    await sleep(everyMs);
+  }
+  return total;
+}
+
+describe("a client that reads slowly", () => {
+  const limits = { ...SLOW_READER_LIMITS, graceMs: 150, bytesPerSecondMin: 4 * 1024 * 1024, checkMs: 20 };
+  const large = Array.from({ length: LARGE }, (_, each) => get(`/large${each}`));
+
+  it.each(["in one packet", "one by one"])(
+    "makes the kernel hold little more than one response, however many it requests %s",
+    async (how) => {
+      // As on a machine whose memory is scarce.
+      const { client, started, held } = await start({ ...SLOW_READER_LIMITS, tcpBytesMax: 0 });
+      client.pause();
+      if (how === "in one packet") client.write(large.join(""));
+      else
+        for (const each of large)
+          await new Promise((resolve) => client.write(each, () => setTimeout(resolve, 20)));
+      await sleep(200);
+      expect(await held()).toBeLessThan(2 * BODY.length);
+      expect(started.length).toBeLessThan(10);
+      client.resume();
+      while (started.length < LARGE) await sleep(5);
+    },
+  );
+
+  it("is cut off with a reset once it is slower than the minimum, although it always reads a little", async () => {
+    const { client } = await start(limits);
+    client.pause();
+    const errors: string[] = [];
+    client.on("error", (error: NodeJS.ErrnoException) => errors.push(String(error.code)));
+    client.write(large.join(""));
+    const startMs = performance.now();
+    expect(await readSlowly(client, 1_000, 10)).toBeLessThan(LARGE * BODY.length);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(errors).toEqual(["ECONNRESET"]);
+  });
+
+  it("gets everything if it is slow but steady", async () => {
+    const { client } = await start({ ...limits, bytesPerSecondMin: 1024 * 1024 });
+    client.pause();
+    client.write(large.join(""));
+    const startMs = performance.now();
+    // Some eight megabytes a second: several times the grace.
+    expect(await readSlowly(client, 128 * 1024, 10)).toBeGreaterThanOrEqual(LARGE * BODY.length);
+    expect(performance.now() - startMs).toBeGreaterThan(3 * limits.graceMs);
   });
 });

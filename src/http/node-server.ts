@@ -1,4 +1,4 @@
-// Node's HTTP server below Fastify, with its timeouts, pipelined requests handled one at a time, and a close that waits for nothing idle.
+// Node's HTTP server below Fastify, with its timeouts, one response at a time for a connection, and a close that waits for nothing idle.
 import {
   createServer,
   type IncomingMessage,
@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
+import { type SlowReaderLimits, SlowReaders } from "./slow-readers.ts";
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
@@ -15,10 +16,14 @@ type Exchange = { readonly request: IncomingMessage; readonly response: ServerRe
 const WAITING_MAX = 128;
 
 /**
- * Bounds what a connection can make us hold to one response: the next request starts when the response before it has
- * left the process. Node starts every request in a packet, so a client could cause thousands of responses and read none.
+ * Bounds what a connection can make us hold to one response: the next request starts, and is read, when the response
+ * before it has gone out. Node starts every request in a packet, so a client could cause thousands of responses and read
+ * none.
  */
-function serializePipelinedRequests(listener: RequestListener): {
+function serializeRequests(
+  listener: RequestListener,
+  waitUntilRead: SlowReaders["waitUntilRead"],
+): {
   readonly listener: RequestListener;
   /** Nothing was requested on the connection, or everything that was has left the process. */
   readonly isIdle: (socket: Socket) => boolean;
@@ -27,20 +32,38 @@ function serializePipelinedRequests(listener: RequestListener): {
   const waiting = new WeakMap<Socket, Exchange[]>();
 
   function start({ request, response }: Exchange): void {
-    current.set(request.socket, response);
-    listener(request, response);
+    const { socket } = request;
+    current.set(socket, response);
+    const read = waitUntilRead(socket);
+    if (read === null) {
+      listener(request, response);
+      return;
+    }
+    socket.pause();
+    void read.then(() => {
+      if (socket.destroyed) return;
+      // The request may have a body, and a client that leaves must be noticed.
+      if (!waiting.has(socket)) socket.resume();
+      listener(request, response);
+    });
   }
 
   function startNext(socket: Socket, queue: Exchange[]): void {
     const next = socket.destroyed || socket.writableEnded ? undefined : queue.shift();
-    if (!next) return void waiting.delete(socket);
+    if (!next) {
+      waiting.delete(socket);
+      return void socket.resume();
+    }
     next.response.once("close", () => startNext(socket, queue));
+    // The last one that has arrived may have a body that has not.
+    if (!next.request.complete) socket.resume();
     start(next);
   }
 
   function enqueue(exchange: Exchange, before: ServerResponse): void {
     const { socket } = exchange.request;
     const queue = waiting.get(socket);
+    socket.pause();
     if (!queue) {
       const newQueue = [exchange];
       waiting.set(socket, newQueue);
@@ -99,8 +122,11 @@ const TIMEOUT_CHECK_MS = 5_000;
 // Longer than the 60 seconds of common load balancers: the balancer must be the one to close an idle connection.
 const KEEP_ALIVE_MS = 72_000;
 
-export function createNodeServer(requestMsMax: number, handle: RequestListener): Server {
-  const { listener, isIdle } = serializePipelinedRequests(handle);
+export function createNodeServer(
+  requestMsMax: number,
+  handle: RequestListener,
+  limits?: SlowReaderLimits,
+): Server {
   const options = {
     // Node would reject a missing Host with an empty body; our guard rejects it with a JSON error.
     requireHostHeader: false,
@@ -110,10 +136,13 @@ export function createNodeServer(requestMsMax: number, handle: RequestListener):
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestMsMax),
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const server = createServer(options, listener);
+  const server = createServer(options);
+  const readers = new SlowReaders(server, limits);
+  const { listener, isIdle } = serializeRequests(handle, (socket) => readers.waitUntilRead(socket));
+  server.on("request", listener);
   server.closeIdleConnections = closeIdleConnections(server, isIdle);
   // Ignore unknown `Expect` values: Node's own 417 would bypass our headers.
   server.on("checkExpectation", listener);
-  // Idle timeout: one request timeout to produce the response, one more for a slow reader.
+  // Idle timeout: one request timeout to produce the response, one more for a reader that reads nothing at all.
   return server.setTimeout(2 * requestMsMax);
 }

@@ -100,7 +100,7 @@ function findUsableDescriptors(): number | null {
 }
 
 // Node does not declare the handle of a socket; -1 without one.
-function descriptorOf(socket: Socket): number {
+export function descriptorOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: number } | null };
   return handle?.fd ?? -1;
 }

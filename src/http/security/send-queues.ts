@@ -1,0 +1,54 @@
+// How much the kernel holds for each connection because its client has not confirmed it. Node itself does not know.
+import { readFileSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { descriptorOf } from "./connection-limit.ts";
+
+/** Bytes by connection; connections without any are left out. */
+export type SendQueues = ReadonlyMap<string, number>;
+
+// The columns: number, local and remote address, state, bytes to send and to read, timer, retries, user, timeout, inode.
+const LINE = /^ *\d+: \S+ \S+ \S\S (?!00000000)([0-9A-F]{8}):\S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
+const FILES = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
+
+/** Null where the system does not say it: only Linux does. Takes some milliseconds, of which the kernel needs most. */
+export async function readSendQueues(): Promise<SendQueues | null> {
+  const queues = new Map<string, number>();
+  try {
+    for (const file of FILES) {
+      const text = await readFile(file, "latin1");
+      for (const [, bytes = "", inode = ""] of text.matchAll(LINE))
+        queues.set(inode, Number.parseInt(bytes, 16));
+    }
+  } catch {
+    // A system without these files.
+    return null;
+  }
+  return queues;
+}
+
+// Of Linux on every processor that Node has packages for, and too little by a few times elsewhere.
+const PAGE_BYTES = 4_096;
+
+/** What all TCP connections of the machine hold in the kernel, in a tenth of a millisecond; 0 where it is not known. */
+export function readTcpMemory(): number {
+  try {
+    return (
+      Number(/^TCP: .* mem (\d+)/m.exec(readFileSync("/proc/self/net/sockstat", "latin1"))?.[1] ?? 0) *
+      PAGE_BYTES
+    );
+  } catch {
+    // A system without this file.
+    return 0;
+  }
+}
+
+/** The key of a connection in the queues; null for one that is closed, or where the system does not say it. */
+export function findInode(socket: Socket): string | null {
+  try {
+    return /\d+/.exec(readlinkSync(`/proc/self/fd/${descriptorOf(socket)}`))?.[0] ?? null;
+  } catch {
+    // Closed, or a system without these files.
+    return null;
+  }
+}

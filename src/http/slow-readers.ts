@@ -1,0 +1,167 @@
+// Bounds what slow readers make us hold: a minimum rate for every response, and no next response while much is unread.
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findInode, readSendQueues, readTcpMemory, type SendQueues } from "./security/send-queues.ts";
+
+export type SlowReaderLimits = {
+  /** A response of n bytes may take this long, and n / rate more. */
+  readonly graceMs: number;
+  readonly bytesPerSecondMin: number;
+  /** With more than this unread, the next request of the connection waits while memory is scarce. */
+  readonly unreadBytesMax: number;
+  /** Memory is scarce when all connections of the machine hold more than this in the kernel. */
+  readonly tcpBytesMax: number;
+  readonly checkMs: number;
+};
+
+export const SLOW_READER_LIMITS: SlowReaderLimits = {
+  // A phone in a tunnel comes back within this time.
+  graceMs: 30_000,
+  // 128 kbit/s: a line of the second generation of mobile networks. A page of a list has half a megabyte: 62 seconds.
+  bytesPerSecondMin: 16 * 1_024,
+  // Clients that read a response before they send the next request have hardly anything unread. The kernel would hold
+  // four megabytes for others.
+  unreadBytesMax: 256 * 1_024,
+  // As much as sixteen connections that read nothing. Below it nothing is wrong, and looking closer would cost more.
+  tcpBytesMax: 64 * 1_024 * 1_024,
+  checkMs: 5_000,
+};
+
+// How often the memory is read, which takes a tenth of a millisecond.
+const MEMORY_MS = 100;
+// The list of all connections takes milliseconds: at most a tenth of the time, unless the machine is busy anyway.
+const REST_PER_LIST = 10;
+const REST_MS_MAX = 100;
+
+type Reading = {
+  /** When something was left unread, and how much had been read by then. */
+  readonly sinceMs: number;
+  readonly readBefore: number;
+};
+
+type Connection = {
+  readonly socket: Socket;
+  /** Null until it is needed, and where the system has none. */
+  inode: string | null;
+  /** How much had been written when the client had read nearly everything. */
+  confirmedBytes: number;
+  reading: Reading | null;
+};
+
+export class SlowReaders {
+  readonly #limits: SlowReaderLimits;
+  readonly #connections = new Map<Socket, Connection>();
+  #queues: Promise<SendQueues | null> | null = null;
+  #nextListMs = 0;
+  #isScarce = false;
+  #nextMemoryMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(server: Server, limits: SlowReaderLimits = SLOW_READER_LIMITS) {
+    this.#limits = limits;
+    server.on("connection", (socket: Socket) => this.#add(socket));
+  }
+
+  /**
+   * Null if the next request of the connection may start at once, as almost always; otherwise resolves when the client has
+   * read what was sent before, or is gone.
+   */
+  waitUntilRead(socket: Socket): Promise<void> | null {
+    const connection = this.#connections.get(socket);
+    if (!connection || socket.bytesWritten - connection.confirmedBytes <= this.#limits.unreadBytesMax)
+      return null;
+    return this.#isMemoryScarce() ? this.#waitUntilRead(connection) : null;
+  }
+
+  async #waitUntilRead(connection: Connection): Promise<void> {
+    const { socket } = connection;
+    while (!socket.destroyed) {
+      const written = socket.bytesWritten;
+      if (this.#countUnread(connection, await this.#readQueues()) > this.#limits.unreadBytesMax) continue;
+      connection.confirmedBytes = written;
+      return;
+    }
+  }
+
+  #isMemoryScarce(): boolean {
+    const nowMs = performance.now();
+    if (nowMs >= this.#nextMemoryMs) {
+      this.#nextMemoryMs = nowMs + MEMORY_MS;
+      this.#isScarce = readTcpMemory() > this.#limits.tcpBytesMax;
+    }
+    return this.#isScarce;
+  }
+
+  #add(socket: Socket): void {
+    this.#connections.set(socket, { socket, inode: null, confirmedBytes: 0, reading: null });
+    this.#timer ??= setInterval(() => void this.#check(), this.#limits.checkMs).unref();
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      if (this.#connections.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    });
+  }
+
+  /** Those that ask while the list is read, or waits for its turn, share it. */
+  #readQueues(): Promise<SendQueues | null> {
+    this.#queues ??= this.#readNextQueues().finally(() => {
+      this.#queues = null;
+    });
+    return this.#queues;
+  }
+
+  async #readNextQueues(): Promise<SendQueues | null> {
+    await sleep(Math.max(0, this.#nextListMs - performance.now()));
+    const startMs = performance.now();
+    const queues = await readSendQueues();
+    const endMs = performance.now();
+    this.#nextListMs = endMs + Math.min(REST_MS_MAX, REST_PER_LIST * (endMs - startMs));
+    return queues;
+  }
+
+  #countUnread(connection: Connection, queues: SendQueues | null): number {
+    const { socket } = connection;
+    if (queues !== null) connection.inode ??= findInode(socket);
+    return countWaiting(socket) + (queues?.get(connection.inode ?? "") ?? 0);
+  }
+
+  async #check(): Promise<void> {
+    // Streams are quiet for as long as nothing happens, and have a rule of their own.
+    const readers = [...this.#connections.values()].filter(({ socket }) => socket.timeout !== 0);
+    const suspects = readers.filter(
+      ({ socket, confirmedBytes, reading }) => socket.bytesWritten > confirmedBytes || reading !== null,
+    );
+    if (suspects.length === 0) return;
+    const queues = await this.#readQueues();
+    for (const each of suspects) this.#cutIfSlow(each, queues);
+  }
+
+  #cutIfSlow(connection: Connection, queues: SendQueues | null): void {
+    const { socket } = connection;
+    const unread = this.#countUnread(connection, queues);
+    const read = socket.bytesWritten - unread;
+    if (unread === 0) {
+      connection.reading = null;
+      connection.confirmedBytes = read;
+      return;
+    }
+    connection.reading ??= { sinceMs: performance.now(), readBefore: read };
+    const { sinceMs, readBefore } = connection.reading;
+    const { graceMs, bytesPerSecondMin } = this.#limits;
+    const allowedMs = graceMs + ((read - readBefore) / bytesPerSecondMin) * 1_000;
+    // A reset: after a mere close the kernel would go on holding what is unread.
+    if (performance.now() - sinceMs > allowedMs) socket.resetAndDestroy();
+  }
+}
+
+type WriteHandle = { readonly bytesWritten?: number; readonly writeQueueSize?: number };
+
+/** What the kernel has not taken yet: the rest of the write that it works on, and what comes after it. */
+function countWaiting(socket: Socket): number {
+  // Node does not declare the handle of a socket.
+  const { _handle: handle } = socket as Socket & { readonly _handle?: WriteHandle | null };
+  const { bytesWritten: begun = socket.bytesWritten, writeQueueSize = 0 } = handle ?? {};
+  return writeQueueSize + socket.bytesWritten - begun;
+}
