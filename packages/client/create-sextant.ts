@@ -6,6 +6,7 @@ import { buildUrl, type Call, type CallContext, createList, send, sendForDocumen
 import { OwnWrites } from "./http/own-writes.ts";
 import { SeenBlock } from "./http/seen-block.ts";
 import { createTransport, RESPONSE_BYTES_MAX } from "./http/transport.ts";
+import { assertChecksum } from "./http/wallet-address.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
 import type { Operation, Paid, PaidOptions, ReadOptions } from "./operation.ts";
 import type { Payer } from "./payments/authorization.ts";
@@ -129,6 +130,7 @@ export function createSextant(options: SextantOptions): Sextant {
     if (sold?.kind !== "paid")
       throw new SextantError("INPUT_INVALID", "quote takes an operation that is sold.");
     const { call } = readCall(String(id), sold, rest, null);
+    assertChecksum(call.parameters.address);
     return quotePrice(purchases, buildUrl(calls, call), call.signal);
   };
   return {
@@ -167,6 +169,7 @@ async function run(
   const { kind, method } = call.operation;
   if (kind === "document") return sendForDocument(calls, call);
   if (kind !== "paid") return send(calls, call);
+  assertChecksum(call.parameters.address);
   const { signal, purchase = null } = options;
   return buy(purchases, { method, url: buildUrl(calls, call), purchase, signal });
 }

@@ -8,6 +8,7 @@ import {
   type ProtocolEra,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { describeWrongChecksum } from "../lib/checksum.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { ServiceRequest, Tool, ToolArguments } from "./tool.ts";
 import {
@@ -94,7 +95,8 @@ async function callTool(
   const options = { payment: readPayment(context), signal: context.mcpReq.signal };
   const binding = readBinding(context);
   const { cursor, ...others } = args;
-  const response = await send(tool.toRequest(tool.isText ? others : args), options);
+  const mistyped = tool.price?.isPaidByCaller ? rejectMistyped(args) : null;
+  const response = mistyped ?? (await send(tool.toRequest(tool.isText ? others : args), options));
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
   if (tool.isText) {
@@ -115,6 +117,14 @@ async function callTool(
     }
   }
   return TOO_LARGE;
+}
+
+/** Before a caller signs: the service accepts any address, and would be paid for a wallet that nobody meant. */
+function rejectMistyped(args: ToolArguments): ServiceResponse | null {
+  const [problem] = Object.values(args).flatMap((value) => describeWrongChecksum(String(value)) ?? []);
+  if (problem === undefined) return null;
+  const headers = { "x-error-code": "INPUT_INVALID" };
+  return { status: 400, headers, body: JSON.stringify({ error: problem }) };
 }
 
 function buildShortResult(

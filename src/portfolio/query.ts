@@ -1,5 +1,5 @@
 // The query of a portfolio request: a wallet, its chains and their blocks, and whether to list spam.
-import { getAddress } from "viem";
+import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
@@ -98,13 +98,8 @@ const ADDRESS = /^0x[a-fA-F0-9]{40}$/;
 /** The wallet in lower case. A wrong checksum is accepted, as specified, and named: it is the only sign of a mistyped digit. */
 export function readWallet(address: Hex): { readonly wallet: Hex; readonly warning?: string } {
   const wallet = address.toLowerCase() as Hex;
-  const digits = address.slice(2);
-  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (!isMixed || getAddress(wallet) === address) return { wallet };
-  return {
-    wallet,
-    warning: `The address ${address} has a wrong checksum (EIP-55), so that a digit may be mistyped: compare it with its source, then send it in lower case.`,
-  };
+  const warning = describeWrongChecksum(address);
+  return warning === null ? { wallet } : { wallet, warning };
 }
 
 /** For the descriptions of all routes. */

@@ -85,6 +85,7 @@ function readRange(text: string): { readonly type: string; readonly weight: numb
 // What every pay page has, before the modules of its view. Each stands after its imports: concatenated they form one
 // module, so top-level names must be unique.
 const MODULES = [
+  "checksum.js",
   "payment.js",
   "wallet.js",
   "paid-request.js",

@@ -16,7 +16,7 @@ import {
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
 import { BIDI_TEXT, HOSTILE_TEXT, richSnapshot } from "./rich-snapshot.ts";
 
-const WALLET = "0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const LOCAL_CHAIN = "0x7a69";
 const snapshots = { read: async () => richSnapshot } as unknown as SnapshotReader;
 const UNAVAILABLE: EndpointResponse = {
@@ -155,6 +155,25 @@ describe("a visitor with a wallet", () => {
     await page.locator("#total").waitFor();
     expect(paid.length).toBe(1);
     expect(await page.evaluate("document.activeElement.id")).toBe("result-title");
+  });
+
+  it("is asked for nothing for an address with a wrong checksum, and reads how to go on", async () => {
+    const { page, url, paid, testWallet, errors } = await visit();
+    const mistyped = WALLET.replace("0xd8", "0xD8");
+    const readProblem = () =>
+      page.locator("#address").evaluate((input) => (input as HTMLInputElement).validationMessage);
+    await page.fill("#address", mistyped);
+    await page.click("#pay");
+    expect(await readProblem()).toMatch(/^This address has a wrong checksum .* in lower case\.$/);
+    // Also in a link.
+    await page.goto(`${url}/portfolio?address=${mistyped}`);
+    await page.click("#pay");
+    expect(await readProblem()).toMatch(/wrong checksum/);
+    expect([paid, testWallet?.calls]).toEqual([[], []]);
+    await page.fill("#address", mistyped.toLowerCase());
+    await page.click("#pay");
+    await page.locator("#total").waitFor();
+    expect([paid.length, errors]).toEqual([1, []]);
   });
 
   it("asks for a chain when none is chosen", async () => {

@@ -65,6 +65,19 @@ const COMMANDS = [
 ] as const;
 
 describe.each(COMMANDS)("%s", (command, options) => {
+  it("signs nothing for an address with a wrong checksum, and says how to go on", async () => {
+    const payer = await stage.openPayer();
+    const mistyped = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
+    for (const more of [[], ["--quote"]]) {
+      const { code, out, err } = await payer.run([command, mistyped, ...options, ...more]);
+      expect([code, out]).toEqual([65, ""]);
+      expect(err).toMatch(
+        /^sextant: The address 0x5aAe\w+ has a wrong checksum \(EIP-55\).* in lower case\.\n$/,
+      );
+    }
+    expect(await payer.transactions()).toEqual([]);
+  });
+
   it("shows the price and the payee, and pays nothing, with --quote", async () => {
     const payer = await stage.openPayer();
     const { code, out } = await payer.run([command, WALLET, ...options, "--quote", "--json"]);

@@ -72,6 +72,18 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     await proxy.stop();
   });
 
+  it("gets no terms for an address with a wrong checksum, and learns how to go on", async () => {
+    const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
+    const rejected = await client.call("wallet_snapshot", { address, chains: "base" });
+    expect(rejected).toMatchObject({
+      isError: true,
+      structuredContent: { code: "INPUT_INVALID", status: 400 },
+    });
+    expect(rejected.content[0]?.text).toMatch(/has a wrong checksum \(EIP-55\).* in lower case\.$/);
+    const accepted = await client.call("wallet_snapshot", { address: address.toLowerCase(), chains: "base" });
+    expect(accepted.structuredContent).toMatchObject({ x402Version: 2 });
+  });
+
   it("learns what is wrong with its call before it pays", async () => {
     const result = await client.call("wallet_snapshot", { address: "0x12" }).catch((error: unknown) => error);
     expect(JSON.stringify(result instanceof Error ? result.message : result)).toMatch(/address/i);

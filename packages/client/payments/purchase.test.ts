@@ -250,6 +250,43 @@ describe("a response to a signature", () => {
   });
 });
 
+describe("an address", () => {
+  // Of EIP-55, and the same with one digit changed.
+  const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+  const MISTYPED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
+  const DIFF = { address: MISTYPED, from: "base:1" };
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["a snapshot", () => sextant.getPortfolio({ address: MISTYPED })],
+    ["a difference", () => sextant.getPortfolioDiff(DIFF)],
+    ["exposure", () => sextant.getExposure({ address: MISTYPED }, { purchase: "report" })],
+    ["a quote", () => sextant.quote("getExposure", { address: MISTYPED })],
+  ])("with a wrong checksum signs and sends nothing for %s, and says how to go on", async (_, act) => {
+    let requests = 0;
+    service.onUnpaid = (_request, response) => {
+      requests += 1;
+      requirePayment(response);
+    };
+    expect(await errorOf(act())).toMatchObject({
+      ...{ code: "INPUT_INVALID", charged: "no", retry: "never", payment: null },
+      message: expect.stringMatching(
+        /^The address 0x5aAe\w+ has a wrong checksum \(EIP-55\).* in lower case\.$/,
+      ),
+    });
+    expect([requests, payer.signed]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ["its checksum", CHECKSUMMED],
+    ["lower case", MISTYPED.toLowerCase()],
+    ["upper case", `0x${MISTYPED.slice(2).toUpperCase()}`],
+    ["digits only", `0x${"12".repeat(20)}`],
+  ])("in %s is accepted", async (_, address) => {
+    service.onPaid = deliver;
+    expect((await sextant.getPortfolio({ address })).receipt?.transaction).toBe(TRANSACTION);
+  });
+});
+
 describe("the request before a signature", () => {
   const FAULTS: Readonly<Record<string, RequestListener>> = {
     "a lost connection": (request) => request.socket.destroy(),

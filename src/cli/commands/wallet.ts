@@ -1,5 +1,6 @@
 // `sextant wallet`, `diff` and `exposure`: buy what is sold about a wallet, once and within the limits, and show it.
 
+import { assertChecksum } from "@sextant/client/http/wallet-address";
 import type {
   Exposure,
   PaidOptions,
@@ -133,6 +134,7 @@ function readPaidParameters(
     );
   }
   const wallet = address.includes(".") ? address : parseAddress(address, "The wallet");
+  assertChecksum(address);
   // Lower case: calls that are written differently are the same purchase.
   return readParameters(findOperation(operation), { ...filters, address: wallet });
 }

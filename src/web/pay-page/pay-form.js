@@ -1,4 +1,5 @@
 // Runs a pay page: the form becomes a request, the wallet pays for it, and the page's view renders the result.
+import { findChecksumProblem } from "./checksum.js";
 import { buildNode, findById } from "./dom.js";
 import { createElement } from "./elements.js";
 import { findNamedAddress, isPaymentPending, readStoredResult, requestPaidResult } from "./paid-request.js";
@@ -155,8 +156,10 @@ function labelButton(url) {
   button.textContent = isPaymentPending(url) ? "Retry, already paid" : `Pay $${offer.priceUsd}`;
 }
 
-/** Without a chain the service would choose for the visitor. */
-function validateChains() {
+/** Without a chain the service would choose for the visitor; with a mistyped address it would be paid for nothing. */
+function validateForm() {
+  const address = /** @type {HTMLInputElement} */ (findById("address"));
+  address.setCustomValidity(findChecksumProblem(address.value));
   const boxes = /** @type {HTMLInputElement[]} */ ([...form.querySelectorAll("input[type=checkbox]")]);
   const isChosen = boxes.some(({ checked }) => checked);
   boxes[0]?.setCustomValidity(isChosen ? "" : "Choose at least one chain.");
@@ -175,7 +178,7 @@ function fillForm() {
     const input = /** @type {HTMLInputElement} */ (box);
     if (chains.length > 0) input.checked = chains.some((name) => input.value.startsWith(name.trim()));
   }
-  validateChains();
+  validateForm();
 }
 
 /** @template {import("./responses.d.ts").PaidBody} Body @param {ResultView<Body>} view */
@@ -185,7 +188,7 @@ export function startPayPage(view) {
     if (!isRunning) void run(view);
   });
   form.addEventListener("input", () => {
-    validateChains();
+    validateForm();
     labelButton(readFormUrl());
   });
   // Paper cannot be unfolded; spam stays folded there as well.
