@@ -9,6 +9,8 @@ export type NameService = {
   readonly registry: Hex;
   /** The parent of the records by address. */
   readonly reverse: string;
+  /** A contract that has newer records by address than the registry (ENSIP-19); absent where the registry has all. */
+  readonly reverseRegistrar?: Hex;
 };
 
 const ENS: NameService = {
@@ -24,6 +26,8 @@ const BASENAMES: NameService = {
   registry: "0xb94704422c2a1e396835a571837aa5ae53285a95",
   // The number is that of the chain as a type of coin (ENSIP-11).
   reverse: "80002105.reverse",
+  // ENS' L2ReverseRegistrar, at the same address on all rollups; Basenames sets new primary names there since August 2025.
+  reverseRegistrar: "0x0000000000d8e504002cc26e3ec46d81971c1664",
 };
 
 const NAME_SERVICES: readonly NameService[] = [ENS, BASENAMES];

@@ -15,6 +15,8 @@ const REGISTRIES = {
   1: "0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e",
   8453: "0xb94704422c2a1e396835a571837aa5ae53285a95",
 } as const;
+/** ENS' L2ReverseRegistrar. */
+const REGISTRAR: Hex = "0x0000000000d8e504002cc26e3ec46d81971c1664";
 const RESOLVER: Hex = numberToHex(0x4e5, { size: 20 });
 const word = (value: Hex) => pad(value, { size: 32 });
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
@@ -63,6 +65,35 @@ describe("the name of a wallet", () => {
     ["has a resolver that reverts, as for a lookup outside of the chain", "0x60006000fd" as Hex],
   ])("returns no name if the name %s", async (_, code) => {
     expect(await read(code)).toEqual({ name: null, warnings: [] });
+  });
+
+  it.each([
+    ["newer one", records(text("old.base.eth"), WALLET), text("new.base.eth"), "new.base.eth", 3],
+    [
+      "older one if the newer one is empty",
+      records(text("old.base.eth"), WALLET),
+      text(""),
+      "old.base.eth",
+      4,
+    ],
+    [
+      "older one if the newer one is not a name",
+      records(text("old.base.eth"), WALLET),
+      text("a..eth"),
+      "old.base.eth",
+      4,
+    ],
+    ["older one without the registrar", records(text("old.base.eth"), WALLET), null, "old.base.eth", 4],
+    ["none if neither leads back", records(text("old.base.eth"), OTHER), text("new.base.eth"), null, 6],
+  ] as const)("of two records on Base the name is the %s", async (_, resolver, newer, name, requests) => {
+    await stage.chain.setCode(
+      REGISTRAR,
+      newer === null ? "0x" : fixedReturnCode({ "nameForAddr(address)": newer }),
+    );
+    const before = node.requests.length;
+    expect(await read(resolver, 8453)).toEqual({ name, warnings: [] });
+    // The first pins the block.
+    expect(node.requests.length - before - 1).toBe(requests);
   });
 
   it("returns no name on a chain without names, and sends no request", async () => {

@@ -16,10 +16,14 @@ import {
 } from "./name-services.ts";
 
 const name = createCallEncoder("function name(bytes32) view returns (string)");
+const nameForAddr = createCallEncoder("function nameForAddr(address) view returns (string)");
 
 type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
 
-/** At most four calls one after another, beside the balances; a name that cannot be verified is null. */
+/**
+ * At most four requests one after another, beside the balances, and two more where the newer of two records does not lead
+ * back; a name that cannot be verified is null.
+ */
 export async function readName(
   query: WalletQuery,
   signal: AbortSignal,
@@ -36,27 +40,48 @@ export async function readName(
 }
 
 async function readVerified(
-  { at, wallet }: WalletQuery,
-  { registry, reverse }: NameService,
+  query: WalletQuery,
+  service: NameService,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const { at, wallet } = query;
+  const { registry, reverse, reverseRegistrar } = service;
   const node = namehash(`${wallet.slice(2)}.${reverse}`);
-  const claimed = decodeName(await callResolver(at, registry, node, name, signal));
-  if (claimed === null || (await normalizeName(claimed)) !== claimed) return null;
-  const owner = decodeAddress(await callResolver(at, registry, namehash(claimed), addressOf, signal));
-  return owner === wallet ? claimed : null;
+  const [resolver, newer] = await at.read(
+    [
+      resolverOf(registry, [node]),
+      ...(reverseRegistrar === undefined ? [] : [nameForAddr(reverseRegistrar, [wallet], RESOLVER_GAS_MAX)]),
+    ],
+    signal,
+  );
+  const claimed = decodeName(newer ?? null);
+  if (claimed !== null && (await leadsBack(query, registry, claimed, signal))) return claimed;
+  const older = decodeName(await callRecord(at, decodeAddress(resolver), name, node, signal));
+  // The newer record has been checked already.
+  if (older === null || older === claimed) return null;
+  return (await leadsBack(query, registry, older, signal)) ? older : null;
+}
+
+async function leadsBack(
+  { at, wallet }: WalletQuery,
+  registry: Hex,
+  claimed: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if ((await normalizeName(claimed)) !== claimed) return false;
+  const node = namehash(claimed);
+  const [resolver] = await at.read([resolverOf(registry, [node])], signal);
+  return decodeAddress(await callRecord(at, decodeAddress(resolver), addressOf, node, signal)) === wallet;
 }
 
 /** Null without a resolver, and when that reverts: a lookup outside of the chain (CCIP-Read) is never followed. */
-async function callResolver(
+async function callRecord(
   at: PinnedChain,
-  registry: Hex,
-  node: Hex,
+  target: Hex | null,
   record: typeof name,
+  node: Hex,
   signal: AbortSignal,
 ): Promise<Hex | null> {
-  const [found] = await at.read([resolverOf(registry, [node])], signal);
-  const target = decodeAddress(found);
   if (target === null) return null;
   const [result] = await at.read([record(target, [node], RESOLVER_GAS_MAX)], signal);
   return result ?? null;
