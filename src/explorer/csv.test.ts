@@ -12,6 +12,25 @@ describe("a cell", () => {
     ["\t=1", `"'\t=1"`],
     ["\r=1", `"'\r=1"`],
     ["|calc", `"'|calc"`],
+    // Full-width and small forms, which spreadsheets of some languages read as the plain ones; and the minus sign.
+    ...["＝1+1", "＋1", "－1", "＠SUM(A1)", "｜calc", "％1", "﹦1", "﹢1", "﹣1", "﹫A1", "⁼1", "−1"].map(
+      (text) => [text, `"'${text}"`] as const,
+    ),
+    // What spreadsheets leave out before a formula, or do not show.
+    ...[
+      " =1",
+      "\u00a0=1",
+      "\u3000＝1",
+      "\ufeff=1",
+      "\u200b=1",
+      "\u202e=1",
+      "\0=1",
+      "\n=1",
+      `${"\u200b".repeat(999)}=1`,
+    ].map((text) => [text, `"'${text}"`] as const),
+    ["\t", `"'\t"`],
+    ["値＝1", "値＝1"],
+    [" 1", " 1"],
     ["0xab", "0xab"],
     ['a"b', '"a""b"'],
     ["a,b", '"a,b"'],

@@ -6,8 +6,10 @@ import type { ApiRecord } from "./api-call.ts";
 /** A field of a record: its keys from the outside in. */
 type FieldPath = readonly string[];
 
-// Spreadsheets run cells that begin like this; the quote makes them text (OWASP, "CSV injection").
-const FORMULA = /^[=+\-@\t\r\n|%]/;
+// Spreadsheets run cells that begin like this (OWASP, "CSV injection").
+const FORMULA = /^[=+\-\u2212@|%]/;
+// What spreadsheets leave out, or do not show, before it.
+const BLANK = /^[\p{Z}\p{C}]+/u;
 
 /** The first line: the names of the fields. */
 export function formatCsvHead(fields: readonly FieldPath[]): string {
@@ -24,8 +26,16 @@ function formatLine(cells: readonly string[]): string {
 }
 
 export function formatCell(text: string): string {
-  const guarded = FORMULA.test(text) ? `'${text}` : text;
+  // The quote makes it text.
+  const guarded = isRunnable(text) ? `'${text}` : text;
   return /[",\r\n']/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}
+
+function isRunnable(text: string): boolean {
+  if (/^[\t\r\n]/.test(text)) return true;
+  // In its compatible form a full-width character is the plain one.
+  const [first = ""] = text.replace(BLANK, "");
+  return FORMULA.test(first.normalize("NFKC"));
 }
 
 function readField(record: ApiRecord, path: FieldPath): unknown {
