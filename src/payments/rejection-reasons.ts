@@ -96,6 +96,29 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
   }),
 );
 
+const TOO_LATE: ReadonlySet<string | null> = new Set([
+  EXPIRED_ON_CHAIN,
+  "invalid_exact_evm_payload_authorization_valid_before",
+]);
+const TOO_EARLY: ReadonlySet<string | null> = new Set([
+  NOT_VALID_YET_ON_CHAIN,
+  "invalid_exact_evm_payload_authorization_valid_after",
+]);
+const RULES: ReadonlySet<string | null> = new Set([NOT_SERVED, PAYER_REJECTED, CONTRACT_PAYERS_PAUSED]);
+
+/** What a reason says about a payment with an unused nonce, so that another node can confirm it. */
+export function rejectionCause(reason: string | null): "too late" | "too early" | "too poor" | "rule" | null {
+  if (TOO_LATE.has(reason)) return "too late";
+  if (TOO_EARLY.has(reason)) return "too early";
+  if (RULES.has(reason)) return "rule";
+  return reason === INSUFFICIENT_BALANCE ? "too poor" : null;
+}
+
+/** For a rejected payment whose transfer can still happen, or may have. */
+export function retryableMessage(reason: string): string {
+  return `${rejectionMessage(reason)} It can still be carried out until it expires: send the same signature again, do not sign a new one before.`;
+}
+
 export function isNeverValid(reason: string | null): boolean {
   return reason !== null && REASONS.get(reason)?.decided === "never";
 }

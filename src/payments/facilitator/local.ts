@@ -24,7 +24,7 @@ import type { PaymentFacilitator } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
 import { createOperationTracker } from "./operation-tracker.ts";
 import { PayerGuard } from "./payer-guard.ts";
-import { hasMalformedWrapper } from "./payer-signature.ts";
+import { unwrapSignature } from "./payer-signature.ts";
 import { createSettlementOutcomes, openSettlementRecords } from "./settlement-records.ts";
 import type { SettlementTurns } from "./settlement-turns.ts";
 import { createTransactionLookup } from "./transaction-lookup.ts";
@@ -117,9 +117,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   });
   const verify: PaymentFacilitator["verify"] = async (payload, terms) => {
     const { payer } = parseKey(payload, terms);
-    if (hasMalformedWrapper(payload.payload)) {
-      return { isValid: false, invalidReason: WRONG_SIGNATURE, payer };
-    }
+    if (unwrapSignature(payload) === null) return { isValid: false, invalidReason: WRONG_SIGNATURE, payer };
     const rejected = await guard.findRejectionBeforeVerify(payer);
     const checked = rejected === null ? await scheme.checkPayer(payload, terms) : { rejected };
     if (checked.rejected !== null) return { isValid: false, invalidReason: checked.rejected, payer };

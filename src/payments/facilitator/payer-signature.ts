@@ -34,17 +34,19 @@ export async function findSignatureRejection(
 ): Promise<string | null> {
   const signed = payload as SignedTransfer;
   if (await isSignedByKey(signed, terms)) return null;
-  const isWrapped = isErc6492Signature(signed.signature) && !hasMalformedWrapper(payload);
+  const isWrapped = isErc6492Signature(signed.signature) && unwrapSignature({ payload }) !== null;
   return isWrapped ? ACCOUNT_NOT_DEPLOYED : WRONG_SIGNATURE;
 }
 
-/** Whether a signature ends as one of ERC-6492 and is not one. The library throws for it, as for a node that fails. */
-export function hasMalformedWrapper(payload: PaymentPayload["payload"]): boolean {
+/**
+ * The signature inside of a wrapper of ERC-6492, or as it is without one. Null for a wrapper that cannot be decoded: the
+ * library throws for it, as for a node that fails.
+ */
+export function unwrapSignature({ payload }: Pick<PaymentPayload, "payload">): Hex | null {
   try {
-    parseErc6492Signature((payload as SignedTransfer).signature);
-    return false;
+    return parseErc6492Signature((payload as SignedTransfer).signature).signature;
   } catch {
-    return true;
+    return null;
   }
 }
 

@@ -45,7 +45,7 @@ export async function tracePayment(
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
     await services.ledger.releaseLease(key, owner);
-    return done(respond.mayHaveArrived());
+    return done(respond.pending(traced.message));
   }
   // The process that took it over may have charged it, which may even be why it is invalid now.
   if (!(await services.ledger.deleteReservation(key, owner))) return done(respond.takenOver());
@@ -224,7 +224,7 @@ export async function finishHolder(
     const payment = paymentIn(holder, flow.offer);
     const traced = await traceTransfer(services, { ...holder, key: holder, payment }, REPLACED);
     if (traced.kind === "transferred") return { at: "opening", holder };
-    if (traced.kind === "unclear") return done(respond.mayHaveArrived());
+    if (traced.kind === "unclear") return done(respond.pending(traced.message));
     await ledger.markReplaced(holder, owner);
     return { at: "waiting", row: holder };
   }

@@ -59,11 +59,6 @@ export function createPaymentResponses(
     conflict,
     pending,
     takenOver: () => pending("Another process took the request over; send the same signature again."),
-    /** The chain cannot tell yet whether someone else carried the payment out. */
-    mayHaveArrived: () =>
-      pending(
-        "The payment may have been carried out already, which the chain does not show yet. Send the same signature again, do not sign a new one.",
-      ),
     /** More requests of one payment, or of all payments, wait than are allowed. */
     tooManyWaiting: () =>
       pending(

@@ -12,6 +12,7 @@ import {
   NONCE_USED,
   NONCE_USED_NOT_FINAL,
   rejectionMessage,
+  retryableMessage,
 } from "../rejection-reasons.ts";
 import { lookUpSettlement, waitForTransfer } from "./find-transfer.ts";
 import type { LookupBlocks, SettlementLookup, SettlementLookupResult, TransferFound } from "./lookup.ts";
@@ -245,8 +246,4 @@ async function recordLoss(
   const fields = { network, asset, payer, nonce, amount: amount.toString(), transaction };
   log.error({ component: "payments", event: "payment_lost", ...fields }, "Settled payment lost");
   await ledger.recordLost(row, owner, reason);
-}
-
-function retryableMessage(reason: string): string {
-  return `${rejectionMessage(reason)} It can still be carried out until it expires: send the same signature again, do not sign a new one before.`;
 }

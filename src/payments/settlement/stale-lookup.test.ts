@@ -393,7 +393,7 @@ describe("a facilitator that reports success", () => {
     const first = await fetchWithPayment(service.at("slow"), header);
     expect(first.status).toBe(503);
     expect(await spentBy(payer.address)).toBe(1);
-    const second = await signPaymentFor(service.at("next"), payer, stage.asset);
+    const second = await signPaymentFor(service.at("next"), await stage.payer(), stage.asset);
     service.injected.settle = (real) => async (sent, terms) => {
       const outcome = await real(sent, terms);
       setTimeout(() => (behind.behind = 0), 100);
@@ -410,7 +410,10 @@ describe("a payment that verification rejects", () => {
     used: "invalid_exact_evm_nonce_already_used",
     poor: "invalid_exact_evm_insufficient_balance",
     forged: "invalid_exact_evm_signature",
+    late: "invalid_exact_evm_payload_authorization_valid_before",
+    early: "authorization_not_valid_yet_on_chain",
     vague: "invalid_transaction_state",
+    ruled: "payer_refused_after_revert",
     none: undefined,
   } as const;
   type Verdict = keyof typeof REASONS;
@@ -444,7 +447,8 @@ describe("a payment that verification rejects", () => {
     return { found, sent };
   }
   const all = (status: number) => ({
-    ...{ used: status, poor: status, forged: status, vague: status, none: status },
+    ...{ used: status, poor: status, forged: status, late: status, early: status },
+    ...{ vague: status, ruled: status, none: status },
   });
 
   it("sells for a transfer to us, whatever the verdict", async () => {
@@ -468,17 +472,27 @@ describe("a payment that verification rejects", () => {
     expect(service.runs).toEqual([]);
   });
 
-  it("believes in an unused nonce what our node does not contradict", async () => {
+  it("rejects a payment with an unused nonce only for what our node confirms", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const nothing = async () => undefined;
     const funded = await statusesBy(service, nothing);
-    expect(funded.found).toEqual({ ...all(402), used: 503, poor: 503 });
+    expect(funded.found).toEqual({ ...all(503), ruled: 402 });
     const unfunded = await statusesBy(service, nothing, 0n);
-    expect(unfunded.found).toEqual({ ...all(402), used: 503 });
+    expect(unfunded.found).toEqual({ ...all(503), ruled: 402, poor: 402 });
     expect(service.runs).toEqual([]);
     // The same signatures are good as soon as they are verified.
     delete service.injected.verify;
     expect((await fetchWithPayment(service.at("used"), funded.sent[0]?.header ?? "")).status).toBe(200);
+    await stage.chain.increaseTime(50n);
+    const signed = await signPaymentFor(service.at("late"), await stage.payer(), stage.asset);
+    await stage.chain.increaseTime(30n);
+    await stage.chain.mine(1);
+    service.injected.verify = rejectWith("late");
+    expect((await fetchWithPayment(service.at("late"), signed.header)).status).toBe(402);
+    service.injected.verify = rejectWith("vague");
+    const vague = await fetchWithPayment(service.at("late"), signed.header);
+    expect(((await vague.json()) as { error: string }).error).toContain("do not sign a new one before");
+    expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
   it("responds 503 while our node cannot tell, and sells once it can", async () => {
@@ -519,7 +533,7 @@ describe("a payment that verification rejects", () => {
     await stage.mint(payer.address, TEST_PRICE);
     const { header, payload } = await signPaymentFor(service.at("ahead"), payer, stage.asset);
     await frontRun(encodeSignedTransfer(payload));
-    for (const verdict of ["used", "poor"] as const) {
+    for (const verdict of VERDICTS.filter((each) => each !== "ruled")) {
       service.injected.verify = rejectWith(verdict);
       expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(503);
     }

@@ -1,12 +1,23 @@
 // Decides by the chain about a payment that cannot be charged: someone else who has its signature may have carried it out.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { withDeadline } from "../../lib/clock.ts";
-import { findSignatureRejection, hashSignedPayment } from "../facilitator/payer-signature.ts";
+import {
+  findSignatureRejection,
+  hashSignedPayment,
+  unwrapSignature,
+} from "../facilitator/payer-signature.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import type { Payment } from "../paywall/payment.ts";
-import { INSUFFICIENT_BALANCE, isNeverValid, NONCE_USED, rejectionMessage } from "../rejection-reasons.ts";
-import { expectedTransferFor, lookUpSettlement } from "./find-transfer.ts";
-import type { ExpectedTransfer, SettlementLookupResult, TransferFound } from "./lookup.ts";
+import {
+  INSUFFICIENT_BALANCE,
+  isNeverValid,
+  NONCE_USED,
+  rejectionCause,
+  rejectionMessage,
+  retryableMessage,
+} from "../rejection-reasons.ts";
+import { lookUpSettlement } from "./find-transfer.ts";
+import type { SettlementLookupResult, TransferFound } from "./lookup.ts";
 import type { SettlementContext } from "./settle.ts";
 
 /** Why a payment cannot be charged. A facilitator's reason is a claim; it is null where the payment is not on our terms now. */
@@ -19,8 +30,14 @@ export type TracedTransfer =
   | { readonly kind: "not-signed" }
   /** No money of this payment has arrived. */
   | { readonly kind: "rejected"; readonly message: string }
-  /** The money may have arrived. */
-  | { readonly kind: "unclear" };
+  /** The money may have arrived: the same signature must be sent again. */
+  | { readonly kind: "unclear"; readonly message: string };
+
+const UNCLEAR = {
+  kind: "unclear",
+  message:
+    "The payment may have been carried out already, which the chain does not show yet. Send the same signature again, do not sign a new one.",
+} as const;
 
 type TracedPayment = {
   readonly key: PaymentKey;
@@ -60,11 +77,11 @@ export async function traceTransfer(
       case "consumed-elsewhere":
         return { kind: "rejected", message: rejectionMessage(NONCE_USED) };
       case "used-without-log":
-        return { kind: "unclear" };
+        return UNCLEAR;
       case "unused":
-        return (await isContradicted(context, rejection, expectedTransferFor(facts), result))
-          ? { kind: "unclear" }
-          : rejected;
+        return (await isConfirmed(context, traced, rejection.reason, result))
+          ? rejected
+          : describeUnconfirmed(rejection.reason);
     }
   } catch (err) {
     const { payer, nonce } = key;
@@ -72,25 +89,47 @@ export async function traceTransfer(
       { component: "payments", event: "settlement_lookup_failed", err, payer, nonce },
       "Settlement lookup failed",
     );
-    return { kind: "unclear" };
+    return UNCLEAR;
   }
 }
 
 /**
- * Whether our node, at a block where the nonce is unused, shows that the facilitator has seen a later block: it calls the
- * nonce used, or the balance too low, which the transfer itself can have done.
+ * Whether our node confirms a rejection at a block where the nonce is unused. The facilitator may have seen a later block
+ * than our node, and any reason that the transfer itself can have caused, or that contradicts what we see, may be due to
+ * it.
  */
-async function isContradicted(
-  { lookup, clock, limits }: SettlementContext,
-  { reason }: Rejection,
-  wanted: ExpectedTransfer,
+async function isConfirmed(
+  { facilitator, lookup, clock, limits }: SettlementContext,
+  { key, payment }: TracedPayment,
+  reason: string | null,
   { at }: Extract<SettlementLookupResult, { readonly kind: "unused" }>,
 ): Promise<boolean> {
-  if (reason !== INSUFFICIENT_BALANCE) return reason === NONCE_USED;
-  const balance = await withDeadline({ clock, ms: limits.chainMs, what: "Reading a balance" }, (signal) =>
-    lookup.readBalance(wanted, at, signal),
-  );
-  return balance >= wanted.value;
+  if (reason === null) return true;
+  if (facilitator.readsOwnNodes) return reason !== NONCE_USED;
+  switch (rejectionCause(reason)) {
+    case "rule":
+      return true;
+    case "too late":
+      return BigInt(at.timestamp) >= payment.validBefore;
+    case "too early":
+      return BigInt(at.timestamp) <= payment.validAfter;
+    case "too poor": {
+      const wanted = { asset: key.asset, from: key.payer };
+      const what = "Reading a balance";
+      const balance = await withDeadline({ clock, ms: limits.chainMs, what }, (signal) =>
+        lookup.readBalance(wanted, at, signal),
+      );
+      return balance < payment.value;
+    }
+    case null:
+      return false;
+  }
+}
+
+function describeUnconfirmed(reason: string | null): TracedTransfer {
+  // What the reason advises, to sign again, is wrong for this one.
+  if (reason === null || reason === NONCE_USED) return UNCLEAR;
+  return { kind: "unclear", message: retryableMessage(reason) };
 }
 
 /** Without a node for the signature of a key. Only a node knows what an account with code accepts. */
@@ -99,7 +138,9 @@ async function isSigned(
   { payload, terms, payment }: TracedPayment,
 ): Promise<boolean> {
   if ((await findSignatureRejection(payload, terms)) === null) return true;
-  const signed = { hash: hashSignedPayment(payload, terms), signature: payment.signature };
+  const signature = unwrapSignature(payload);
+  if (signature === null) return false;
+  const signed = { hash: hashSignedPayment(payload, terms), signature };
   return withDeadline({ clock, ms: limits.chainMs, what: "Checking a signature" }, (signal) =>
     lookup.isContractSignature(payment.from, signed, signal),
   );
