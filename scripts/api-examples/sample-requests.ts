@@ -29,6 +29,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   await api.read("/deployments");
   const agent = await api.read("/agents/{agentId}", { agentId: "1" });
   await api.read("/agents", {}, `?owner=${agent.owner}&limit=2`);
+  await api.read("/directory/agents", {}, "?revoked=false&limit=2");
   const openIntent = await findUnsettledIntent(api);
   await requestIntentExamples(api, openIntent);
   await requestBidExamples(api, openIntent, agent);

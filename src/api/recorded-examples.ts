@@ -26,6 +26,14 @@ export const recordedExamples: ApiExamples = {
         block: "29",
       },
     },
+    listAgentDirectory: {
+      parameters: {
+        owner: "0xc223b10ef31d74b74ac4931da23c76dfd154e43f",
+        revoked: "false",
+        cursor: "WyIyNyJd",
+        block: "395",
+      },
+    },
     listIntents: {
       parameters: {
         status: "filled",
@@ -97,7 +105,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDg4MjcwNTg1NjQ3MSIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDk0MDkyNjYyMzY5NyIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -249,7 +257,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737",
+        quoteHash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b",
       },
     },
     getFacilitator: {
@@ -265,7 +273,7 @@ export const recordedExamples: ApiExamples = {
         service_numeric_id: "1",
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
         token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
-        quote_hash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737",
+        quote_hash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b",
         cursor: "WyI4Il0",
         block: "345",
       },
@@ -314,8 +322,8 @@ export const recordedExamples: ApiExamples = {
         merchant_id: "1",
         payment_rail: 2,
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
-        from: "1794711600",
-        to: "1794880800",
+        from: "1794769200",
+        to: "1794938400",
       },
     },
     getPaymentFlows: {
@@ -396,7 +404,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_sd3qE3nqxX8QvfgyPGP_sA",
+        id: "wh_0C15-sHEXNyDhFQmaoJKqA",
       },
       body: {
         action: "pause",
@@ -410,7 +418,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_sd3qE3nqxX8QvfgyPGP_sA",
+        id: "wh_0C15-sHEXNyDhFQmaoJKqA",
       },
     },
     readEvents: {

@@ -14,6 +14,19 @@ import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 
 const DECLARATIONS: readonly ToolDeclaration[] = [
   {
+    name: "find_agents",
+    title: "Find agents",
+    purpose: "Use it to see which agents there are, the newest first, or those of an owner.",
+    routes: "GET /directory/agents",
+    defaults: { limit: "20" },
+  },
+  {
+    name: "get_agent",
+    title: "Get an agent",
+    purpose: "Use it for the owner, metadata and public key of one agent.",
+    routes: "GET /agents/:agentId",
+  },
+  {
     name: "find_intents",
     title: "Find intents",
     purpose: "Use it to see what owners want done and what is open for bids.",
@@ -73,6 +86,27 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
     title: "Explain a transaction",
     purpose: "Use it to learn in plain words what a transaction of the protocol did.",
     routes: "GET /tx/:hash/explain",
+  },
+  {
+    name: "list_merchants",
+    title: "List merchants",
+    purpose: "Use it to find who sells; get_reputation says how a merchant has done.",
+    routes: "GET /merchants",
+    defaults: { limit: "20" },
+  },
+  {
+    name: "list_services",
+    title: "List services",
+    purpose: "Use it to find what is for sale, from all merchants or from one.",
+    routes: "GET /services",
+    defaults: { limit: "20" },
+  },
+  {
+    name: "list_solvers",
+    title: "List solvers",
+    purpose: "Use it to compare who fills intents: bond, wins, fills and latency.",
+    routes: "GET /solvers",
+    defaults: { limit: "20" },
   },
   {
     name: "get_reputation",

@@ -54,6 +54,8 @@ export function uintParameter(max: bigint = UINT256_MAX): ParameterKind<string> 
 
 export const boolParameter: ParameterKind<boolean> = {
   json: { type: "string", enum: ["true", "false"] },
+  // Models write booleans as such; the text is what a URL has.
+  toolJson: { anyOf: [{ type: "boolean" }, { type: "string", enum: ["true", "false"] }] },
   parse: (text, name) => {
     if (text !== "true" && text !== "false")
       throw new Fault("INPUT_INVALID", `${name} must be true or false.`);

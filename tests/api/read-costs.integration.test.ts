@@ -44,6 +44,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
   "trust_signals.kind": "case when i % 2000 = 9 then 2 else 1 end",
   "merchants.active": "i % 2000 <> 9",
   "solvers.active": "i % 2000 = 9",
+  "agents.revoked": "i % 2000 = 9",
   // Activity up to now, and deadlines long past or soon to come.
   "activity_hours.hour": `${NOW} / 3600 - 5000 + i`,
   "open_intents.hour": `${NOW} / 3600 - 4900 + i`,
@@ -118,6 +119,7 @@ const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
     ["merchant_id", "receipt_id", "service_numeric_id", "subject_id"].map((name) => [name, ["1"]]),
   ),
   active: [true, false],
+  revoked: [true, false],
   status: ["open", "filled", "cancelled", "expired", "selected", "rejected", "resolved"],
   subject_type: ["0", "3"],
   interval: ["hour", "day"],

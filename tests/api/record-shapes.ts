@@ -88,10 +88,21 @@ export const INTENT_SHAPE: ExpectedShape = {
   fill: "object?",
 };
 
+export const AGENT_SHAPE: ExpectedShape = {
+  agent_id: "number",
+  owner: "address",
+  metadata_uri: "text",
+  pubkey: "hex",
+  capabilities_hash: "hash",
+  revoked: "boolean",
+  block_number: "number",
+};
+
 /** Lists by path, with the key of their records and the order they come in. */
 export const LIST_SHAPES: Readonly<
   Record<string, { key: string; id: string; newestFirst?: boolean; shape: ExpectedShape }>
 > = {
+  "/directory/agents": { key: "agents", id: "agent_id", newestFirst: true, shape: AGENT_SHAPE },
   "/intents": { key: "intents", id: "intent_id", newestFirst: true, shape: INTENT_SHAPE },
   "/attestations": {
     key: "attestations",
@@ -220,16 +231,6 @@ export const LIST_SHAPES: Readonly<
       block_number: "number",
     },
   },
-};
-
-export const AGENT_SHAPE: ExpectedShape = {
-  agent_id: "number",
-  owner: "address",
-  metadata_uri: "text",
-  pubkey: "hex",
-  capabilities_hash: "hash",
-  revoked: "boolean",
-  block_number: "number",
 };
 
 export const BID_SHAPE: ExpectedShape = {

@@ -149,10 +149,18 @@ describe("an agent", () => {
     expect(page).toContain('<div class="step-title">Revoked</div>');
   });
 
-  it("the list of agents requires an owner, and finds an agent by it", async () => {
-    expect(await open("/explorer/agents")).toContain("Enter the address of an owner");
+  it("the menu leads to a list of all agents, newest first, which an owner or a state narrows", async () => {
+    const ids = (page: string) => [...page.matchAll(/href="\/explorer\/agents\/(\d+)"/g)].map(([, id]) => id);
+    const { newest } = await first("select max(agent_id)::text as newest from agents where valid_to is null");
+    const [shown] = ids(await open("/explorer/agents"));
+    expect(shown).toBe(newest);
     const { owner = "", agent_id } = await first("select owner, agent_id from agents where valid_to is null");
-    expect(await open(`/explorer/agents?owner=${owner}`)).toContain(`href="/explorer/agents/${agent_id}"`);
+    expect(ids(await open(`/explorer/agents?owner=${owner}`))).toContain(agent_id);
+    const { revoked } = await first(
+      "select agent_id as revoked from agents where valid_to is null and revoked",
+    );
+    expect(ids(await open("/explorer/agents?revoked=true"))).toContain(revoked);
+    expect(ids(await open("/explorer/agents?revoked=false"))).not.toContain(revoked);
     expect(await open("/explorer/agents?owner=me", 400)).toContain("owner must be an address");
   });
 });

@@ -31,12 +31,20 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(client.protocol?.slice(0, 4)).toBe(year);
     const tools = await client.tools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...["find_intents", "get_intent", "list_bids", "get_account_policies"],
+      ...["find_agents", "get_agent", "find_intents", "get_intent", "list_bids", "get_account_policies"],
       ...["get_account", "list_session_keys", "list_spending_windows", "preflight"],
-      ...["explain_transaction", "get_reputation", "get_document", "analytics"],
+      ...[
+        "explain_transaction",
+        "list_merchants",
+        "list_services",
+        "list_solvers",
+        "get_reputation",
+        "get_document",
+        "analytics",
+      ],
       ...["get_commerce_record", "get_activity", "get_integrity", "list_deployments"],
     ]);
-    const [find] = tools;
+    const find = tools.find(({ name }) => name === "find_intents");
     expect(Object.keys(find?.inputSchema.properties ?? {})).toEqual(
       expect.arrayContaining(["status", "limit", "cursor", "block", "min_block"]),
     );
@@ -69,6 +77,18 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect((await client.call("get_intent", { id })).structuredContent).toEqual(expected);
     expect((await client.call("get_intent", { id: Number(id) })).structuredContent).toEqual(expected);
     expect(await client.call("get_intent", { id, block: 0 })).toMatchObject({ isError: true });
+  });
+
+  it("finds agents, merchants, services and solvers", async () => {
+    for (const [tool, args, path] of [
+      ["find_agents", { revoked: false }, "/directory/agents?revoked=false&limit=20"],
+      ["get_agent", { agentId: "1" }, "/agents/1"],
+      ["list_merchants", { active: true }, "/merchants?active=true&limit=20"],
+      ["list_services", { merchant_id: "1" }, "/services?merchant_id=1&limit=20"],
+      ["list_solvers", {}, "/solvers?limit=20"],
+    ] as const) {
+      expect(dataOf(await client.call(tool, args))).toEqual(await get(path));
+    }
   });
 
   it("gets the reputation of each kind, and totals", async () => {

@@ -79,7 +79,7 @@ function respond(tool: Tool, { parameters }: ServiceRequest): string {
 }
 
 const ARGUMENTS = {
-  ...{ id: "1", address: `0x${"11".repeat(20)}`, hash: `0x${"22".repeat(32)}` },
+  ...{ id: "1", agentId: "1", address: `0x${"11".repeat(20)}`, hash: `0x${"22".repeat(32)}` },
   ...{ account: `0x${"11".repeat(20)}`, target: `0x${"33".repeat(20)}` },
 };
 

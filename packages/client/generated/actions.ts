@@ -39,6 +39,27 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Agent>;
 
   /**
+   * Agents of all owners, newest first. Every registered agent, revoked ones included. Filters can be combined. (GET /directory/agents)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listAgentDirectory({ owner: "0xc223b10ef31d74b74ac4931da23c76dfd154e43f" })) console.log(record);
+   * ```
+   */
+  listAgentDirectory(parameters?: {
+    /** Filter by owner. */
+    owner?: string;
+    /** Filter by whether it is revoked. */
+    revoked?: "true" | "false";
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+    /** Adds to each record the transaction and block of the event that block_number names. */
+    include?: "provenance";
+  }, options?: ReadOptions): List<Agent>;
+
+  /**
    * One intent. An intent with its state, its fill if there is one, and the execution metadata that its owner has stored. (GET /intents/{id})
    *
    * @example
@@ -405,7 +426,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x2bd643d0af74c145e16d8fa41d24532201c6bd6864b0ebcb1943c527fd461737" });
+   * const record = await sextant.getQuote({ quoteHash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b" });
    * ```
    */
   getQuote(parameters: {
@@ -994,7 +1015,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_sd3qE3nqxX8QvfgyPGP_sA" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_0C15-sHEXNyDhFQmaoJKqA" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1011,7 +1032,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_sd3qE3nqxX8QvfgyPGP_sA" });
+   * const record = await sextant.getWebhook({ id: "wh_0C15-sHEXNyDhFQmaoJKqA" });
    * ```
    */
   getWebhook(parameters: {

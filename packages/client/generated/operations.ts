@@ -4,6 +4,7 @@ import type { Operation } from "../operation.ts";
 export const OPERATIONS = {
   getAgent: {"service":"api","method":"GET","path":"/agents/{agentId}","kind":"read","query":["include"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   listAgents: {"service":"api","method":"GET","path":"/agents","kind":"list","query":["owner","limit","cursor","include"],"list":"agents","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
+  listAgentDirectory: {"service":"api","method":"GET","path":"/directory/agents","kind":"list","query":["owner","revoked","limit","cursor","include"],"list":"agents","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   getIntent: {"service":"api","method":"GET","path":"/intents/{id}","kind":"read","query":["include"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   listIntents: {"service":"api","method":"GET","path":"/intents","kind":"list","query":["status","owner","limit","cursor","include"],"list":"intents","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},
   listBids: {"service":"api","method":"GET","path":"/intents/{id}/bids","kind":"list","query":["status","limit","cursor","include"],"list":"bids","hasParameters":true,"hasBody":false,"takesBlock":true,"takesMinBlock":true},

@@ -19,7 +19,14 @@ export const agents = defineTable(
     capabilities_hash: bytes32,
     revoked: bool,
   },
-  { key: ["agent_id"], countsUp: true, index: [["owner", "agent_id"]] },
+  {
+    key: ["agent_id"],
+    countsUp: true,
+    index: [
+      ["owner", "agent_id"],
+      ["revoked", "agent_id"],
+    ],
+  },
 );
 
 // The event has neither the public key nor the capabilities. The key never changes; an update replaces the

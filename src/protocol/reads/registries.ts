@@ -1,4 +1,4 @@
-// Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id.
+// Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id, and the directory of agents.
 import {
   addressParameter,
   boolParameter,
@@ -48,6 +48,18 @@ export const agentReads = [
     key: "agents",
     order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
     filters: { owner: equalsFilter("owner", addressParameter, "Owner address.", true) },
+  }),
+  defineList("/directory/agents", agent, {
+    operationId: "listAgentDirectory",
+    summary: "Agents of all owners, newest first",
+    description: "Every registered agent, revoked ones included. Filters can be combined.",
+    tag: "Agents",
+    key: "agents",
+    order: { direction: "desc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
+    filters: {
+      owner: equalsFilter("owner", addressParameter, "Filter by owner."),
+      revoked: equalsFilter("revoked", boolParameter, "Filter by whether it is revoked."),
+    },
   }),
 ];
 

@@ -164,6 +164,7 @@ function listFiltered(model: ReadModel): ModelRead[] {
   return [
     ...statuses,
     ...equal("/agents", "agents", "owner"),
+    ...equal("/directory/agents", "agents", "revoked"),
     ...equal("/intents", "intents", "owner"),
     ...equal("/receipts", "receipts", "merchant_id"),
     ...equal("/receipts", "receipts", "token"),

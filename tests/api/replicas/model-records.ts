@@ -8,10 +8,10 @@ type Shape = typeof AGENT_SHAPE;
 
 /** Tables whose records are read by an id, with their path. */
 export const RECORD_TABLES = {
-  agents: { path: "/agents", id: "agent_id", shape: AGENT_SHAPE },
   ...Object.fromEntries(
     Object.entries(LIST_SHAPES).map(([path, { key, id, shape }]) => [key, { path, id, shape }]),
   ),
+  agents: { path: "/agents", id: "agent_id", shape: AGENT_SHAPE },
 } as Readonly<Record<string, { readonly path: string; readonly id: string; readonly shape: Shape }>>;
 
 export function toRecord(state: BlockState, table: string, row: PlainRow): Plain {
