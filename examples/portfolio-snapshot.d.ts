@@ -194,6 +194,8 @@ export type PortfolioPosition = {
   valueUsd: string | null;
   /** True when valueUsd leaves out an asset, because that has no known price. */
   partial: boolean;
+  /** True for a vault that only a token list vouches for: it counts with what it says that it could pay now, at most what it holds, and never among the stablecoins. */
+  selfReported: boolean;
 };
 
 export type PositionAsset = {
@@ -264,6 +266,8 @@ export type PortfolioSummary = {
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
+  /** How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none. */
+  unlistedValueUsd: string;
 };
 
 export type TopHolding = {

@@ -80,6 +80,7 @@ type PortfolioSummary = Omit<ChainSummary, "chain"> & {
   readonly chains: readonly ChainSummary[];
   readonly topHoldings: readonly TopHolding[];
   readonly warnings: readonly string[];
+  readonly unlistedValueUsd: string;
 };
 
 export type PortfolioAccount = Account & { readonly chain: string; readonly chainId: string };
@@ -122,6 +123,8 @@ export type PortfolioSnapshot = {
   readonly positions: readonly PortfolioPosition[];
   readonly recentActivity: readonly RecentActivity[];
   readonly provider: string;
+  /** Only where the request allows it and chains could not be read: their slugs. */
+  readonly failedChains?: readonly string[];
   /** Only where the service compares with a second source: one entry per chain. */
   readonly crossCheck?: readonly ChainCrossCheck[];
   /** Under which its figures are stored; only where the service stores them. */

@@ -1,4 +1,4 @@
-// Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all fail.
+// Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all do unless allowed.
 import type { Clock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readGas } from "./account/gas.ts";
@@ -14,6 +14,7 @@ import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
 import type { HoldingsProvider, PinnedChain, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";
+import { addFailedChains } from "./valuation/failed-chains.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
@@ -24,6 +25,8 @@ export type SnapshotQuery = {
   readonly slugs: readonly string[];
   /** The block of every chain by its slug; absent for the newest ones. */
   readonly blocks?: ReadonlyMap<string, number>;
+  /** Whether a chain that cannot be read is left out instead of failing the request. */
+  readonly partial?: boolean;
 };
 
 export type SnapshotReader = {
@@ -42,18 +45,20 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
 
 export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
-    async read({ wallet, slugs, blocks }, signal) {
+    async read({ wallet, slugs, blocks, partial }, signal) {
       const takenAtMs = options.clock.nowMs();
       const provider = selectProvider(options.provider, blocks);
       const read = (at: PinnedChain, abort: AbortSignal) =>
         readChainData({ ...options, provider }, { at, wallet }, abort);
-      const chains = await readPinnedChains(options, { slugs, blocks, what: "balances", read }, signal);
-      return valueSnapshot({
+      const query = { slugs, blocks, what: "balances", partial, read };
+      const { read: chains, failed } = await readPinnedChains(options, query, signal);
+      const snapshot = valueSnapshot({
         wallet,
         takenAtMs: blocks ? newestBlockMs(chains) : takenAtMs,
         provider: provider.name,
         chains,
       });
+      return addFailedChains(snapshot, { slugs, failed });
     },
   };
 }
@@ -114,7 +119,7 @@ async function readPinnedData(
     ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
     : priceSources;
   const [prices, health] = await Promise.all([
-    collectPrices(sources, { at, assets }, signal),
+    collectPrices(sources, { at, assets, seller: { wallet, holdings } }, signal),
     readHealth({ at, wallet }, positions.positions, signal),
   ]);
   const data: ChainData = {
@@ -140,7 +145,7 @@ async function readPinnedData(
   if (receipts.length === 0) return data;
   const receiptPrices = await collectPrices(
     sources,
-    { at, assets: receipts },
+    { at, assets: receipts, seller: { wallet, holdings } },
     signal,
     BUDGET_MS.receiptPrices,
   );

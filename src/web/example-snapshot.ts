@@ -51,6 +51,7 @@ export const exampleSnapshot = {
       `Classified as spam on Base and not counted: ${CLAIM_BASE}. The name or symbol invites to claim, visit or redeem something.`,
       `Ethereum was read at block 24136000 (0x${"e1".repeat(32)}).`,
     ],
+    unlistedValueUsd: "0",
   },
   tokens: [
     {

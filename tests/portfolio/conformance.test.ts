@@ -56,6 +56,7 @@ async function buySnapshot(query: string): Promise<ApiResponse> {
 // Fields beyond the specification, which clients may ignore: the price source, the spam mark, who sent a transaction and what it moved.
 const ADDITIONS = {
   PortfolioSnapshot: ["accounts", "health", "gas", "name", "blocks"],
+  PortfolioSummary: ["unlistedValueUsd"],
   PortfolioToken: ["priceSource", "priceContract", "priceTimestamp", "spam"],
   RecentActivity: ["sender", "lookalike", "transfer"],
 };

@@ -27,9 +27,10 @@ import {
   type WalletQuery,
 } from "../types.ts";
 import type { UsdValue } from "../valuation/usd.ts";
+import { rankHoldings } from "./candidates.ts";
 import { type ExposedPositions, groupAccounts } from "./positions-at-risk.ts";
 import type { LivePermission } from "./types.ts";
-import type { ExposedToken } from "./value-at-risk.ts";
+import { type ExposedToken, NATIVE_COIN } from "./value-at-risk.ts";
 
 export type AssetSources = {
   readonly provider: HoldingsProvider;
@@ -56,7 +57,7 @@ const NO_POSITIONS: Positions = {
   ...{ positions: [], provenTokens: new Set(), unmarketedTokens: new Set() },
   ...{ unreadDebts: new Set(), unreadProtocols: new Set(), warnings: [] },
 };
-// Few assets, after the tokens: those that positions add.
+// Few assets after the tokens, those that positions add; and before them, to choose what is read.
 const POSITION_PRICES_MS = BUDGET_MS.prices / 2;
 
 /**
@@ -111,6 +112,23 @@ export async function readExposedAssets(
   };
 }
 
+/** For a wallet with more tokens than can be read with every spender: those of the highest value come first. */
+export async function readRanking(
+  sources: AssetSources,
+  { at }: WalletQuery,
+  balances: ChainHoldings,
+  signal: AbortSignal,
+): Promise<readonly Holding[]> {
+  const { holdings: assets } = await readTokenMetadata(at, balances.holdings, signal);
+  const { prices } = await collectPrices(
+    listSources(sources, balances),
+    { at, assets },
+    signal,
+    POSITION_PRICES_MS,
+  );
+  return rankHoldings(at.chain, assets, prices);
+}
+
 function mergePositions(first: Positions, second: Positions): Positions {
   return {
     positions: [...first.positions, ...second.positions],
@@ -131,6 +149,14 @@ type PricedTokens = {
   readonly warnings: readonly string[];
 };
 
+const AMOUNT_KINDS: ReadonlySet<string> = new Set([
+  ...["erc20-allowance", "permit2-allowance", "module-allowance"],
+]);
+
+function isAmount({ kind }: LivePermission): boolean {
+  return AMOUNT_KINDS.has(kind);
+}
+
 /** Of the allowances, or all that the wallet holds. */
 async function readApprovedTokens(
   sources: AssetSources,
@@ -138,20 +164,19 @@ async function readApprovedTokens(
   { balances, permissions, isAll }: Omit<AssetInput, "managers"> & { readonly isAll: boolean },
   signal: AbortSignal,
 ): Promise<PricedTokens> {
-  const isAmount = ({ kind }: LivePermission) => kind === "erc20-allowance" || kind === "permit2-allowance";
   const approved = new Set(permissions.filter(isAmount).map(({ contract }) => contract));
   const held = new Map(balances.holdings.map((holding) => [holding.contract, holding]));
-  const missing = [...approved].filter((contract) => !held.has(contract));
+  const missing = [...approved].filter((contract) => !held.has(contract) && contract !== NATIVE_COIN);
   const read = await readBalances(at, wallet, missing, signal);
   const wanted = [
-    ...balances.holdings.filter(({ contract }) => isAll || (contract !== null && approved.has(contract))),
+    ...balances.holdings.filter(({ contract }) => isAll || approved.has(contract ?? NATIVE_COIN)),
     ...missing.map((contract) => describeListed(at.chain, contract, read.get(contract) ?? 0n)),
   ];
   const metadata = await readTokenMetadata(at, wanted, signal);
   const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);
   const { prices, incompletePrices, warnings } = await collectPrices(
     listSources(sources, balances),
-    { at, assets },
+    { at, assets, seller: { wallet, holdings: assets } },
     signal,
   );
   return {
@@ -249,7 +274,8 @@ async function valuePositions(
   const assets = [...listPositionAssets(found), ...metadata.holdings].filter(
     (asset) => !priced.prices.has(getAssetKey(asset)),
   );
-  const more = await collectPrices(sources.priceSources, { at, assets }, signal, POSITION_PRICES_MS);
+  const query = { at, assets, seller: { wallet, holdings: priced.holdings } };
+  const more = await collectPrices(sources.priceSources, query, signal, POSITION_PRICES_MS);
   const prices = new Map([...priced.prices, ...more.prices]);
   const borrowable = new Map(
     pools.map((pool, index) => [pool.contract, decodeBorrowable(pool, results[index], prices)]),

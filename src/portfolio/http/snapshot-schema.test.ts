@@ -91,7 +91,7 @@ const SPECIFIED = {
   ],
   summary: [
     ...["totalValueUsd", "pricedTokenCount", "unpricedTokenCount", "tokenCount", "stablecoinValueUsd"],
-    ...["chains", "topHoldings", "warnings"],
+    ...["chains", "topHoldings", "warnings", "unlistedValueUsd"],
   ],
   chain: ["chain", "tokenCount", "pricedTokenCount", "unpricedTokenCount", "totalValueUsd"],
   top: ["chain", "contract", "symbol", "name", "valueUsd"],

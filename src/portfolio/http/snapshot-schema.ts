@@ -2,6 +2,7 @@
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
 import { ACTIVITY_MAX } from "../types.ts";
+import { failedChains } from "./failed-chains-schema.ts";
 
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
@@ -158,6 +159,11 @@ const portfolioSummary = record("PortfolioSummary", {
   warnings: listOf(text, {
     description: "The block of each chain, and what is missing, not counted or uncertain.",
   }),
+  unlistedValueUsd: {
+    ...amount,
+    description:
+      'How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none.',
+  },
 });
 
 const sideOfDifference = {
@@ -354,7 +360,7 @@ const snapshotId = {
     "Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none.",
 };
 
-/** `crossCheck`, `omitted` and `snapshotId` are the only keys that a response may lack. */
+/** `crossCheck`, `omitted`, `snapshotId` and `failedChains` are the only keys that a response may lack. */
 export const portfolioSnapshotSchema: JsonSchema = {
   ...snapshotShape,
   properties: {
@@ -362,5 +368,6 @@ export const portfolioSnapshotSchema: JsonSchema = {
     crossCheck,
     omitted,
     snapshotId,
+    failedChains,
   },
 };

@@ -21,10 +21,11 @@ type CollectedPrices = Pick<ChainData, "prices" | "incompletePrices" | "warnings
 
 export async function collectPrices(
   sources: PriceSourceGroups,
-  { at, assets }: PriceQuery,
+  query: PriceQuery,
   signal: AbortSignal,
   budgetMs: number = BUDGET_MS.prices,
 ): Promise<CollectedPrices> {
+  const { at, assets } = query;
   const endMs = performance.now() + budgetMs;
   const prices = new Map<AssetKey, AssetPrice>();
   const warnings: string[] = [];
@@ -42,7 +43,7 @@ export async function collectPrices(
     }
     const outcomes = await Promise.all(
       used.map((source) =>
-        runWithinBudget((stop) => source.read({ at, assets: wanted }, stop), leftMs, signal),
+        runWithinBudget((stop) => source.read({ ...query, assets: wanted }, stop), leftMs, signal),
       ),
     );
     used.forEach(({ name }, index) => {
@@ -101,8 +102,13 @@ function addPrices(
   }
 }
 
-function distinct(assets: readonly Asset[]): readonly Asset[] {
-  const byKey = new Map<AssetKey, Asset>();
-  for (const asset of assets) if (!byKey.has(getAssetKey(asset))) byKey.set(getAssetKey(asset), asset);
+/** One of each, with all that is held of it. */
+function distinct(assets: PriceQuery["assets"]): PriceQuery["assets"] {
+  const byKey = new Map<AssetKey, PriceQuery["assets"][number]>();
+  for (const asset of assets) {
+    const known = byKey.get(getAssetKey(asset));
+    const rawBalance = (known?.rawBalance ?? 0n) + (asset.rawBalance ?? 0n);
+    byKey.set(getAssetKey(asset), { ...(known ?? asset), rawBalance });
+  }
   return [...byKey.values()];
 }

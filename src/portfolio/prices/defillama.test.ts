@@ -25,6 +25,7 @@ const { signal } = new AbortController();
 const NOW = 1_763_164_801;
 const address = (four: string): Hex => `0x${four.repeat(10)}`;
 const KNOWN = address("1001");
+const LISTED = [KNOWN, ...["1002", "1003", "100a"].map(address)];
 
 const started: VendorServer[] = [];
 afterEach(async () => {
@@ -41,7 +42,7 @@ async function open(
 }
 
 // DefiLlama needs no node, so the node may be down.
-function baseAt(timestamp = NOW, listed: readonly Hex[] = []): PinnedChain {
+function baseAt(timestamp = NOW, listed: readonly Hex[] = LISTED): PinnedChain {
   const block = { number: 38_143_727, hash: `0x${"ab".repeat(32)}` as Hex, timestamp };
   const tokens = listed.map((contract): ListedToken => ({ ...tokenAsset(contract), contract, decimals: 18 }));
   return openFailingChain({ chain: makeChainConfig("base", 8453, tokens), block, calls: [] });
@@ -85,16 +86,15 @@ describe("DefiLlama", () => {
     expect(result.warnings).toEqual([]);
   });
 
-  it("limits what a token on no list is worth, and needs the vendor's high confidence in it", async () => {
+  it("prices no token that is on no list, however sure the vendor is, and says so", async () => {
     const { source } = await open({ text: fixture });
     const [known, quiet, unsure] = [KNOWN, address("1006"), address("1004")];
     const assets = [nativeAsset, tokenAsset(known), tokenAsset(quiet), tokenAsset(unsure)];
-    const unlisted = await source.read({ at: baseAt(), assets }, signal);
-    expect(priceTexts(unlisted)).toEqual({ native: "3182.4571304219997", [known]: "0.0425" });
+    const unlisted = await source.read({ at: baseAt(NOW, []), assets }, signal);
+    expect(priceTexts(unlisted)).toEqual({ native: "3182.4571304219997" });
     expect(unlisted.prices.get("native")?.payableUsdMax).toBeNull();
-    expect(unlisted.prices.get(known)?.payableUsdMax).toEqual({ units: 50_000n, scale: 0 });
-    // It has a price, if not one to believe: that is no sign of spam.
-    expect(unlisted.unasked).toEqual(new Set([quiet]));
+    // They have a price, if not one to believe: that is no sign of spam.
+    expect(unlisted.unasked).toEqual(new Set([known, quiet]));
 
     const listed = await source.read({ at: baseAt(NOW, [known, quiet]), assets }, signal);
     expect(listed.prices.get(known)?.payableUsdMax).toBeNull();

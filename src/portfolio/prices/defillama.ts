@@ -72,10 +72,6 @@ const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
 // Below this, the vendor itself considers the price unreliable.
 const CONFIDENCE_MIN: Decimal = { units: 5n, scale: 1 };
-// For a token on no list, which anyone may have made: the vendor must say that it is sure.
-const UNLISTED_CONFIDENCE_MIN: Decimal = { units: 9n, scale: 1 };
-// Pools that could pay more would have priced the token before the vendor was asked.
-const UNLISTED_USD_MAX: Decimal = { units: 50_000n, scale: 0 };
 // The vendor refreshes within minutes; the limit also allows for a pinned block behind the vendor's clock.
 const AGE_SECONDS_MAX = 3_600;
 const REQUESTS_PER_MINUTE = 60;
@@ -152,8 +148,6 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
 type Quote = {
   readonly usd: Decimal;
   readonly timestamp: number;
-  /** From 0 to 1; null when the vendor does not say. */
-  readonly confidence: Decimal | null;
 };
 
 function validQuotes(coins: JsonObject, at: PinnedChain): readonly (readonly [string, Quote])[] {
@@ -166,19 +160,15 @@ function validQuotes(coins: JsonObject, at: PinnedChain): readonly (readonly [st
     if (entry.confidence !== undefined && confidence === null) return [];
     if (Math.abs(at.block.timestamp - timestamp) > AGE_SECONDS_MAX) return [];
     if (confidence !== null && compareDecimals(confidence, CONFIDENCE_MIN) < 0) return [];
-    return [[coin.toLowerCase(), { usd, timestamp, confidence }] as const];
+    return [[coin.toLowerCase(), { usd, timestamp }] as const];
   });
 }
 
 /** Null for a price that is not believed, which says nothing about the token. */
-function believeQuote(
-  { chain }: PinnedChain,
-  asset: Asset,
-  { usd, timestamp, confidence }: Quote,
-): QuotedPrice | null {
-  if (isListed(chain, asset)) return quotePrice(usd, { timestamp });
-  const isSure = confidence !== null && compareDecimals(confidence, UNLISTED_CONFIDENCE_MIN) >= 0;
-  return isSure ? quotePrice(usd, { timestamp, payableUsdMax: UNLISTED_USD_MAX }) : null;
+function believeQuote({ chain }: PinnedChain, asset: Asset, { usd, timestamp }: Quote): QuotedPrice | null {
+  // Nobody can tell by which pool a vendor prices a token that anyone may have made, so that no sale shows it to be true.
+  const contract = (asset.contract?.toLowerCase() ?? null) as Asset["contract"];
+  return isListed(chain, { contract }) ? quotePrice(usd, { timestamp }) : null;
 }
 
 // One warning, however many requests failed: it only has to say that prices may be missing.

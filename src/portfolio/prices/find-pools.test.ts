@@ -37,6 +37,7 @@ describe("the budget of pool lookups", () => {
     const at = openEmptyChain();
     const tokens = Array.from({ length: TOKENS_MAX + 3 }, (_, index) => ({
       ...{ contract: numbered(index).contract, decimals: 18, keys: [numbered(index).contract] },
+      ...{ isListed: true, held: 0n },
     }));
     const { pools, unasked } = await findPools(at, base, tokens, signal);
     expect(pools).toEqual([]);

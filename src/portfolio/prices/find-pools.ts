@@ -21,6 +21,10 @@ export type PoolToken = {
   readonly contract: Hex;
   readonly decimals: number;
   readonly keys: readonly AssetKey[];
+  /** On a list, or the wrapped native coin: not made by anyone for this wallet. */
+  readonly isListed: boolean;
+  /** How much of it is held as far as that is known; of an unlisted token, in the wallet itself. */
+  readonly held: bigint;
 };
 
 export type Pool = {

@@ -1,13 +1,13 @@
-// Spot prices from the pools of known factories: only from liquidity that stood for half an hour, and with what it could pay.
+// Spot prices from the pools of known factories: from liquidity that stood for half an hour and buys, with what it could pay.
 
 import { addDecimals, compareDecimals, type Decimal, multiplyDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import {
-  type Asset,
-  type AssetKey,
   getAssetKey,
+  isListed,
   type PinnedChain,
+  type PriceQuery,
   type PriceResult,
   type PriceSource,
   type QuotedPrice,
@@ -16,14 +16,12 @@ import {
 import { collectPrices } from "./collect-prices.ts";
 import { findPools, type PoolToken as Token } from "./find-pools.ts";
 import { type PoolReading, readPools } from "./read-pools.ts";
+import { findSellable, type SaleClaim, type Sales } from "./simulate-sales.ts";
 import { type QuoteToken, SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import type { Ratio } from "./spot-pools.ts";
 
 // What pools must be able to pay before their price is believed: with less, it is too cheap to move.
 const DEPTH_USD_MIN: Decimal = { units: 50_000n, scale: 0 };
-// From here on pools also show that the token is genuine. Its maker could park that much for half an hour and take it out
-// again; but that is no use for a lure that is worth at most what was parked.
-const PROOF_USD_MIN: Decimal = { units: 250_000n, scale: 0 };
 // Pools that differ more from the deepest one do not trade the same thing.
 const POOL_DIFFERENCE_PERCENT_MAX = 10n;
 // More digits than any feed has.
@@ -41,9 +39,10 @@ type QuotePrices = ReadonlyMap<Hex, Decimal>;
 export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolPriceOptions): PriceSource {
   return {
     name: "pools",
-    async read({ at, assets }, signal) {
+    async read(query, signal) {
+      const { at, seller } = query;
       const market = markets.get(at.chain.chainId);
-      const tokens = market === undefined ? [] : listTokens(at, market, assets);
+      const tokens = market === undefined ? [] : listTokens(market, query);
       if (market === undefined || tokens.length === 0) return { prices: new Map(), warnings: [] };
       const [quotes, found] = await Promise.all([
         readQuotePrices(at, market, trusted, signal),
@@ -51,27 +50,31 @@ export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolP
       ]);
       const readings = await readPools(at, found.pools, signal);
       const quotePrices = await addNativePrice(at, market, { readings, quotePrices: quotes.prices }, signal);
-      return priceTokens(at, { tokens, found, readings, quotePrices, warnings: quotes.warnings });
+      const claims = claimPrices(at, tokens, { readings, quotePrices });
+      const sales = await findSellable(at, { claims, wallet: seller?.wallet }, signal);
+      return priceTokens(at, { tokens, found, readings, quotePrices, sales, warnings: quotes.warnings });
     },
   };
 }
 
 /** Listed tokens first: what strangers send to a wallet must not use up its budget. */
-function listTokens(
-  at: PinnedChain,
-  { wrappedNative }: SpotMarket,
-  assets: readonly Asset[],
-): readonly Token[] {
+function listTokens({ wrappedNative }: SpotMarket, { at, assets, seller }: PriceQuery): readonly Token[] {
+  const inWallet = new Map(seller?.holdings.map(({ contract, rawBalance }) => [contract, rawBalance]));
   const tokens = new Map<Hex, Token>();
   for (const asset of assets) {
     // Without decimals the price of one whole token is undefined.
     if (asset.decimals === null || asset.decimals > DECIMALS_MAX) continue;
     const contract = asset.contract === null ? wrappedNative : (asset.contract.toLowerCase() as Hex);
-    const keys = [...(tokens.get(contract)?.keys ?? []), getAssetKey(asset)];
-    tokens.set(contract, { contract, decimals: asset.decimals, keys });
+    const known = tokens.get(contract);
+    const isKnown = contract === wrappedNative || isListed(at.chain, { contract });
+    const held = (known?.held ?? 0n) + (asset.rawBalance ?? 0n);
+    tokens.set(contract, {
+      ...{ contract, decimals: asset.decimals, isListed: isKnown },
+      keys: [...(known?.keys ?? []), getAssetKey(asset)],
+      held: isKnown ? held : (inWallet.get(contract) ?? 0n),
+    });
   }
-  const isListed = ({ contract }: Token) => contract === wrappedNative || at.chain.tokens.has(contract);
-  return [...tokens.values()].sort((a, b) => Number(isListed(b)) - Number(isListed(a)));
+  return [...tokens.values()].sort((a, b) => Number(b.isListed) - Number(a.isListed));
 }
 
 async function readQuotePrices(
@@ -108,11 +111,27 @@ async function addNativePrice(
   const isNeeded = readings.some(({ quote, standing }) => standing && quote.token === wrappedNative);
   if (!isNeeded || quotePrices.has(wrappedNative)) return quotePrices;
   const { decimals } = at.chain.native;
-  const token: Token = { contract: wrappedNative, decimals, keys: [wrappedNative] };
+  const token: Token = {
+    ...{ contract: wrappedNative, decimals, keys: [wrappedNative], isListed: true, held: 0n },
+  };
   const others = quotes.filter(({ token: quote }) => quotePrices.has(quote));
   const { pools } = await findPools(at, { ...market, quotes: others }, [token], signal);
-  const price = priceToken(at, token, await readPools(at, pools, signal), quotePrices);
-  return price === null ? quotePrices : new Map([...quotePrices, [wrappedNative, price.usd]]);
+  const claim = claimPrice(at, token, await readPools(at, pools, signal), quotePrices);
+  return claim === null ? quotePrices : new Map([...quotePrices, [wrappedNative, claim.price.usd]]);
+}
+
+/** What the pools claim a token to be worth, before anything is sold to them. */
+type PriceClaim = SaleClaim & { readonly price: QuotedPrice };
+
+function claimPrices(
+  at: PinnedChain,
+  tokens: readonly Token[],
+  { readings, quotePrices }: Readings,
+): readonly PriceClaim[] {
+  return tokens.flatMap((token) => {
+    const own = readings.filter((reading) => reading.token === token);
+    return claimPrice(at, token, own, quotePrices) ?? [];
+  });
 }
 
 function priceTokens(
@@ -120,57 +139,80 @@ function priceTokens(
   query: Readings & {
     readonly tokens: readonly Token[];
     readonly found: { readonly unasked: readonly Token[] };
+    readonly sales: Sales<PriceClaim>;
     readonly warnings: readonly string[];
   },
 ): PriceResult {
-  const { tokens, found, readings, quotePrices } = query;
-  const prices = new Map<AssetKey, QuotedPrice>();
-  const unknown: Token[] = [];
-  for (const token of tokens) {
-    const own = readings.filter((reading) => reading.token === token);
-    const price = priceToken(at, token, own, quotePrices);
-    if (price !== null) for (const key of token.keys) prices.set(key, price);
-    else if (
-      own.some(({ standing, quote }) => standing === undefined || (standing && !quotePrices.has(quote.token)))
-    )
-      unknown.push(token);
-  }
-  const unasked = new Set([...found.unasked, ...unknown].flatMap(({ keys }) => keys));
+  const { tokens, found, readings, quotePrices, sales } = query;
+  const prices = new Map(
+    sales.sellable.flatMap(({ pool, price }) => pool.token.keys.map((key) => [key, price] as const)),
+  );
+  const unproven = tokens.filter(
+    (token) =>
+      !token.keys.some((key) => prices.has(key)) &&
+      readings.some(
+        (reading) => reading.token === token && isUnknown(reading, quotePrices.has(reading.quote.token)),
+      ),
+  );
+  const unsold = sales.untried.map(({ pool }) => pool.token);
+  const unasked = new Set([...found.unasked, ...unproven, ...unsold].flatMap(({ keys }) => keys));
   for (const key of prices.keys()) unasked.delete(key);
-  const skipped = found.unasked.length;
   return {
     prices,
     unasked,
     warnings: [
       ...query.warnings,
-      ...(skipped > 0
-        ? [
-            `Pools on ${at.chain.name} were not searched for ${skipped} of ${tokens.length} tokens: too many for one snapshot.`,
-          ]
-        : []),
-      ...(unknown.length > 0
-        ? [
-            `Prices of ${unknown.length} tokens on ${at.chain.name} are missing: the node cannot show that their pools stood for half an hour, or the coin in them has no price.`,
-          ]
-        : []),
+      ...describeMissing(at, { tokens, skipped: found.unasked, unproven, unsold }),
     ],
   };
 }
 
+/** Whether the pool could have a price that is not known. */
+function isUnknown({ standing }: PoolReading, hasQuotePrice: boolean): boolean {
+  return standing === undefined || (standing !== null && !hasQuotePrice);
+}
+
+function describeMissing(
+  { chain }: PinnedChain,
+  {
+    tokens,
+    skipped,
+    unproven,
+    unsold,
+  }: Readonly<Record<"tokens" | "skipped" | "unproven" | "unsold", readonly Token[]>>,
+): readonly string[] {
+  return [
+    ...(skipped.length > 0
+      ? [
+          `Pools on ${chain.name} were not searched for ${skipped.length} of ${tokens.length} tokens: too many for one snapshot.`,
+        ]
+      : []),
+    ...(unproven.length > 0
+      ? [
+          `Prices of ${unproven.length} tokens on ${chain.name} are missing: the node cannot show that their pools stood for half an hour, or the coin in them has no price.`,
+        ]
+      : []),
+    ...(unsold.length > 0
+      ? [
+          `Prices of ${unsold.length} unlisted tokens on ${chain.name} are missing: the node cannot simulate that the wallet sells them.`,
+        ]
+      : []),
+  ];
+}
+
 /** The price of the deepest pool, with what all pools that agree with it could pay. */
-function priceToken(
+function claimPrice(
   at: PinnedChain,
   token: Token,
   readings: readonly PoolReading[],
   quotePrices: QuotePrices,
-): QuotedPrice | null {
-  const pools = readings.flatMap(({ standing, quote, address }) => {
-    const quoteUsd = quotePrices.get(quote.token);
+): PriceClaim | null {
+  const pools = readings.flatMap(({ standing, ...pool }) => {
+    const quoteUsd = quotePrices.get(pool.quote.token);
     if (!standing || quoteUsd === undefined) return [];
-    const depthUsd = multiplyDecimals({ units: standing.depth, scale: quote.decimals }, quoteUsd);
-    return [
-      { address, depthUsd, usd: multiplyDecimals(perWholeToken(standing.rate, token, quote), quoteUsd) },
-    ];
+    const depthUsd = multiplyDecimals({ units: standing.depth, scale: pool.quote.decimals }, quoteUsd);
+    const usd = multiplyDecimals(perWholeToken(standing.rate, token, pool.quote), quoteUsd);
+    return [{ pool, standing, depthUsd, usd }];
   });
   const [first, ...rest] = pools;
   if (first === undefined) return null;
@@ -183,12 +225,9 @@ function priceToken(
     .map(({ depthUsd }) => depthUsd)
     .reduce(addDecimals);
   if (compareDecimals(payableUsdMax, DEPTH_USD_MIN) < 0) return null;
-  return quotePrice(deepest.usd, {
-    contract: deepest.address,
-    timestamp: at.block.timestamp,
-    payableUsdMax,
-    provesToken: compareDecimals(payableUsdMax, PROOF_USD_MIN) >= 0,
-  });
+  const { pool, standing, usd } = deepest;
+  const known = { contract: pool.address, timestamp: at.block.timestamp, payableUsdMax };
+  return { pool, standing, price: quotePrice(usd, known) };
 }
 
 /** Whole quote tokens for one whole token, with enough digits however small it is. */

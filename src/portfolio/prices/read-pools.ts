@@ -13,7 +13,11 @@ const TIME_DIFFERENCE_PERCENT_MAX = 25n;
 /** What stood, at today's rate; null when nothing did, undefined when that cannot be known. */
 export type PoolReading = Pool & { readonly standing: PoolState | null | undefined };
 
-/** Two round trips at most: the pools as they are with what they remember, then as they were where that is too little. */
+/**
+ * Two round trips at most: the pools as they are with what they remember, then as they were where that is too little. A
+ * pool of concentrated liquidity forgets how many coins stood: a sliver of them around the price counts there like a
+ * fortune. So its earlier state counts too; without one its memory suffices for listed tokens only.
+ */
 export async function readPools(
   at: PinnedChain,
   pools: readonly Pool[],
@@ -35,22 +39,25 @@ export async function readPools(
     const memory = results.take(callsOf[index]?.memory.length ?? 0);
     const side = sideOf(pool);
     const now = pool.kind.decodeState(state, side);
-    const before = now && pool.kind.decodeMemory({ state, memory }, side, at.block.timestamp);
-    return { pool, now, before, stateCalls: callsOf[index]?.state ?? [] };
+    const remembered = now && pool.kind.decodeMemory({ state, memory }, side, at.block.timestamp);
+    const isOpen = now !== null && (remembered === null || pool.kind.forgetsCoins);
+    return { pool, now, remembered, earlierCalls: isOpen ? (callsOf[index]?.state ?? []) : [] };
   });
-  const open = known.filter(({ now, before }) => now !== null && before === null);
   const earlier = await readEarlierStates(
     at,
-    open.flatMap(({ stateCalls }) => stateCalls),
+    known.flatMap(({ earlierCalls }) => earlierCalls),
     signal,
   );
   const earlierResults = new ResultCursor(earlier ?? []);
-  return known.map(({ pool, now, before, stateCalls }) => {
+  return known.map(({ pool, now, remembered, earlierCalls }) => {
     if (now === null) return { ...pool, standing: null };
-    if (before !== null) return { ...pool, standing: findStanding(now, before) };
-    if (earlier === null) return { ...pool, standing: undefined };
-    const was = pool.kind.decodeState(earlierResults.take(stateCalls.length), sideOf(pool));
-    return { ...pool, standing: was && findStanding(now, was) };
+    const stood = remembered === null ? now : findStanding(now, remembered);
+    if (earlierCalls.length === 0) return { ...pool, standing: stood };
+    if (earlier === null) {
+      return { ...pool, standing: remembered !== null && pool.token.isListed ? stood : undefined };
+    }
+    const was = pool.kind.decodeState(earlierResults.take(earlierCalls.length), sideOf(pool));
+    return { ...pool, standing: stood && was && findStanding(stood, was) };
   });
 }
 
@@ -100,7 +107,7 @@ async function readEarlierStates(
 
 function findStanding(now: PoolState, before: PoolState): PoolState | null {
   if (!agree(now.rate, before.rate, TIME_DIFFERENCE_PERCENT_MAX)) return null;
-  return { rate: now.rate, depth: now.depth < before.depth ? now.depth : before.depth };
+  return { ...now, depth: now.depth < before.depth ? now.depth : before.depth };
 }
 
 function agree([a, b]: Ratio, [c, d]: Ratio, percentMax: bigint): boolean {

@@ -18,13 +18,21 @@ export type PoolState = {
   /** Units of the quote token that the pool would pay. The token's side proves nothing: its maker mints any amount. */
   readonly depth: bigint;
   readonly rate: Ratio;
+  /** Of a pool of concentrated liquidity, as it stores its price; null for others. */
+  readonly sqrtPrice: bigint | null;
 };
+
+/** How a pool trades, by the numbers of the contract that simulates sales. */
+const TRADES = { concentrated: 0, constantProduct: 1, selfQuoting: 2 } as const;
 
 /** A pair as a pool sees it: pools order their two tokens by address. */
 type PoolSide = { readonly quote: Hex; readonly isTokenFirst: boolean };
 
 /** What differs between the pools of different factories. All calls go to code that the factory deployed, none to the token. */
 export type PoolKind = {
+  readonly trade: (typeof TRADES)[keyof typeof TRADES];
+  /** What it remembers of half an hour is where its liquidity was, and not how many coins that had. */
+  readonly forgetsCoins: boolean;
   /** The calls that describe the pool at a block. */
   stateCalls(pool: Hex, quote: Hex): readonly ContractRead[];
   decodeState(results: CallResults, side: PoolSide): PoolState | null;
@@ -55,8 +63,8 @@ function virtualState(sqrtPrice: bigint, liquidity: bigint, { isTokenFirst }: Po
   if (sqrtPrice === 0n || liquidity === 0n) return null;
   const square = sqrtPrice * sqrtPrice;
   return isTokenFirst
-    ? { depth: (liquidity * sqrtPrice) / Q96, rate: [square, Q96 * Q96] }
-    : { depth: (liquidity * Q96) / sqrtPrice, rate: [Q96 * Q96, square] };
+    ? { depth: (liquidity * sqrtPrice) / Q96, rate: [square, Q96 * Q96], sqrtPrice }
+    : { depth: (liquidity * Q96) / sqrtPrice, rate: [Q96 * Q96, square], sqrtPrice };
 }
 
 /** Two arrays of two words each: cumulative ticks, and cumulative seconds per liquidity. */
@@ -64,6 +72,8 @@ const OBSERVE_WORDS = 8;
 
 function createConcentratedKind(slot0Words: number): PoolKind {
   return {
+    trade: TRADES.concentrated,
+    forgetsCoins: true,
     stateCalls: (pool, quote) => [calls.slot0(pool), calls.liquidity(pool), erc20.balanceOf(quote, [pool])],
     decodeState([slot0, liquidity, balance], side) {
       const sqrtPrice = decodeWords(slot0, slot0Words)?.[0];
@@ -103,10 +113,13 @@ function ifUnchanged(
 }
 
 function reservesState(ownToken: bigint, ofQuote: bigint): PoolState | null {
-  return ownToken === 0n || ofQuote === 0n ? null : { depth: ofQuote, rate: [ofQuote, ownToken] };
+  if (ownToken === 0n || ofQuote === 0n) return null;
+  return { depth: ofQuote, rate: [ofQuote, ownToken], sqrtPrice: null };
 }
 
 const uniswapV2Kind: PoolKind = {
+  trade: TRADES.constantProduct,
+  forgetsCoins: false,
   stateCalls: (pool) => [calls.getReserves(pool)],
   decodeState([reserves], { isTokenFirst }) {
     const [first = 0n, second = 0n] = decodeWords(reserves, RESERVES_WORDS) ?? [];
@@ -120,6 +133,8 @@ const uniswapV2Kind: PoolKind = {
 const METADATA_WORDS = 7;
 
 const solidlyKind: PoolKind = {
+  trade: TRADES.selfQuoting,
+  forgetsCoins: false,
   stateCalls: (pool) => [calls.metadata(pool)],
   decodeState([metadata], { isTokenFirst }) {
     const words = decodeWords(metadata, METADATA_WORDS) ?? [];

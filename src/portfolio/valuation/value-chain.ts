@@ -8,6 +8,7 @@ import {
   type AssetPrice,
   getAssetKey,
   type Holding,
+  isListed,
   type ProtocolPosition,
 } from "../types.ts";
 import { type AccountPart, findUnknownAccounts, isPartial } from "./accounts.ts";
@@ -21,6 +22,8 @@ export type ValuedToken = {
   readonly token: PortfolioToken;
   readonly value: UsdValue;
   readonly isStablecoin: boolean;
+  /** The value, where it rests on the price of a token that no list has. */
+  readonly unlistedValue: UsdValue;
   /** Why it is spam; empty when it is not. */
   readonly spamReasons: readonly string[];
 };
@@ -31,6 +34,8 @@ type ValuedPosition = {
   readonly value: UsdValue;
   /** Values of the stablecoins that it holds; empty for a debt, and where only a token list vouches for them. */
   readonly stablecoinValues: readonly UsdValue[];
+  /** Values of what it holds that rest on prices of tokens that no list has. */
+  readonly unlistedValues: readonly UsdValue[];
   readonly account: AccountPart;
 };
 
@@ -84,12 +89,14 @@ class PoolLimits {
 function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): ValuedToken {
   const { chain, prices, incompletePrices, provenTokens } = data;
   const key = getAssetKey(holding);
-  const price = prices.get(key) ?? null;
+  const quoted = prices.get(key) ?? null;
   const spamReasons = findSpamReasons(holding, {
     chain,
-    unpriced: price === null && !incompletePrices.has(key),
-    proven: price?.provesToken === true || (holding.contract !== null && provenTokens.has(holding.contract)),
+    unpriced: quoted === null && !incompletePrices.has(key),
+    proven: quoted?.provesToken === true || (holding.contract !== null && provenTokens.has(holding.contract)),
   });
+  // A lure with a price would be a better lure.
+  const price = spamReasons.length === 0 ? quoted : null;
   const valued = valueAsset(holding, price, { valueMax: limits.leftFor(key, price) });
   // Spam is not counted, so it leaves the whole limit to others.
   if (spamReasons.length === 0) limits.use(key, price, valued);
@@ -103,6 +110,7 @@ function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): Valu
     },
     value: valued.value,
     isStablecoin: isStablecoin(holding, chain),
+    unlistedValue: isUnlistedPrice(holding, price, chain) ? valued.value : null,
     spamReasons,
   };
 }
@@ -118,7 +126,8 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
       const price = findAssetPrice(asset, prices);
       const valued = valueAsset(asset, price, { isDebt, valueMax: limits.leftFor(key, price) });
       if (!isDebt) limits.use(key, price, valued);
-      return { ...valued, isStablecoin: isStablecoin(asset, chain) };
+      const isUnlisted = !isDebt && isUnlistedPrice(asset, price, chain);
+      return { ...valued, isStablecoin: isStablecoin(asset, chain), isUnlisted };
     });
   const values = assets.map((asset) => asset.value);
   const value = sumKnownValues(values);
@@ -134,6 +143,7 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
     value,
     stablecoinValues:
       isDebt || selfReported ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
+    unlistedValues: assets.filter((asset) => asset.isUnlisted).map((asset) => asset.value),
     account: {
       ...{ protocol, market: position.market ?? null, isDebt },
       isRead: position.incomplete !== true,
@@ -150,6 +160,15 @@ function chainKeys({ slug, chainId }: ChainData["chain"]): { chain: string; chai
 
 function isStablecoin({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainData["chain"]): boolean {
   return contract !== null && stablecoins.has(contract);
+}
+
+/** A price of pools for a token that anyone may have made; what a feed or a market of its own prices is known. */
+function isUnlistedPrice(
+  asset: Pick<Holding, "contract">,
+  price: AssetPrice | null,
+  chain: ChainData["chain"],
+): boolean {
+  return price !== null && price.payableUsdMax !== null && !isListed(chain, asset);
 }
 
 function positionKey({ protocol, kind, name, contract }: ProtocolPosition): string {

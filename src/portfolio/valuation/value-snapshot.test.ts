@@ -12,7 +12,7 @@ import {
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
-import type { ChainConfig } from "../types.ts";
+import { type ChainConfig, quotePrice } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { excludeSpam } from "./value-snapshot.ts";
 
@@ -178,10 +178,10 @@ describe("spam", () => {
   it("lists and marks spam, and leaves it out of every total", () => {
     const { tokens, summary } = onBase(data);
     expect(tokens).toMatchObject([
-      { contract: lure.contract, spam: true, valueUsd: "1000000", priceSource: "feed" },
       { contract: usdc.contract, spam: false },
+      { contract: lure.contract, spam: true, priceUsd: null, valueUsd: null, priceSource: null },
     ]);
-    expect(summary).toMatchObject({ totalValueUsd: "1", tokenCount: 2, pricedTokenCount: 2 });
+    expect(summary).toMatchObject({ totalValueUsd: "1", tokenCount: 2, pricedTokenCount: 1 });
     expect(summary.chains).toMatchObject([{ totalValueUsd: "1", tokenCount: 2 }]);
     expect(summary.topHoldings.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     expect(summary.warnings).toContain(
@@ -189,6 +189,19 @@ describe("spam", () => {
     );
     // A language model may read the warnings, so they must not contain the lure.
     expect(summary.warnings.join()).not.toContain("gift.example");
+  });
+
+  it("says how much of the total rests on prices of tokens that no list has", () => {
+    const unlisted = { ...makeListedToken(77, "MOON"), name: "Moon" };
+    const pools = { ...quotePrice({ units: 3n, scale: 0 }, { payableUsdMax: { units: 10n, scale: 0 } }) };
+    const { summary } = onBase({
+      holdings: [makeHolding(usdc, 10n ** 6n), makeHolding(unlisted, 2n * 10n ** 18n)],
+      prices: new Map([
+        ...makePrices({ [usdc.contract]: "1" }),
+        [unlisted.contract, { ...pools, source: "pools" }],
+      ]),
+    });
+    expect(summary).toMatchObject({ totalValueUsd: "7", unlistedValueUsd: "6" });
   });
 
   it("values a wallet of spam alone at zero", () => {

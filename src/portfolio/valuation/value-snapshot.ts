@@ -87,6 +87,7 @@ export function valueSnapshot(data: SnapshotData): PortfolioSnapshot {
       chains: valued.map(summarizeChain),
       topHoldings: listTopHoldings({ tokens, positions }),
       warnings: [...new Set(valued.flatMap(describeChainWarnings))],
+      unlistedValueUsd: computeUnlistedTotal({ tokens, positions }),
     },
     tokens: tokens.map(({ token }) => token),
     positions: positions.map(({ position }) => position),
@@ -158,6 +159,15 @@ function computeStablecoinTotal({ tokens, positions }: Valued): string | null {
   const inWallet = tokens.filter((token) => token.isStablecoin && isCounted(token)).map(({ value }) => value);
   const inPositions = positions.flatMap(({ stablecoinValues }) => stablecoinValues);
   return formatUsdValue(sumKnownValues([...inWallet, ...inPositions]));
+}
+
+/** How much of the total rests on prices of tokens that no list has. */
+function computeUnlistedTotal({ tokens, positions }: Valued): string {
+  const values = [
+    ...tokens.filter(isCounted).map(({ unlistedValue }) => unlistedValue),
+    ...positions.flatMap(({ unlistedValues }) => unlistedValues),
+  ].filter((value) => value !== null);
+  return formatUsdValue(sumKnownValues(values)) ?? "0";
 }
 
 function listTopHoldings({ tokens, positions }: Valued): readonly TopHolding[] {

@@ -1,7 +1,9 @@
 // Prices from Uniswap's own pools: which liquidity counts, what it could pay, and that every token is looked up.
+import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatDecimal } from "../../../src/lib/decimal.ts";
-import type { Asset, PinnedChain } from "../../../src/portfolio/types.ts";
+import type { AssetKey, AssetPrice, Holding, PinnedChain } from "../../../src/portfolio/types.ts";
+import { makeChainConfig, makeChainData, makeSnapshot } from "../../support/portfolio/portfolio-parts.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import {
@@ -25,6 +27,8 @@ let weth: DeployedContract;
 let usdc: DeployedContract;
 let v3: Exchange;
 let v2: Exchange;
+/** With ticks close to each other. */
+let thin: Exchange;
 let sources: LabSources;
 
 beforeAll(async () => {
@@ -33,6 +37,7 @@ beforeAll(async () => {
   usdc = await lab.deployToken(6);
   v3 = await deployUniswapV3(lab, weth.address);
   v2 = await deployUniswapV2(lab);
+  thin = await deployUniswapV3(lab, weth.address, 500n);
   const feedOf = async (price: bigint) => ({
     feed: (await deployFeed(lab, price)).proxy,
     heartbeatSeconds: YEARS_SECONDS,
@@ -51,20 +56,21 @@ beforeAll(async () => {
         { token: weth.address, decimals: 18 },
         { token: usdc.address, decimals: 6 },
       ],
-      factories: [v3.factory, v2.factory],
+      factories: [v3.factory, v2.factory, thin.factory],
     },
   };
 });
 afterAll(() => lab?.stop());
 
-async function read(token: DeployedContract, at?: PinnedChain, from: LabSources = sources) {
-  const { prices, ...rest } = await collect(at ?? (await lab.pin()), from, [assetOf(token.address)]);
+async function read(token: DeployedContract, at?: PinnedChain, held?: bigint) {
+  const asset = assetOf(token.address);
+  const holding = { ...asset, rawBalance: held ?? asset.rawBalance };
+  const { prices, ...rest } = await collect(at ?? (await lab.pin()), sources, [holding]);
   const price = prices.get(token.address);
   return {
     ...rest,
     price: price && formatDecimal(price.usd),
     payable: price?.payableUsdMax && formatDecimal(price.payableUsdMax),
-    proves: price?.provesToken,
     contract: price?.contract,
   };
 }
@@ -73,13 +79,13 @@ async function read(token: DeployedContract, at?: PinnedChain, from: LabSources 
 const dollars = (text: string | null | undefined) => Math.round(Number(text));
 
 describe("what pools could pay", () => {
-  it("counts 54,000 dollars for a token with 18 ether in its pool, without proving it", async () => {
+  it("counts 54,000 dollars for a token with 18 ether in its pool", async () => {
     const token = await lab.deployToken();
     const pool = await v3.addLiquidity(token, 18n * ETHER, weth, 18n * ETHER);
     await lab.pass();
-    const { price, payable, proves, contract } = await read(token);
-    expect({ price: dollars(price), payable: dollars(payable), proves, contract }).toEqual({
-      ...{ price: 3_000, payable: 54_000, proves: false, contract: pool },
+    const { price, payable, contract } = await read(token);
+    expect({ price: dollars(price), payable: dollars(payable), contract }).toEqual({
+      ...{ price: 3_000, payable: 54_000, contract: pool },
     });
   });
 
@@ -87,9 +93,9 @@ describe("what pools could pay", () => {
     const token = await lab.deployToken();
     await v3.addLiquidity(token, 2_500_000n * ETHER, usdc, 5_000_000n * DOLLAR);
     await lab.pass();
-    const { price, payable, proves } = await read(token);
-    expect({ price: Number(price).toFixed(6), payable: dollars(payable), proves }).toEqual({
-      ...{ price: "2.000000", payable: 5_000_000, proves: true },
+    const { price, payable } = await read(token);
+    expect({ price: Number(price).toFixed(6), payable: dollars(payable) }).toEqual({
+      ...{ price: "2.000000", payable: 5_000_000 },
     });
   });
 
@@ -113,9 +119,9 @@ describe("what pools could pay", () => {
 
   it("keeps the digits of a price far below a millionth of a millionth of a dollar", async () => {
     const token = await lab.deployToken();
-    await v3.addLiquidity(token, 10n ** 36n, weth, 100n * ETHER);
+    await v3.addLiquidity(token, 17n * 10n ** 35n, weth, 100n * ETHER);
     await lab.pass();
-    expect((await read(token)).price).toMatch(/^0\.000000000000(2999999|3000000)[0-9]{10}/);
+    expect((await read(token, undefined, 10n ** 33n)).price).toMatch(/^0\.0000000000001764705[0-9]{10}/);
   });
 });
 
@@ -153,7 +159,11 @@ describe("liquidity that has just come", () => {
     await lab.deployer.send({ address, abi }, "increaseObservationCardinalityNext", [8]);
     await lab.pass();
     await v3.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
-    const { price, payable } = await read(token, forgetful(await lab.pin()));
+    // The memory does not say how many coins there were, which is enough for a listed token only.
+    const { price: unlisted, incompletePrices } = await read(token, forgetful(await lab.pin()));
+    expect(unlisted).toBeUndefined();
+    expect([...incompletePrices]).toEqual([token.address]);
+    const { price, payable } = await read(token, forgetful(await lab.pin([token.address])));
     expect(dollars(price)).toBe(3_000);
     // A few seconds of the half hour already had the new liquidity.
     expect(Number(payable)).toBeGreaterThan(59_999);
@@ -206,6 +216,108 @@ describe("a price that was moved", () => {
   });
 });
 
+describe("coins that are not around the price", () => {
+  const NAME = "Visit moon-usdc.com to claim USDC";
+  const THIN = { tickLower: -10n, tickUpper: 10n };
+
+  /** By how many ticks the token is cheaper there than at its price. */
+  const FALLS = { "just below the price": [20n, 600n], "out of reach": [350_000n, 400_000n] } as const;
+  const PLACES = ["just below the price", "out of reach"] as const;
+
+  /** A sliver of coins around a price of one ether, and a hundred ether where the pool has nothing but ether. */
+  async function addVirtualLiquidity(token: DeployedContract, place: keyof typeof FALLS): Promise<void> {
+    await thin.addLiquidity(token, (12n * ETHER) / 100n, weth, (12n * ETHER) / 100n, THIN);
+    await lab.pass();
+    const [near, far] = FALLS[place];
+    const range =
+      token.address < weth.address
+        ? { tickLower: -far, tickUpper: -near }
+        : { tickLower: near, tickUpper: far };
+    await thin.addLiquidity(token, 0n, weth, 100n * ETHER, range);
+  }
+
+  function valueHolding(token: DeployedContract, name: string, prices: ReadonlyMap<AssetKey, AssetPrice>) {
+    const holding = { ...assetOf(token.address), name, symbol: "MOON", rawBalance: 10n ** 24n };
+    return makeSnapshot(makeChainData(makeChainConfig("local", 31_337), { holdings: [holding], prices }));
+  }
+
+  it.each(PLACES)(
+    "gives no value to 100 ether that come for a block %s, beside 0.12 ether that stood",
+    async (place) => {
+      const token = await lab.deployToken();
+      const before = (await lab.pin()).block.number;
+      await addVirtualLiquidity(token, place);
+      const head = (await lab.pin()).block.number;
+      for (const listed of [[], [token.address]]) {
+        const at = await lab.pin(listed, head - before - 4);
+        const holding = { ...assetOf(token.address), rawBalance: 10n ** 24n };
+        const { prices } = await collect(at, sources, [holding]);
+        expect(prices.size).toBe(0);
+        const { tokens, summary } = valueHolding(token, NAME, prices);
+        expect(tokens).toMatchObject([{ priceUsd: null, valueUsd: null, spam: true }]);
+        expect(summary).toMatchObject({ totalValueUsd: "0", unlistedValueUsd: "0" });
+      }
+    },
+  );
+
+  it.each(["listed", "unlisted"])(
+    "gives no price to a %s token by ether that stood out of reach",
+    async (kind) => {
+      const token = await lab.deployToken();
+      await addVirtualLiquidity(token, "out of reach");
+      await lab.pass();
+      const at = await lab.pin(kind === "listed" ? [token.address] : []);
+      expect((await read(token, at, 10n ** 24n)).price).toBeUndefined();
+    },
+  );
+
+  it("lets no pool outrank a lure or a copied symbol", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
+    await lab.pass();
+    const { prices } = await collect(await lab.pin(), sources, [assetOf(token.address)]);
+    expect(prices.has(token.address)).toBe(true);
+    expect(valueHolding(token, NAME, prices).tokens).toMatchObject([{ priceUsd: null, spam: true }]);
+    const { tokens, summary } = valueHolding(token, "Moon", prices);
+    expect(tokens).toMatchObject([{ spam: false }]);
+    expect(dollars(summary.totalValueUsd)).toBe(3_000_000);
+    expect(summary.unlistedValueUsd).toBe(summary.totalValueUsd);
+  });
+});
+
+describe("a token that its holder cannot sell", () => {
+  const TRAPS = { open: 0n, refuses: 1n, taxes: 2n, loops: 3n, "forges proceeds": 4n, "pays by itself": 5n };
+
+  it.each(["v3", "v2"])("has no price by a pool of %s, whatever its trick", async (name) => {
+    const trap = await lab.deployTrap();
+    await (name === "v3" ? v3 : v2).addLiquidity(trap, 100n * ETHER, weth, 100n * ETHER);
+    const victim: Hex = `0x${"71c7".repeat(10)}`;
+    await lab.deployer.send(trap, "mint", [victim, 5n * ETHER]);
+    await lab.deployer.send(weth, "transfer", [trap.address, 50n * ETHER]);
+    await lab.pass();
+    const holding = { ...assetOf(trap.address), rawBalance: 5n * ETHER };
+    const found: Record<string, string | null | undefined> = {};
+    for (const [trick, mode] of Object.entries(TRAPS)) {
+      await lab.deployer.send(trap, "arm", [mode, weth.address]);
+      await lab.pass();
+      const { texts, incompletePrices } = await collect(await lab.pin(), sources, [holding], victim);
+      expect(incompletePrices.size).toBe(0);
+      found[trick] = texts[0];
+    }
+    const none = { refuses: null, taxes: null, loops: null, "forges proceeds": null, "pays by itself": null };
+    expect(found).toEqual({ ...none, open: expect.stringMatching(/^(3000|2999\.9)[0-9]* pools$/) });
+  });
+
+  it("has no price if the wallet holds none of it", async () => {
+    const token = await lab.deployToken();
+    await v3.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await lab.pass();
+    const stranger: Hex = `0x${"57a9".repeat(10)}`;
+    const { texts } = await collect(await lab.pin(), sources, [assetOf(token.address)], stranger);
+    expect(texts).toEqual([null]);
+  });
+});
+
 describe("a node without state overrides", () => {
   it("finds the same pools", async () => {
     const token = await lab.deployToken();
@@ -213,9 +325,16 @@ describe("a node without state overrides", () => {
     await v2.addLiquidity(token, 100n * ETHER, usdc, 300_000n * DOLLAR);
     await lab.pass();
     const at = await lab.pin();
-    const without = { ...at, callWithOverride: async () => null };
-    expect(await read(token, without)).toEqual(await read(token, at));
+    const without = (known: PinnedChain) => ({ ...known, callWithOverride: async () => null });
+    const listed = await lab.pin([token.address]);
+    expect(await read(token, without(listed))).toEqual(await read(token, listed));
     expect(dollars((await read(token, at)).payable)).toBe(600_000);
+    const { price, incompletePrices, warnings } = await read(token, without(at));
+    expect(price).toBeUndefined();
+    expect([...incompletePrices]).toEqual([token.address]);
+    expect(warnings).toEqual([
+      "Prices of 1 unlisted tokens on Local are missing: the node cannot simulate that the wallet sells them.",
+    ]);
   });
 });
 
@@ -230,7 +349,7 @@ describe("many tokens", () => {
     }
     await lab.pass();
     expect(new Set(tokens.map(({ address }) => address < weth.address)).size).toBe(2);
-    const count = async (assets: readonly Asset[]) => {
+    const count = async (assets: readonly Holding[]) => {
       const at = await lab.pin();
       let requests = 0;
       const counted: PinnedChain = {

@@ -1,5 +1,6 @@
 // A local chain with the contracts of Chainlink, Aave and Uniswap, and the price sources reading them.
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
+import { namedAccounts } from "@sextant/local-chain/accounts";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import type { ChainPriceFeeds } from "../../../src/chain/price-feeds/price-feed.ts";
@@ -8,13 +9,17 @@ import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
 import { collectPrices } from "../../../src/portfolio/prices/collect-prices.ts";
 import { createPriceSources } from "../../../src/portfolio/prices/sources.ts";
 import type { PoolFactory, SpotMarket } from "../../../src/portfolio/prices/spot-markets.ts";
-import type { Asset, AssetPrice, ListedToken, PinnedChain } from "../../../src/portfolio/types.ts";
+import type { AssetPrice, Holding, ListedToken, PinnedChain } from "../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../support/nodes/test-rpc.ts";
 import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
 import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";
 import { createDeployer, type DeployedContract } from "../support/deployer.ts";
 
 const ZERO: Hex = `0x${"0".repeat(40)}`;
+/** Deploys the tokens, holds all of them, and is the wallet that sells some. */
+const LOCAL_OWNER = namedAccounts().owner.address.toLowerCase() as Hex;
+/** Of each asset: less than the smallest pool here could pay for. */
+const HELD = 10n ** 18n;
 const CHAIN_ID = 31_337;
 /** How many blocks before the newest one the state of half an hour ago is looked for. */
 const BLOCKS_BACK = 3;
@@ -23,8 +28,31 @@ const LOOK_BACK_MS = 2_160_000;
 const HALF_HOUR_SECONDS = 1_800n;
 export const DAY_SECONDS = 86_400;
 
-const TOKEN_SOURCE =
-  'pragma solidity ^0.8.0; import {ERC20} from "solmate/src/tokens/ERC20.sol"; contract Token is ERC20 { constructor(uint8 d) ERC20("Token", "T", d) {} function mint(address to, uint256 amount) external { _mint(to, amount); } }';
+const TOKEN_SOURCE = `pragma solidity ^0.8.0;
+import {ERC20} from "solmate/src/tokens/ERC20.sol";
+contract Token is ERC20 {
+  constructor(uint8 d) ERC20("Token", "T", d) {}
+  function mint(address to, uint256 amount) external { _mint(to, amount); }
+}
+
+/// Lets only its maker move it; others lose what they send, or the whole call, and are told what they like to hear.
+contract Trap is Token {
+  address private immutable maker = msg.sender;
+  uint256 private mode;
+  ERC20 private bait;
+  constructor() Token(18) {}
+  function arm(uint256 mode_, ERC20 bait_) external { mode = mode_; bait = bait_; }
+  function transfer(address to, uint256 amount) public override returns (bool) {
+    if (msg.sender == maker || mode == 0) return super.transfer(to, amount);
+    if (mode == 1) revert("no");
+    if (mode == 2) return super.transfer(to, amount / 20) && super.transfer(maker, amount - amount / 20);
+    if (mode == 3) { while (true) {} }
+    // The proceeds as a simulator reports them, and the coins themselves.
+    if (mode == 4) { uint256 claim = 1e24; assembly { mstore(0, claim) revert(0, 32) } }
+    bait.transfer(msg.sender, bait.balanceOf(address(this)));
+    return true;
+  }
+}`;
 
 export type PriceLab = Awaited<ReturnType<typeof openPriceLab>>;
 
@@ -32,10 +60,15 @@ export async function openPriceLab() {
   const chain = await startLocalChain({ chainId: CHAIN_ID, code: LOCAL_GENESIS_CODE });
   const owner = chain.accounts.owner.address;
   const deployer = createDeployer(chain, chain.accounts.owner.privateKey);
-  const { Token } = await compileSources({ "token.sol": TOKEN_SOURCE });
+  const { Token, Trap } = await compileSources({ "token.sol": TOKEN_SOURCE });
 
   const deployToken = async (decimals = 18): Promise<DeployedContract> => {
     const token = await deployer.deploy(Token as Artifact, [decimals]);
+    await deployer.send(token, "mint", [owner, 10n ** 40n]);
+    return token;
+  };
+  const deployTrap = async (): Promise<DeployedContract> => {
+    const token = await deployer.deploy(Trap as Artifact, []);
     await deployer.send(token, "mint", [owner, 10n ** 40n]);
     return token;
   };
@@ -52,7 +85,7 @@ export async function openPriceLab() {
     const config = makeChainConfig("local", CHAIN_ID, tokens, more);
     return createChainAccess(rpc, config).pin(new AbortController().signal);
   };
-  return { chain, owner, deployer, deployToken, pass, pin, stop: () => chain.stop() };
+  return { chain, owner, deployer, deployToken, deployTrap, pass, pin, stop: () => chain.stop() };
 }
 
 const aggregatorArtifact = readArtifact("@chainlink/contracts/abi/v0.6/MockV3Aggregator.json");
@@ -104,8 +137,8 @@ export async function deployAaveOracle(
   return oracle.address;
 }
 
-export function assetOf(contract: Hex | null, decimals = 18): Asset {
-  return { contract, symbol: "T", name: "Token", decimals, logo: null };
+export function assetOf(contract: Hex | null, decimals = 18): Holding {
+  return { contract, symbol: "T", name: "Token", decimals, logo: null, rawBalance: HELD };
 }
 
 export type LabSources = {
@@ -118,7 +151,8 @@ export type LabSources = {
 export async function collect(
   at: PinnedChain,
   { feeds, aave, market }: LabSources,
-  assets: readonly Asset[],
+  assets: readonly Holding[],
+  wallet: Hex = LOCAL_OWNER,
 ) {
   const { chainId } = at.chain;
   const reserves = (aave?.reserves ?? []).map((underlying) => ({
@@ -132,7 +166,8 @@ export async function collect(
     aaveMarkets: new Map([[chainId, [aaveMarket]]]),
     spotMarkets: new Map(market ? [[chainId, market]] : []),
   });
-  const result = await collectPrices(sources, { at, assets }, new AbortController().signal);
+  const query = { at, assets, seller: { wallet, holdings: assets } };
+  const result = await collectPrices(sources, query, new AbortController().signal);
   const describe = (price: AssetPrice) => `${formatDecimal(price.usd)} ${price.source}`;
   return {
     ...result,
@@ -144,8 +179,9 @@ export async function collect(
 }
 
 const Q96 = 1n << 96n;
-/** Full range for every spacing of ticks that these tests use: a multiple of 50 and of 60. */
+/** Full range for every spacing of ticks that these tests use: a multiple of 10, of 50 and of 60. */
 const TICK_LIMIT = 887_100n;
+const FULL_RANGE: TickRange = { tickLower: -TICK_LIMIT, tickUpper: TICK_LIMIT };
 
 function squareRoot(value: bigint): bigint {
   if (value < 2n) return value;
@@ -157,6 +193,9 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
+/** In the pool's own order of tokens. */
+export type TickRange = { readonly tickLower: bigint; readonly tickUpper: bigint };
+
 export type Exchange = {
   readonly factory: PoolFactory;
   /** A pool with these amounts over the whole range; returns its address. */
@@ -165,6 +204,7 @@ export type Exchange = {
     amount: bigint,
     quote: DeployedContract,
     quoteAmount: bigint,
+    range?: TickRange,
   ): Promise<Hex>;
 };
 
@@ -178,21 +218,20 @@ export async function deployUniswapV3(lab: PriceLab, weth: Hex, fee = 3_000n): P
   const manager = await deployer.deploy(readArtifact(v3Manager), [factory.address, weth, ZERO]);
   return {
     factory: { kind: "uniswap-v3", factory: factory.address, fees: [100, 500, 3_000, 10_000] },
-    async addLiquidity(token, amount, quote, quoteAmount) {
+    async addLiquidity(token, amount, quote, quoteAmount, range = FULL_RANGE) {
       const isFirst = token.address < quote.address;
       const [[token0, amount0], [token1, amount1]] = isFirst
         ? [[token, amount] as const, [quote, quoteAmount] as const]
         : [[quote, quoteAmount] as const, [token, amount] as const];
-      const sqrtPrice = squareRoot((amount1 * Q96 * Q96) / amount0);
+      const sqrtPrice = squareRoot((amount1 * Q96 * Q96) / (amount0 || 1n));
       for (const each of [token0, token1])
         await deployer.send(each, "approve", [manager.address, 2n ** 255n]);
       const pair = [token0.address, token1.address, fee];
       await deployer.send(manager, "createAndInitializePoolIfNecessary", [...pair, sqrtPrice]);
       const { block } = await lab.pin();
-      const [tickLower, tickUpper] = [-(TICK_LIMIT / 60n) * 60n, (TICK_LIMIT / 60n) * 60n];
       await deployer.send(manager, "mint", [
         {
-          ...{ token0: token0.address, token1: token1.address, fee, tickLower, tickUpper },
+          ...{ token0: token0.address, token1: token1.address, fee, ...range },
           ...{ amount0Desired: amount0, amount1Desired: amount1, amount0Min: 0n, amount1Min: 0n },
           ...{ recipient: owner, deadline: BigInt(block.timestamp) + 10n ** 9n },
         },

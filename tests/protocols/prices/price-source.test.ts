@@ -40,7 +40,7 @@ function createSource(feed: typeof fresh) {
 
 describePriceSource("Pools", {
   open: async (scenario) => {
-    const at = await lab.pin();
+    const at = await lab.pin([known.address, exact.address, empty.address]);
     let roundTrips = 0;
     const count = <T>(result: T): T => {
       roundTrips += 1;

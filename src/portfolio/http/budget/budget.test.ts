@@ -196,6 +196,7 @@ const hostileSnapshots = fc
           ...{ chain: "optimism", contract: null, symbol: text, name: text, valueUsd: usd },
         })),
         warnings: texts,
+        unlistedValueUsd: usd,
       },
     };
   });

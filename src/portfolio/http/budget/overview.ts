@@ -23,7 +23,7 @@ const pick = (fields: Fields, names: readonly string[]): Fields =>
 
 const overviewShape = closedObject({
   ...pick(snapshotFields, ["address", "timestamp"]),
-  ...pick(summaryFields, ["totalValueUsd", "stablecoinValueUsd", ...COUNTS]),
+  ...pick(summaryFields, ["totalValueUsd", "stablecoinValueUsd", "unlistedValueUsd", ...COUNTS]),
   positionCount: { type: "integer", minimum: 0 },
   chains: {
     type: "array",
@@ -64,12 +64,13 @@ type OverviewHolding = Omit<TopHolding, "contract">;
  */
 export function summarizeSnapshot(snapshot: PortfolioSnapshot): unknown {
   const { address, timestamp, summary, positions, provider, omitted } = snapshot;
-  const { totalValueUsd, stablecoinValueUsd, tokenCount, pricedTokenCount, unpricedTokenCount } = summary;
+  const { totalValueUsd, stablecoinValueUsd, unlistedValueUsd } = summary;
+  const { tokenCount, pricedTokenCount, unpricedTokenCount } = summary;
   const sorted = sortNotes([...summary.warnings]);
   const topHoldings: OverviewHolding[] = [];
   const warnings: string[] = [];
   const overview = {
-    ...{ address, timestamp, totalValueUsd, stablecoinValueUsd },
+    ...{ address, timestamp, totalValueUsd, stablecoinValueUsd, unlistedValueUsd },
     ...{ tokenCount, pricedTokenCount, unpricedTokenCount },
     positionCount: positions.length + (omitted?.positions ?? 0),
     chains: summary.chains.map(({ chain, totalValueUsd }) => ({ chain, totalValueUsd })),
