@@ -22,8 +22,11 @@ export type WriteScope = {
 
 /** Statements inside a change. */
 export type WriteTransaction = StatementRunner & {
-  /** Counts bytes for the client, and rejects the change if they are too many; call it before writing. */
-  charge(bytes: number): Promise<void>;
+  /**
+   * Counts bytes for the client, and rejects the change if they are too many; call it before writing. When all other
+   * storage is full, `mayUseReserve` decides.
+   */
+  charge(bytes: number, mayUseReserve?: () => Promise<boolean>): Promise<void>;
 };
 
 export type RecordStore = StatementRunner & {

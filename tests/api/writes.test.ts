@@ -1,7 +1,12 @@
 // Signed writes over HTTP: valid for one body, server and resource, once; contracts verify their own signatures.
-import type { Hex } from "viem";
+import type { Hex, PrivateKeyAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { metadataWriteSubject, schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
+import {
+  metadataWriteSubject,
+  reservationWriteSubject,
+  schemaWriteSubject,
+} from "../../src/api/writes/sign-write.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;
@@ -49,6 +54,39 @@ describe("with the key of an account", () => {
     expect((await stage.send(owner, metadataWriteSubject(intentId), elsewhere)).status).toBe(403);
     expect((await stage.send(owner, metadataWriteSubject(otherId), request)).status).toBe(403);
   });
+});
+
+it("a signed write of an account in the index is stored when others have filled all other storage", async () => {
+  const { database } = stage.index;
+  const free = privateKeyToAccount(generatePrivateKey());
+  const publish = (text: string) => stage.signed.request("POST", "/catalogs", { catalog_json: `"${text}"` });
+  const reserve = (by: PrivateKeyAccount, nonce: bigint) => {
+    const { hash } = stage.wish(INTENT_OWNER, nonce);
+    return stage.send(by, reservationWriteSubject(hash), {
+      ...{ method: "POST", path: "/intents/metadata", version: stage.nextVersion() },
+      body: { intent_hash: hash, owner: by.address },
+    });
+  };
+  const writeAll = async (text: string, nonce: bigint) => [
+    (await publish(text)).status,
+    (await reserve(free, nonce)).status,
+    (await reserve(stage.person(INTENT_OWNER), nonce + 1n)).status,
+    (await stage.put(intentId, { execution_target: `0x${"11".repeat(20)}` })).status,
+  ];
+  // Of 10 GiB, which is the default.
+  const fill = (percent: number) =>
+    database.query(`update stored_total set bytes = ${(10 * 1024 ** 3 * percent) / 100}`);
+  const { rows } = await database.query<{ bytes: string }>("select bytes from stored_total");
+  try {
+    await fill(89);
+    expect(await writeAll("one", 900n)).toEqual([201, 201, 201, 200]);
+    await fill(95);
+    expect(await writeAll("two", 910n)).toEqual([503, 503, 201, 200]);
+    await fill(100);
+    expect(await writeAll("three", 920n)).toEqual([503, 503, 503, 503]);
+  } finally {
+    await database.query(`update stored_total set bytes = ${rows[0]?.bytes}`);
+  }
 });
 
 describe("with code", () => {

@@ -161,7 +161,8 @@ async function register(request: EndpointRequest, context: Context) {
   if (authority.mode === "signed")
     await service.prove({ webhook: { ...webhook, keys: FIRST_KEYS }, host, owner, client });
   const row = await store.write({ client, tables: ["webhooks"] }, async (rows) => {
-    await rows.charge(countStoredBytes(request.rawBody));
+    // In signed mode the owner is in the index.
+    await rows.charge(countStoredBytes(request.rawBody), async () => authority.mode === "signed");
     return await insertWebhook(rows, { ...webhook, position }, service.limits);
   });
   const secret = service.signer.secretOf(row.id, row.generation);

@@ -12,6 +12,7 @@ import { computedField, defineDerivedRecord, defineRecordRead } from "../../sche
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
+import { mayUseReserve } from "./indexed-account.ts";
 import { schemaWriteSubject } from "./sign-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
 
@@ -128,7 +129,7 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
       const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, tables: ["attestation_schemas"] } as const;
       const record = await store.write(change, async (rows) => {
-        await rows.charge(bytes);
+        await rows.charge(bytes, mayUseReserve(rows, signer));
         await claimVersion(rows);
         return publish(rows, { ...publication, signer, bytes });
       });

@@ -19,6 +19,11 @@ const ROLES = [
   ["session_keys", "account"],
 ] as const;
 
+/** Whether a write may use the storage that is kept for accounts in the index; the signer is null in open mode. */
+export function mayUseReserve(rows: StatementRunner, signer: Hex | null): () => Promise<boolean> {
+  return async () => signer !== null && (await isIndexedAccount(rows, signer));
+}
+
 export async function isIndexedAccount(rows: StatementRunner, account: Hex): Promise<boolean> {
   const roles = ROLES.map(
     ([table, column]) =>

@@ -18,6 +18,7 @@ import { isValidAt } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
+import { mayUseReserve } from "./indexed-account.ts";
 import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
 
 type MetadataFields = {
@@ -115,7 +116,11 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
       const hash = parseHash(body.intent_hash, "intent_hash");
       const owner = parseAddress(body.owner, "owner");
       const fields = parseMetadataFields(body);
-      const { claimVersion } = await authority.authorize(request, reservationWriteSubject(hash), owner);
+      const { signer, claimVersion } = await authority.authorize(
+        request,
+        reservationWriteSubject(hash),
+        owner,
+      );
       const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, tables: ["intent_reservations"] } as const;
       const record = await store.write(change, async (rows) => {
@@ -126,7 +131,7 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
             `This intent is already indexed; use PUT /intents/${intent.intent_id}/metadata.`,
           );
         }
-        await rows.charge(bytes);
+        await rows.charge(bytes, mayUseReserve(rows, signer));
         await claimVersion(rows);
         return upsertReservation(rows, { hash, owner, fields, bytes });
       });
@@ -221,7 +226,11 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
       const id = requireText(request.values, "id");
       const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
       const intent = await requireIntent(store, id);
-      const { claimVersion } = await authority.authorize(request, metadataWriteSubject(id), intent.owner);
+      const { signer, claimVersion } = await authority.authorize(
+        request,
+        metadataWriteSubject(id),
+        intent.owner,
+      );
       const bytes = countStoredBytes(request.rawBody);
       const change = { client: request.client, tables: ["intent_metadata"] } as const;
       const record = await store.write(change, async (rows) => {
@@ -234,7 +243,7 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
           );
         }
         assertCommittedData(fields, current.data_hash);
-        await rows.charge(bytes);
+        await rows.charge(bytes, mayUseReserve(rows, signer));
         await claimVersion(rows);
         return upsertMetadata(rows, current, fields, bytes);
       });

@@ -2,7 +2,12 @@
 import { listClientNetworks } from "../../lib/client-networks.ts";
 import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { RecordStore, StatementRunner, WritableTable } from "../../schema/record-store.ts";
+import type {
+  RecordStore,
+  StatementRunner,
+  WritableTable,
+  WriteTransaction,
+} from "../../schema/record-store.ts";
 import type { SqlText } from "../../schema/sql.ts";
 import { buildChangeNotification } from "./change-notifications.ts";
 import type { Database } from "./database.ts";
@@ -37,7 +42,10 @@ export function openRecordStore(database: Database, options: RecordStoreOptions 
       const result = await queue.run(client, () =>
         database.transaction(async (session) => {
           const total = await lockStoredTotal(session);
-          const charge = (bytes: number) => chargeClientBytes(session, { client, bytes, total }, limits);
+          const charge: WriteTransaction["charge"] = async (bytes, mayUseReserve) => {
+            await assertStorage({ bytes, total }, limits, mayUseReserve);
+            await chargeClientBytes(session, { client, bytes }, limits);
+          };
           const done = await work({ ...createStatementRunner(session), charge });
           if (tables.length > 0) await session.query(buildChangeNotification(database.schema, tables));
           return done;
@@ -79,19 +87,32 @@ export async function lockStoredTotal(session: QueryRunner): Promise<bigint> {
   return BigInt(rows[0]?.bytes ?? 0);
 }
 
+// A gigabyte of the default: what anyone may write, or any free key may sign, never takes all of it.
+const RESERVE_PERCENT = 10n;
+
+/** Throws a Fault where the bytes do not fit into all storage, or without a right to the reserve into the rest. */
+async function assertStorage(
+  { bytes, total }: { readonly bytes: number; readonly total: bigint },
+  { totalBytesMax }: StorageLimits,
+  mayUseReserve: () => Promise<boolean> = async () => false,
+): Promise<void> {
+  if (totalBytesMax === 0) return;
+  const max = BigInt(totalBytesMax);
+  const after = total + BigInt(bytes);
+  if (after <= max - (max * RESERVE_PERCENT) / 100n) return;
+  if (after <= max && (await mayUseReserve())) return;
+  throw new Fault(
+    "STORAGE_FULL",
+    "The storage of this server is full; nothing was stored. Everything can still be read.",
+  );
+}
+
 /** Counts bytes for a client, in a transaction that has locked the total and stores them next. */
 async function chargeClientBytes(
   session: QueryRunner,
-  { client, bytes, total }: { readonly client: string; readonly bytes: number; readonly total: bigint },
-  limits: StorageLimits,
+  { client, bytes }: { readonly client: string; readonly bytes: number },
+  { clientBytesPerDayMax: clientMax }: StorageLimits,
 ): Promise<void> {
-  const { clientBytesPerDayMax: clientMax, totalBytesMax: totalMax } = limits;
-  if (totalMax > 0 && total + BigInt(bytes) > BigInt(totalMax)) {
-    throw new Fault(
-      "STORAGE_FULL",
-      "The storage of this server is full; nothing was stored. Everything can still be read.",
-    );
-  }
   for (const { id, share } of listClientNetworks(client)) {
     if (await addClientBytes(session, { client: id, bytes, max: clientMax * share })) continue;
     throw new Fault(

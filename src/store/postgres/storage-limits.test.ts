@@ -44,7 +44,7 @@ async function write({ client, bytes, process, fails }: Write, limits = LIMITS):
   const hash = `0x${written.toString(16).padStart(64, "0")}`;
   try {
     await store.write({ client, tables: [] }, async (changing) => {
-      await changing.charge(bytes);
+      await changing.charge(bytes, async () => true);
       await changing.run(
         sql`insert into documents (kind, hash, text, size_bytes, stored_bytes) values ('catalog', ${hash}, '', 0, ${bytes})`,
       );
