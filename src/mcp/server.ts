@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { describeWrongChecksum } from "../lib/checksum.ts";
+import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { ServiceRequest, Tool, ToolArguments } from "./tool.ts";
 import {
@@ -101,25 +102,28 @@ async function callTool(
   if (failure !== null) return failure;
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
-    return buildResult(cutText(response.body, position, resultBytesMax), response);
+    const text = noteInvisible(response.body);
+    return buildResult(cutText(text, position, resultBytesMax), response, tool.foreignText);
   }
-  const body = parseJson(response.body);
+  const { foreignText } = tool;
+  const body = noteInvisibleWithin(parseJson(response.body));
   const fitting = countFitting(body, resultBytesMax);
-  if (fitting === null) return buildShortResult(body, response, { resultBytesMax, wasCut: false });
+  if (fitting === null)
+    return buildShortResult(body, response, { resultBytesMax, wasCut: false, foreignText });
   // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
   for (const limit of new Set([fitting, 1])) {
     const shorter = await send(tool.toRequest({ ...args, limit }), options);
     const failed = buildErrorResult(shorter, binding);
     if (failed !== null) return failed;
-    const page = parseJson(shorter.body);
+    const page = noteInvisibleWithin(parseJson(shorter.body));
     if (limit === 1 || countFitting(page, resultBytesMax) === null) {
-      return buildShortResult(page, shorter, { resultBytesMax, wasCut: true });
+      return buildShortResult(page, shorter, { resultBytesMax, wasCut: true, foreignText });
     }
   }
   return TOO_LARGE;
 }
 
-/** Before a caller signs: the service accepts any address, and would be paid for a wallet that nobody meant. */
+/** Before a caller signs: the service accepts any address, and would be paid for a wallet that was not meant. */
 function rejectMistyped(args: ToolArguments): ServiceResponse | null {
   const [problem] = Object.values(args).flatMap((value) => describeWrongChecksum(String(value)) ?? []);
   if (problem === undefined) return null;
@@ -130,10 +134,14 @@ function rejectMistyped(args: ToolArguments): ServiceResponse | null {
 function buildShortResult(
   body: unknown,
   response: ServiceResponse,
-  { resultBytesMax, wasCut }: { readonly resultBytesMax: number; readonly wasCut: boolean },
+  options: {
+    readonly resultBytesMax: number;
+    readonly wasCut: boolean;
+    readonly foreignText: readonly string[];
+  },
 ): CallToolResult {
-  const shortened = shorten(body, resultBytesMax, wasCut);
-  return shortened === null ? TOO_LARGE : buildResult(shortened, response);
+  const shortened = shorten(body, options.resultBytesMax, options.wasCut);
+  return shortened === null ? TOO_LARGE : buildResult(shortened, response, options.foreignText);
 }
 
 const TOO_LARGE: CallToolResult = {

@@ -145,7 +145,7 @@ describe("a rejected signature, without a node to ask,", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
-  it("of an earlier version's journal stands for its purchase in the same way", async () => {
+  it("stands for its purchase in a journal of an earlier version as well", async () => {
     after(0);
     deny(WINDOW);
     const source = createMemoryJournal();

@@ -133,13 +133,13 @@ describe("a response to a signature", () => {
     expect(payer.signed).toBe(3);
   });
 
-  const REFUSED = [
+  const REJECTED_REQUESTS = [
     [400, "INPUT_INVALID"],
     [400, "STATE_UNAVAILABLE"],
     [404, "NOT_FOUND"],
   ] as const;
 
-  it.each(REFUSED)(
+  it.each(REJECTED_REQUESTS)(
     "%d %s of the service says that nothing was charged, and nothing new is signed",
     async (status, code) => {
       service.onPaid = fail(status, code);
@@ -261,27 +261,30 @@ describe("an address", () => {
     ["a difference", () => sextant.getPortfolioDiff(DIFF)],
     ["exposure", () => sextant.getExposure({ address: MISTYPED }, { purchase: "report" })],
     ["a quote", () => sextant.quote("getExposure", { address: MISTYPED })],
-  ])("with a wrong checksum signs and sends nothing for %s, and says how to go on", async (_, act) => {
-    let requests = 0;
-    service.onUnpaid = (_request, response) => {
-      requests += 1;
-      requirePayment(response);
-    };
-    expect(await errorOf(act())).toMatchObject({
-      ...{ code: "INPUT_INVALID", charged: "no", retry: "never", payment: null },
-      message: expect.stringMatching(
-        /^The address 0x5aAe\w+ has a wrong checksum \(EIP-55\).* in lower case\.$/,
-      ),
-    });
-    expect([requests, payer.signed]).toEqual([0, 0]);
-  });
+  ])(
+    "signs and sends nothing for %s of an address with a wrong checksum, and says how to go on",
+    async (_, act) => {
+      let requests = 0;
+      service.onUnpaid = (_request, response) => {
+        requests += 1;
+        requirePayment(response);
+      };
+      expect(await errorOf(act())).toMatchObject({
+        ...{ code: "INPUT_INVALID", charged: "no", retry: "never", payment: null },
+        message: expect.stringMatching(
+          /^The address 0x5aAe\w+ has a wrong checksum \(EIP-55\).* in lower case\.$/,
+        ),
+      });
+      expect([requests, payer.signed]).toEqual([0, 0]);
+    },
+  );
 
   it.each([
     ["its checksum", CHECKSUMMED],
     ["lower case", MISTYPED.toLowerCase()],
     ["upper case", `0x${MISTYPED.slice(2).toUpperCase()}`],
     ["digits only", `0x${"12".repeat(20)}`],
-  ])("in %s is accepted", async (_, address) => {
+  ])("accepts an address in %s", async (_, address) => {
     service.onPaid = deliver;
     expect((await sextant.getPortfolio({ address })).receipt?.transaction).toBe(TRANSACTION);
   });

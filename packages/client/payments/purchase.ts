@@ -105,8 +105,8 @@ async function finish(
   isNew: boolean,
 ): Promise<Verdict> {
   // What the service has rejected for the request itself, it has not charged before.
-  const wasRefused = entry.state === "rejected" && entry.code !== "PAYMENT_REQUIRED";
-  let wasUnclear = !isNew && !wasRefused;
+  const isKnownUncharged = entry.state === "rejected" && entry.code !== "PAYMENT_REQUIRED";
+  let wasUnclear = !isNew && !isKnownUncharged;
   for (let attempt = 1; ; attempt += 1) {
     const verdict = await sendSignature(context, entry, { wasUnclear, signal });
     if (verdict.kind !== "open") {
