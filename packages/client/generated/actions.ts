@@ -1070,6 +1070,8 @@ export interface OtherActions {
     block?: string;
     /** Whether to list tokens marked as spam. Totals exclude them either way. */
     spam?: "include" | "exclude";
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    partial?: "reject" | "allow";
     /** How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds. */
     detail?: "full" | "tokens" | "summary";
     /** Leaves out tokens worth less than this, and tokens without a known value; and positions worth less, or owing less, unless their value is partial or unknown, because that may be a debt. Totals and counts stay those of the whole wallet; `omitted` says how many were left out. */
@@ -1095,6 +1097,8 @@ export interface OtherActions {
     from: string;
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
@@ -1116,6 +1120,8 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */

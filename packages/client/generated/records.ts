@@ -261,7 +261,8 @@ export type ChainChange = {
 export type ChainExposure = {
   /** The chain's slug. */
   chain: string;
-  blockNumber: number;
+  /** Null for a chain that could not be read. */
+  blockNumber: number | null;
   /** The oldest block searched for approvals; null when they could not be searched. */
   searchedFromBlock: number | null;
   permissionCount: number;
@@ -502,6 +503,8 @@ export type Exposure = {
   /** What is unknown first, then most at risk. */
   permissions: ExposurePermission[];
   provider: string;
+  /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
+  failedChains?: string[];
 };
 
 export type ExposureOverview = {
@@ -528,8 +531,8 @@ export type ExposurePermission = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
-  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself. */
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** The protocol in which the holder can act on positions; null for every other permission. */
   protocol: string | null;
@@ -542,7 +545,7 @@ export type ExposurePermission = {
   /** By the list of known spenders; null when it is not in it. */
   spenderName: string | null;
   spenderProtocol: string | null;
-  /** Permit2, for an allowance in it. */
+  /** Permit2, or the module of a Safe, for an allowance in it. */
   via: string | null;
   /** In the smallest unit; null where it is no amount. */
   rawAllowance: string | null;
@@ -1107,8 +1110,8 @@ export type OverviewHolding = {
 export type OverviewPermission = {
   /** The chain's slug. */
   chain: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
-  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself. */
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** Of the token; of a debt token that of what can be borrowed. */
   symbol: string | null;
@@ -1264,6 +1267,8 @@ export type PortfolioDiff = {
   unknownCount: number;
   /** Source of the balances. */
   provider: string;
+  /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
+  failedChains?: string[];
 };
 
 export type PortfolioDiffOverview = {
@@ -1377,6 +1382,8 @@ export type PortfolioSnapshot = {
   omitted?: OmittedHoldings;
   /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
   snapshotId?: string;
+  /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
+  failedChains?: string[];
 };
 
 export type PortfolioSummary = {

@@ -38,7 +38,7 @@ async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[]): Promis
 async function read(wallet: Hex) {
   const at = await stage.port(node).pin(signal);
   const { account } = await readAccount({ at, wallet }, signal);
-  return readAccountControl({ at, wallet }, account, signal);
+  return readAccountControl({ at, wallet }, account, { byAddress: new Map() }, signal);
 }
 
 describe("a contract that is no account", () => {
@@ -86,7 +86,9 @@ describe("a policy account", () => {
     const before = node.requests.length;
     const at = await stage.port(node).pin(signal);
     const { account } = await readAccount({ at, wallet: signer }, signal);
-    expect(await readAccountControl({ at, wallet: signer }, account, signal)).toEqual({
+    expect(
+      await readAccountControl({ at, wallet: signer }, account, { byAddress: new Map() }, signal),
+    ).toEqual({
       permissions: [],
       warnings: [],
     });

@@ -15,7 +15,9 @@ import { findEntryPointVersion } from "../account/known-accounts.ts";
 import { createCallEncoder } from "../multicall.ts";
 import { searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
+import { readModuleAllowances } from "./allowance-module.ts";
 import { revocations } from "./revocations.ts";
+import type { ChainSpenders } from "./spenders/spender-list.ts";
 import type { LivePermission, PermissionKind, Revocation } from "./types.ts";
 
 // Each view takes a few thousand; a proxy in front and a page of modules stay below this.
@@ -52,16 +54,19 @@ type AccountControl = {
 export async function readAccountControl(
   query: WalletQuery,
   account: Account,
+  spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
   const { at, wallet } = query;
   const { kind, delegate } = account;
   if (kind === null || kind === "eoa") return { permissions: [], warnings: [] };
+  // A known one acts only on what the owner has signed.
+  const isKnownDelegate = delegate !== null && spenders.byAddress.get(delegate)?.kind === "delegate";
   const delegated =
     delegate === null
       ? []
-      : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), true)];
-  if (kind === "safe") return readSafe(query, account, signal);
+      : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), !isKnownDelegate)];
+  if (kind === "safe") return readSafe(query, account, spenders, signal);
   const [own, keys] = await Promise.all([
     readOwners(query, account, signal),
     readPolicyAccount(query, signal),
@@ -85,10 +90,12 @@ function control(
 }
 
 async function readSafe(
-  { at, wallet }: WalletQuery,
+  query: WalletQuery,
   { owners, threshold }: Account,
+  spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
+  const { at, wallet } = query;
   const [page, guard, handler] = await at.read(
     [
       views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)], VIEW_GAS_MAX),
@@ -98,11 +105,26 @@ async function readSafe(
     signal,
   );
   const modules = decodeModules(page);
+  const kindOf = (address: Hex) => spenders.byAddress.get(address)?.kind;
+  const limits = new Map(
+    await Promise.all(
+      (modules ?? [])
+        .filter((module) => kindOf(module) === "allowance-module")
+        .map(async (module) => [module, await readModuleAllowances(query, module, signal)] as const),
+    ),
+  );
+  // Known modules act on the owners' signatures, or within limits; where these could not be read, nobody knows.
+  const controlOf = (module: Hex) => {
+    if (limits.has(module)) return limits.get(module) === null ? null : false;
+    return kindOf(module) !== "signed-module";
+  };
   const ownersLeft = (owners?.length ?? 0) - 1;
   const single = (kind: "guard" | "fallback-handler", data: Hex | null | undefined, revoke: Revocation) => {
     const address = decodeStoredAddress(data);
     // A handler decides which signatures of the Safe are valid (ERC-1271), and with that what Permit2 may take.
-    const controls = kind === "guard" ? false : null;
+    const known = address === null ? undefined : kindOf(address);
+    const isKnown = known === "fallback-handler" || known === "signed-module";
+    const controls = kind === "guard" || isKnown ? false : null;
     return address === null ? [] : [control(wallet, kind, address, revoke, controls)];
   };
   return {
@@ -122,9 +144,10 @@ async function readSafe(
           "module",
           module,
           revocations.safeModule(wallet, modules?.[i - 1] ?? SENTINEL, module),
-          true,
+          controlOf(module),
         ),
       ),
+      ...[...limits.values()].flatMap((own) => own ?? []),
       ...single("guard", guard, revocations.safeGuard(wallet)),
       ...single("fallback-handler", handler, revocations.safeFallbackHandler(wallet)),
     ],
@@ -132,6 +155,9 @@ async function readSafe(
       ...(owners === null ? [`${at.chain.name}: the owners of the Safe could not be read.`] : []),
       ...(modules === null || modules.length === LIST_MAX
         ? [`${at.chain.name}: the modules of the Safe could not be read in full.`]
+        : []),
+      ...([...limits.values()].includes(null)
+        ? [`${at.chain.name}: the limits of an allowance module of the Safe could not be read.`]
         : []),
     ],
   };

@@ -1,6 +1,15 @@
 // Which pairs of a contract and a spender are read: what the wallet holds with every known spender, and what logs name.
 import type { Hex } from "../../lib/hex.ts";
-import { type ChainConfig, type Delegation, type Holding, isListed, type TransferLog } from "../types.ts";
+import {
+  type ChainConfig,
+  type Delegation,
+  getAssetKey,
+  type Holding,
+  isListed,
+  type TransferLog,
+} from "../types.ts";
+import type { ChainData } from "../valuation/snapshot-data.ts";
+import { compareByValue, valueAsset } from "../valuation/usd.ts";
 import type { ApprovedPair } from "./approval-logs.ts";
 import { collectDelegationReads } from "./delegations.ts";
 import { PERMIT2 } from "./revocations.ts";
@@ -11,6 +20,7 @@ type CandidateSources = {
   readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly delegations: readonly Delegation[];
+  /** In the order in which they matter. */
   readonly holdings: readonly Holding[];
   readonly transfers: readonly TransferLog[];
   /** Newest first. */
@@ -28,6 +38,8 @@ export type Candidates = {
 
 // Twenty calls of the scanner at most.
 const PAIRS_MAX = 20_000;
+// Room for the pairs of logs, protocols and collections.
+const OTHER_PAIRS = 3_000;
 // Anyone can emit logs in the name of a wallet: of contracts that nothing vouches for, the newest are read.
 const STRANGE_PAIRS_MAX = 1_000;
 // Two reads each, bundled.
@@ -39,6 +51,30 @@ const TOKEN_KINDS: ReadonlySet<string> = new Set(["erc20-allowance", "permit2-al
 /** Known protocols are trusted; a token if a list has it. */
 type CandidateRead = Omit<PermissionRead, "trusted"> & Partial<Pick<PermissionRead, "trusted">>;
 
+/** Whether all held tokens can be read with every known spender. */
+export function fitsAllPairs(
+  holdings: readonly Holding[],
+  { ofTokens, ofPermit2 }: Pick<ChainSpenders, "ofTokens" | "ofPermit2">,
+): boolean {
+  return holdings.length * (ofTokens.length + ofPermit2.length) <= PAIRS_MAX - OTHER_PAIRS;
+}
+
+/** The most valuable first; then listed ones, whose price may be missing for a while, and those of strangers last. */
+export function rankHoldings(
+  chain: ChainConfig,
+  holdings: readonly Holding[],
+  prices: ChainData["prices"],
+): readonly Holding[] {
+  const ranked = holdings.map((holding) => {
+    const price = prices.get(getAssetKey(holding)) ?? null;
+    const { value } = valueAsset(holding, price, { valueMax: price?.payableUsdMax ?? null });
+    return { holding, value, isStrange: !isListed(chain, holding) };
+  });
+  return ranked
+    .sort((a, b) => compareByValue(a, b) || Number(a.isStrange) - Number(b.isStrange))
+    .map(({ holding }) => holding);
+}
+
 export function collectCandidates(sources: CandidateSources): Candidates {
   const { chain, holdings, transfers, approvals, spenders, delegations, wallet } = sources;
   const held = holdings.flatMap(({ contract }) => contract ?? []);
@@ -49,9 +85,8 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   // The token of a Comet and everything in it are allowed by one word, which is read once.
   const logged = approvals.filter(({ kind, contract }) => TOKEN_KINDS.has(kind) && !comets.has(contract));
   const strange = logged.filter(({ contract }) => !vouched(contract));
-  // Held tokens first, listed ones before those of strangers, so that a flood of the latter costs nothing of the former.
   // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
-  const read = [...new Set([...held.filter(isKnown), ...chain.stablecoins, ...held])];
+  const read = [...new Set([...chain.stablecoins, ...held])];
   const collections = new Set(
     transfers.flatMap(({ isErc721, contract }) => (isErc721 === true && contract !== null ? [contract] : [])),
   );

@@ -115,14 +115,14 @@ export async function readExposedAssets(
 /** For a wallet with more tokens than can be read with every spender: those of the highest value come first. */
 export async function readRanking(
   sources: AssetSources,
-  { at }: WalletQuery,
+  { at, wallet }: WalletQuery,
   balances: ChainHoldings,
   signal: AbortSignal,
 ): Promise<readonly Holding[]> {
   const { holdings: assets } = await readTokenMetadata(at, balances.holdings, signal);
   const { prices } = await collectPrices(
     listSources(sources, balances),
-    { at, assets },
+    { at, assets, seller: { wallet, holdings: assets } },
     signal,
     POSITION_PRICES_MS,
   );

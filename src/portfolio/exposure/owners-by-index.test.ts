@@ -20,7 +20,8 @@ function readOwners(count: number, owners: readonly Hex[]) {
   const at = openRecordedChain({ chain: makeChainConfig("base", 8453), calls });
   const unknown = { delegate: null, implementation: null, version: null, owners: null, threshold: null };
   const account: Account = { ...unknown, kind: "smart-account", proven: false, entryPoint: null };
-  return readAccountControl({ at, wallet: TEST_WALLET }, account, AbortSignal.timeout(5_000));
+  const spenders = { byAddress: new Map() };
+  return readAccountControl({ at, wallet: TEST_WALLET }, account, spenders, AbortSignal.timeout(5_000));
 }
 
 describe("owners by index", () => {

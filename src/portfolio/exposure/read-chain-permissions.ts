@@ -6,9 +6,9 @@ import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { ChainConfig, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
-import { type Candidates, collectCandidates } from "./candidates.ts";
+import { type Candidates, collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
 import { listDelegations, type ScanContext, scanUsedProtocols, toProtocolPermission } from "./delegations.ts";
-import { type AssetSources, type ExposedAssets, readExposedAssets } from "./exposed-assets.ts";
+import { type AssetSources, type ExposedAssets, readExposedAssets, readRanking } from "./exposed-assets.ts";
 import type { ExposedPositions } from "./positions-at-risk.ts";
 import { PERMIT2, revocations } from "./revocations.ts";
 import {
@@ -49,15 +49,18 @@ export async function readChainPermissions(
     ? await readHiddenApprovals(query, recent, { holdings, delegations }, signal)
     : { ...recent, listedFromBlock: null };
   const spenders = sources.spenders.onChain(at.chain.chainId);
+  const ranked = fitsAllPairs(holdings, spenders)
+    ? rankHoldings(at.chain, holdings, new Map())
+    : await readRanking(sources, query, balances, signal);
   const candidates = collectCandidates({
-    ...{ chain: at.chain, wallet, holdings, transfers, spenders, delegations },
+    ...{ chain: at.chain, wallet, holdings: ranked, transfers, spenders, delegations },
     approvals: approvals.pairs,
   });
   const context: ScanContext = { query, delegations, approvals: approvals.pairs, spenders };
   const [scanned, nfts, control] = await Promise.all([
     scanAll(context, candidates.reads, signal),
     readNftApprovals(context, candidates.nfts, signal),
-    readAccountControl(query, account.account, signal),
+    readAccountControl(query, account.account, spenders, signal),
   ]);
   const permissions = [...control.permissions, ...scanned.permissions, ...nfts];
   const { managers } = scanned;

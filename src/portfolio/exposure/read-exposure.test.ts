@@ -86,11 +86,18 @@ const approvalFloodCode = (count: number): Hex => {
 
 const KNOWN = Array.from({ length: 6 }, (_, i) => numberedAddress(0xa000 + i));
 const STRANGERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
+const KNOWN_DELEGATE = numberedAddress(0xde1e6a80);
 const spenders = createSpenderList(
-  KNOWN.map((address, i) => ({
-    ...{ name: `Router ${i}`, protocol: "Test", kind: "router", source: "this test" },
-    deployments: [[chain.chainId, address]],
-  })),
+  [
+    ...KNOWN.map((address, i) => ({
+      ...{ name: `Router ${i}`, protocol: "Test", kind: "router" as const, source: "this test" },
+      deployments: [[chain.chainId, address]] as const,
+    })),
+    {
+      ...{ name: "Wallet", protocol: "Test", kind: "delegate", source: "this test" },
+      deployments: [[chain.chainId, KNOWN_DELEGATE]],
+    },
+  ],
   "7 (2026-01-01)",
 );
 const DOLLARS = { units: 25n, scale: 1 };
@@ -297,6 +304,22 @@ describe("the response", () => {
       },
     });
     expect(summary.valueAtRiskUsd).toBe("10");
+  });
+
+  it("counts nothing for a known delegate, which acts only on the owner's signature", async () => {
+    const account = numberedAddress(0x7703);
+    await chain.setCode(account, `0xef0100${KNOWN_DELEGATE.slice(2)}`);
+    const args = [account, 4_000_000n] as const;
+    await send(
+      tokens[0] as Hex,
+      encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args }),
+      owner,
+    );
+    const { permissions, summary } = await read(stage.port(scanNode, tokens), account);
+    expect(permissions).toMatchObject([
+      { kind: "delegate", spender: KNOWN_DELEGATE, spenderName: "Wallet", valueAtRiskUsd: "0", reasons: [] },
+    ]);
+    expect(summary).toMatchObject({ valueAtRiskUsd: "0", partial: false });
   });
 
   it("no longer shows a delegate once the account has signed the authorization that revokes it", async () => {

@@ -1,4 +1,4 @@
-// Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all fail.
+// Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all do unless allowed.
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
@@ -6,10 +6,11 @@ import type { Hex } from "../../lib/hex.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
-import type { PinnedChain, PortfolioChain } from "../types.ts";
+import type { ChainConfig, PinnedChain, PortfolioChain } from "../types.ts";
+import { describeFailedChain } from "../valuation/failed-chains.ts";
 import { formatSeconds } from "../valuation/time.ts";
 import { formatUsdValue } from "../valuation/usd.ts";
-import { type Risk, sumRisks } from "./positions-at-risk.ts";
+import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import {
   type ChainPermissions,
   type ExposureSources,
@@ -27,16 +28,43 @@ type ExposureOptions = ExposureSources & {
 /** Rejects like a snapshot. */
 export async function readExposure(
   options: ExposureOptions,
-  { wallet, slugs, blocks }: SnapshotQuery,
+  { wallet, slugs, blocks, partial }: SnapshotQuery,
   signal: AbortSignal,
 ): Promise<Exposure> {
   const nowMs = options.clock.nowMs();
   const provider = selectProvider(options.provider, blocks);
   const read = (at: PinnedChain, abort: AbortSignal) =>
     readChainPermissions({ ...options, provider }, { at, wallet }, abort);
-  const chains = await readPinnedChains(options, { slugs, blocks, what: "permissions", read }, signal);
+  const query = { slugs, blocks, what: "permissions", partial, read };
+  const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
-  return describeExposure({ ...options, provider }, { wallet, takenAtMs, chains });
+  const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains });
+  return addFailedChains(exposure, { slugs, failed });
+}
+
+/** What may be at risk there is unknown: the sum is at least what the others have. */
+function addFailedChains(
+  exposure: Exposure,
+  { slugs, failed }: { readonly slugs: readonly string[]; readonly failed: readonly ChainConfig[] },
+): Exposure {
+  if (failed.length === 0) return exposure;
+  const { summary } = exposure;
+  const none = { blockNumber: null, searchedFromBlock: null, ...countPermissions([], UNKNOWN_RISK) };
+  const read = new Map(summary.chains.map((each) => [each.chain, each]));
+  const warnings = failed.map((chain) =>
+    describeFailedChain(chain, "its permissions and what is at risk there"),
+  );
+  return {
+    ...exposure,
+    chains: slugs,
+    summary: {
+      ...summary,
+      partial: true,
+      chains: slugs.map((chain) => read.get(chain) ?? { chain, ...none }),
+      warnings: [...warnings, ...summary.warnings],
+    },
+    failedChains: failed.map(({ slug }) => slug),
+  };
 }
 
 type ReadChains = {
@@ -188,7 +216,8 @@ function findReasons(
     kind === "nft-approval" ||
     kind === "borrow-delegation" ||
     kind === "position-operator" ||
-    kind === "module";
+    kind === "module" ||
+    kind === "module-allowance";
   return [
     ...(isUnlimited(rawAllowance) ? (["unlimited"] as const) : []),
     ...((isOfTokens || (kind === "entry-point" && controlsAll)) && !isKnown

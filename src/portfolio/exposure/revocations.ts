@@ -19,6 +19,7 @@ const codecs = {
   setFallbackHandler: createSignatureCodec("function setFallbackHandler(address handler)"),
   setSessionKey: createSignatureCodec("function setSessionKey(address key, uint48 expiresAt, bool active)"),
   setGuardian: createSignatureCodec("function setGuardian(address guardian)"),
+  deleteAllowance: createSignatureCodec("function deleteAllowance(address delegate, address token)"),
   removeOwnerAtIndex: createSignatureCodec("function removeOwnerAtIndex(uint256 index, bytes owner)"),
   approveDelegation: createSignatureCodec("function approveDelegation(address delegatee, uint256 amount)"),
   allow: createSignatureCodec("function allow(address manager, bool isAllowed)"),
@@ -109,6 +110,13 @@ export const revocations = {
       safe,
       codecs.disableModule.encodeCall([previous, module]),
       "Disables the module; a transaction of the Safe.",
+    ),
+  moduleAllowance: (safe: Hex, module: Hex, delegate: Hex, token: Hex) =>
+    call(
+      safe,
+      module,
+      codecs.deleteAllowance.encodeCall([delegate, token]),
+      "Deletes the limit within which the delegate may spend; a transaction of the Safe.",
     ),
   safeOwner: (safe: Hex, previous: Hex, owner: Hex, threshold: number) =>
     call(

@@ -12,6 +12,7 @@ export type PermissionKind =
   | "delegate"
   | "owner"
   | "module"
+  | "module-allowance"
   | "guard"
   | "fallback-handler"
   | "session-key"
@@ -56,7 +57,7 @@ export type LivePermission = {
   /** The token, the collection, or the wallet itself. Lower-case, as all addresses. */
   readonly contract: Hex;
   readonly spender: Hex;
-  /** Permit2, for allowances in it. */
+  /** Permit2, or the module of a Safe, for allowances in it. */
   readonly via: Hex | null;
   /** Null where the permission is not an amount. */
   readonly rawAllowance: bigint | null;
@@ -109,7 +110,8 @@ type ExposureCounts = {
 
 type ChainExposureSummary = ExposureCounts & {
   readonly chain: string;
-  readonly blockNumber: number;
+  /** Null for a chain that could not be read. */
+  readonly blockNumber: number | null;
   /** The oldest block that was searched for approvals; null when they could not be searched. */
   readonly searchedFromBlock: number | null;
 };
@@ -125,4 +127,6 @@ export type Exposure = {
   };
   readonly permissions: readonly ExposurePermission[];
   readonly provider: string;
+  /** Only where the request allows it and chains could not be read: their slugs. */
+  readonly failedChains?: readonly string[];
 };

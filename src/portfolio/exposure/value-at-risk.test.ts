@@ -7,7 +7,7 @@ import {
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { type Delegation, type ProtocolPosition, quotePrice } from "../types.ts";
-import { collectCandidates } from "./candidates.ts";
+import { collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
 import { type ExposedPositions, groupAccounts, NO_RISK, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import { PERMIT2 } from "./revocations.ts";
 import type { PermissionRead } from "./scan-permissions.ts";
@@ -196,5 +196,34 @@ describe("a permission over positions", () => {
   it("control of the account takes the positions too", () => {
     const all: LivePermission = { ...direct(0n), kind: "module", controlsAll: true };
     expect(usd(valuatePositions([supplied, debt], [all]).valueTotal())).toEqual([180, false]);
+  });
+});
+
+describe("the pairs that are read", () => {
+  const spenders = {
+    ...{ byAddress: new Map(), ofPermit2: [], ofCollections: [], ofPositions: [] },
+    ofTokens: Array.from({ length: 100 }, (_, i): Hex => `0x5${(i + 1).toString(16).padStart(39, "0")}`),
+  };
+  const held = Array.from({ length: 300 }, (_, i) => ({
+    ...makeHolding(token, 1n),
+    contract: `0x7${(i + 1).toString(16).padStart(39, "0")}` as const,
+  }));
+
+  it("are those of the most valuable tokens when there are too many, wherever a list has them", () => {
+    const [first, , last] = [held[0], held[1], held.at(-1)];
+    const chain = makeChainConfig("base", 8453);
+    const prices = new Map([[last?.contract as Hex, ONE]]);
+    expect(fitsAllPairs(held, spenders)).toBe(false);
+    expect(fitsAllPairs(held.slice(0, 150), spenders)).toBe(true);
+    const ranked = rankHoldings(chain, held, prices);
+    const none = { transfers: [], delegations: [], approvals: [], wallet };
+    const { reads, omitted } = collectCandidates({ ...none, chain, holdings: ranked, spenders });
+    expect(omitted).toBe(10_000);
+    const tokensRead = new Set(reads.map(({ contract }) => contract));
+    expect([tokensRead.has(last?.contract as Hex), tokensRead.has(first?.contract as Hex)]).toEqual([
+      true,
+      true,
+    ]);
+    expect(ranked[0]).toBe(last);
   });
 });

@@ -20,6 +20,9 @@ import {
 import type { PermissionRead } from "./scan-permissions.ts";
 import type { LivePermission } from "./types.ts";
 
+/** As modules of a Safe name the native coin among their tokens. */
+export const NATIVE_COIN: Hex = `0x${"0".repeat(40)}`;
+
 /** A token of the wallet, as it is valued. */
 export type ExposedToken = {
   readonly holding: Holding;
@@ -51,9 +54,7 @@ export class RiskValuation {
 
   constructor(chain: ChainRisk) {
     this.#chain = chain;
-    this.#tokens = new Map(
-      chain.tokens.flatMap((token) => (token.holding.contract ? [[token.holding.contract, token]] : [])),
-    );
+    this.#tokens = new Map(chain.tokens.map((token) => [token.holding.contract ?? NATIVE_COIN, token]));
     this.#receipts = indexReceipts(chain.positions);
     this.#direct = indexDirectAllowances(chain.permissions, chain.failed);
     this.#everything = this.#valueEverything();
@@ -67,7 +68,7 @@ export class RiskValuation {
     const { kind, contract, via, rawAllowance, controlsAll, power } = permission;
     if (controlsAll === null) return UNKNOWN_RISK;
     if (controlsAll) return this.#everything;
-    if (kind === "erc20-allowance") return this.#valueAmount(contract, rawAllowance ?? 0n);
+    if (isSpendable(kind)) return this.#valueAmount(contract, rawAllowance ?? 0n);
     if (kind === "permit2-allowance") {
       // Permit2 can pass on no more than it may take itself.
       const outer = this.#direct.get(`${contract} ${via}`);
@@ -116,7 +117,7 @@ export class RiskValuation {
   #sumAllowances(): readonly (readonly [Hex, bigint])[] {
     const sums = new Map<Hex, bigint>();
     for (const { kind, contract, rawAllowance } of this.#chain.permissions) {
-      if (kind !== "erc20-allowance" || this.#tokens.get(contract)?.isSpam) continue;
+      if (!isSpendable(kind) || this.#tokens.get(contract)?.isSpam) continue;
       sums.set(contract, (sums.get(contract) ?? 0n) + (rawAllowance ?? 0n));
     }
     return [...sums];
@@ -176,6 +177,11 @@ export class RiskValuation {
     ]);
     return { ...total, isPartial: total.isPartial || !positions.isComplete };
   }
+}
+
+/** Its holder takes tokens from the wallet by itself. */
+function isSpendable(kind: LivePermission["kind"]): boolean {
+  return kind === "erc20-allowance" || kind === "module-allowance";
 }
 
 function indexDirectAllowances(

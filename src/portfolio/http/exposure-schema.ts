@@ -1,6 +1,7 @@
 // The response to an exposure request as JSON Schema 2020-12.
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
+import { addFailedChainsKey } from "./failed-chains-schema.ts";
 
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
@@ -54,6 +55,7 @@ const permission = record("ExposurePermission", {
       "delegate",
       "owner",
       "module",
+      "module-allowance",
       "guard",
       "fallback-handler",
       "session-key",
@@ -64,7 +66,7 @@ const permission = record("ExposurePermission", {
   contract: {
     ...address,
     description:
-      "The token, the collection, the debt token or the contract of a protocol, or the wallet itself.",
+      "The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe.",
   },
   protocol: {
     ...textOrNull,
@@ -76,7 +78,7 @@ const permission = record("ExposurePermission", {
   spender: { ...address, description: "Who has the permission." },
   spenderName: { ...textOrNull, description: "By the list of known spenders; null when it is not in it." },
   spenderProtocol: textOrNull,
-  via: { ...nullable(address), description: "Permit2, for an allowance in it." },
+  via: { ...nullable(address), description: "Permit2, or the module of a Safe, for an allowance in it." },
   rawAllowance: { ...nullable(raw), description: "In the smallest unit; null where it is no amount." },
   allowance: { ...nullable(amount), description: "Exact; null when the decimals are unknown." },
   unlimited: { type: "boolean", description: "The allowance is more than any balance can be." },
@@ -117,7 +119,7 @@ const counts = {
   },
 };
 
-export const exposureSchema: JsonSchema = record("Exposure", {
+const exposureShape = record("Exposure", {
   address,
   timestamp: time,
   chains: listOf(text),
@@ -127,7 +129,7 @@ export const exposureSchema: JsonSchema = record("Exposure", {
     chains: listOf(
       record("ChainExposure", {
         chain,
-        blockNumber: count,
+        blockNumber: { ...nullable(count), description: "Null for a chain that could not be read." },
         searchedFromBlock: {
           ...nullable(count),
           description: "The oldest block searched for approvals; null when they could not be searched.",
@@ -143,3 +145,5 @@ export const exposureSchema: JsonSchema = record("Exposure", {
   }),
   provider: text,
 });
+
+export const exposureSchema: JsonSchema = addFailedChainsKey(exposureShape);

@@ -120,10 +120,10 @@ function describeHeld({ kind, balance, rawBalance }) {
 
 /** @param {Permission} permission @param {string} shown What it is over. @param {ViewContext} context */
 function renderPermission(permission, shown, context) {
-  const { spender, spenderName, spenderProtocol, via, expiresAt, reasons, valueAtRiskUsd } = permission;
+  const { kind, spender, spenderName, spenderProtocol, via, expiresAt, reasons, valueAtRiskUsd } = permission;
   const remarks = [
     spenderName !== null && spenderProtocol !== null ? revealName(spenderProtocol) : null,
-    via === null ? null : "through Permit2",
+    via === null ? null : kind === "module-allowance" ? "through a module of the Safe" : "through Permit2",
     expiresAt === null ? null : createElement("span", {}, "until ", renderTime(expiresAt, context.timeZone)),
   ].filter((remark) => remark !== null);
   return createElement(

@@ -52,11 +52,48 @@ function readPermit2(): Hex {
   return `0x${bytecode.slice(start, start + 2 * RUNTIME_BYTES)}`;
 }
 
+/** Ours, with the views of Safe's Allowance Module: no package has its code. */
+const ALLOWANCE_MODULE = `pragma solidity ^0.8.20;
+interface ISafe { function execTransactionFromModule(address, uint256, bytes memory, uint8) external returns (bool); }
+contract AllowanceModule {
+  mapping(address => address[]) delegates;
+  mapping(address => mapping(address => address[])) tokens;
+  mapping(address => mapping(address => mapping(address => uint256[2]))) limits;
+  function allow(address delegate, address token, uint256 amount) external {
+    delegates[msg.sender].push(delegate);
+    tokens[msg.sender][delegate].push(token);
+    limits[msg.sender][delegate][token] = [amount, 0];
+  }
+  function getDelegates(address safe, uint48, uint8) external view returns (address[] memory, uint48) {
+    return (delegates[safe], 0);
+  }
+  function getTokens(address safe, address delegate) external view returns (address[] memory) {
+    return tokens[safe][delegate];
+  }
+  function getTokenAllowance(address safe, address delegate, address token) external view returns (uint256[5] memory) {
+    uint256[2] storage limit = limits[safe][delegate][token];
+    return [limit[0], limit[1], uint256(0), 0, 1];
+  }
+  function deleteAllowance(address delegate, address token) external { delete limits[msg.sender][delegate][token]; }
+  function take(address safe, address token, uint256 amount) external {
+    uint256[2] storage limit = limits[safe][msg.sender][token];
+    limit[1] += amount;
+    require(limit[1] <= limit[0]);
+    ISafe(safe).execTransactionFromModule(
+      token, 0, abi.encodeWithSignature("transfer(address,uint256)", msg.sender, amount), 0
+    );
+  }
+}`;
+
+const [SIGNED_MODULE, MODULE] = [0x30d8, 0x30d9].map((number) => numberToHex(number, { size: 20 })) as [
+  Hex,
+  Hex,
+];
 const stage = await startPortfolioStage({ [PERMIT2]: readPermit2() });
 const { chain, wallet } = stage;
 const node = await stage.node();
 const owner = chain.accounts.owner.address.toLowerCase() as Hex;
-const compiled = await compileSources({ "exposure.sol": SOURCES });
+const compiled = await compileSources({ "exposure.sol": SOURCES, "allowance-module.sol": ALLOWANCE_MODULE });
 const signal = AbortSignal.timeout(600_000);
 const [ROUTER, STRANGER, OPERATOR] = [0xa1, 0xb2, 0xc3].map((number) =>
   numberToHex(number, { size: 20 }),
@@ -112,6 +149,14 @@ const spenders = createSpenderList(
       kind: "marketplace",
       source: "this test",
       deployments: [[chain.chainId, OPERATOR]],
+    },
+    {
+      ...{ name: "Signed Module", protocol: "Test", kind: "signed-module", source: "this test" },
+      deployments: [[chain.chainId, SIGNED_MODULE]],
+    },
+    {
+      ...{ name: "Allowance Module", protocol: "Test", kind: "allowance-module", source: "this test" },
+      deployments: [[chain.chainId, MODULE]],
     },
   ],
   "1 (2026-01-01)",
@@ -259,6 +304,69 @@ describe("a Safe", () => {
       expect(after.map(label).sort()).toEqual(before.slice(1).map(label).sort());
     }
     expect((await read(safe.address)).permissions.map(label)).toEqual([`owner ${safe.address} ${wallet}  `]);
+  });
+});
+
+describe("known modules of a Safe", () => {
+  it("count nothing if they act on the owners' signatures, and their limits if they have them", async () => {
+    const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
+    const { address: code } = await deploy(singleton);
+    const proxy = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [code]);
+    const safe = contractAt(proxy.address, singleton);
+    await safe.call("setup", [[owner, wallet], 2n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);
+    const token = await deploy(compiled.OpenToken);
+    await token.call("mint", [safe.address, 1_000n * 10n ** 18n]);
+    const template = await deploy(compiled.AllowanceModule);
+    await chain.setCode(MODULE, (await chain.request("eth_getCode", [template.address, "latest"])) as Hex);
+    const approve = async (to: Hex, data: Hex) => {
+      const hash = await chain.request("eth_call", [
+        {
+          to: safe.address,
+          data: encodeFunctionData({
+            abi: singleton.abi,
+            functionName: "getTransactionHash",
+            args: [to, 0n, data, 0, 0n, 0n, 0n, ZERO, ZERO, await nonceOf()],
+          }),
+        },
+        "latest",
+      ]);
+      await safe.call("approveHash", [hash], owner);
+      const [first, second] = [owner, wallet].sort();
+      const signatures: Hex = `0x${[first, second].map((one) => `${pad(one as Hex).slice(2)}${"0".repeat(64)}01`).join("")}`;
+      await safe.call("execTransaction", [to, 0n, data, 0, 0n, 0n, 0n, ZERO, ZERO, signatures], wallet);
+    };
+    const nonceOf = async () =>
+      BigInt(
+        (await chain.request("eth_call", [
+          { to: safe.address, data: encodeFunctionData({ abi: singleton.abi, functionName: "nonce" }) },
+          "latest",
+        ])) as Hex,
+      );
+    const own = (functionName: string, args: readonly unknown[]) =>
+      approve(safe.address, encodeFunctionData({ abi: singleton.abi, functionName, args }));
+    for (const module of [SIGNED_MODULE, MODULE]) await own("enableModule", [module]);
+    const listed = [token.address];
+    expect((await read(safe.address, listed)).summary.valueAtRiskUsd).toBe("0");
+    const abi = compiled.AllowanceModule?.abi ?? [];
+    const allow = encodeFunctionData({
+      ...{ abi, functionName: "allow" },
+      args: [wallet, token.address, 30n * 10n ** 18n],
+    });
+    await approve(MODULE, allow);
+    await contractAt(MODULE, { abi }).call("take", [safe.address, token.address, 10n * 10n ** 18n], wallet);
+    const { permissions, summary } = await read(safe.address, listed);
+    // Twenty of thirty are left, at two dollars each.
+    expect(summary).toMatchObject({ valueAtRiskUsd: "40", partial: false });
+    const limit = permissions.find(({ kind }) => kind === "module-allowance");
+    expect(limit).toMatchObject({
+      ...{ contract: token.address, spender: wallet, via: MODULE, allowance: "20", valueAtRiskUsd: "40" },
+    });
+    if (limit?.revoke?.type !== "call") throw new Error("a limit is ended by a call");
+    await approve(limit.revoke.to, limit.revoke.data);
+    expect((await read(safe.address, listed)).summary.valueAtRiskUsd).toBe("0");
+    // A module that nobody knows can take everything.
+    await own("enableModule", [numberToHex(0x30da, { size: 20 })]);
+    expect((await read(safe.address, listed)).summary.valueAtRiskUsd).toBe("1980");
   });
 });
 

@@ -5,18 +5,27 @@ import { BRIDGES_AND_MARKETPLACES } from "./bridges-and-marketplaces.ts";
 import { DELEGATES } from "./delegates.ts";
 import { EXCHANGES } from "./exchanges.ts";
 import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
+import { POSITION_ADAPTERS } from "./position-adapters.ts";
+import { SAFE_EXTENSIONS } from "./safe-extensions.ts";
 import type { Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
-const SPENDER_LIST_VERSION = "3 (2026-11-16)";
+const SPENDER_LIST_VERSION = "4 (2026-11-17)";
 
 export const SPENDERS: readonly Spender[] = [
   ...EXCHANGES,
   ...AGGREGATORS,
   ...LENDING_AND_STAKING,
+  ...POSITION_ADAPTERS,
   ...BRIDGES_AND_MARKETPLACES,
   ...DELEGATES,
+  ...SAFE_EXTENSIONS,
 ];
+
+/** They act on accounts, and no wallet approves tokens for them. */
+const ACCOUNT_KINDS: ReadonlySet<Spender["kind"]> = new Set([
+  ...(["delegate", "signed-module", "allowance-module", "fallback-handler"] as const),
+]);
 
 /** The spenders of one chain; addresses are lower-case. */
 export type ChainSpenders = {
@@ -57,7 +66,7 @@ function selectChain(spenders: readonly Spender[], chainId: number): ChainSpende
     deployed.filter(([, spender]) => isWanted(spender)).map(([address]) => address);
   return {
     byAddress: new Map(deployed),
-    ofTokens: select(({ kind }) => kind !== "delegate"),
+    ofTokens: select(({ kind }) => !ACCOUNT_KINDS.has(kind)),
     ofPermit2: select(({ takesPermit2 }) => takesPermit2 === true),
     ofCollections: select(({ kind }) => kind === "marketplace"),
     ofPositions: select(({ takesPositions }) => takesPositions === true),

@@ -3,15 +3,19 @@ import type { Hex } from "../../../lib/hex.ts";
 
 type SpenderKind =
   | "aggregator"
+  | "allowance-module"
   | "bridge"
   | "delegate"
   | "derivatives"
+  | "fallback-handler"
   | "lending-pool"
   | "marketplace"
   | "permit2"
   | "pool"
+  | "position-adapter"
   | "position-manager"
   | "router"
+  | "signed-module"
   | "staking"
   | "trading-bot"
   | "vault";
