@@ -14,6 +14,7 @@ import {
   optional,
   origin,
   port,
+  portOrShared,
   postgresUrl,
   secret,
   setting,
@@ -33,6 +34,22 @@ export const listenSettings = {
     textValue,
     "127.0.0.1",
     "Address the services listen on; 0.0.0.0 exposes them to the network.",
+  ),
+};
+
+/** For services that the public uses; others have a port for nothing but their status. */
+export const metricsSettings = {
+  metricsPort: setting(
+    "SEXTANT_METRICS_PORT",
+    optional(portOrShared),
+    null,
+    "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port.",
+  ),
+  metricsHost: setting(
+    "SEXTANT_METRICS_HOST",
+    textValue,
+    "127.0.0.1",
+    "Address on which that port listens; 0.0.0.0 lets other machines read metrics.",
   ),
 };
 
@@ -330,6 +347,12 @@ export const paywallSettings = {
     null,
     "Price of one difference of two snapshots, in US dollars; unless set, that of a snapshot.",
   ),
+  unpaidPerMinute: setting(
+    "PORTFOLIO_UNPAID_PER_MINUTE",
+    integer(0, 1_000_000),
+    100,
+    "Maximum rejected payments per client and minute; unpaid work counts as five; 0 disables the limit.",
+  ),
   payTo: setting(
     "PAY_TO",
     optional(address),
@@ -552,6 +575,7 @@ export const databaseSettings = {
 export const allSettings = {
   ...processSettings,
   ...listenSettings,
+  ...metricsSettings,
   ...requestSettings,
   ...indexerSettings,
   ...apiSettings,

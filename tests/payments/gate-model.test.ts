@@ -220,7 +220,7 @@ class World {
     const header = this.#header(signature, forged, named);
     if (!forged) this.#count(signature, 1);
     const response = await sale
-      .serve({ resource, signature: header }, async () => {
+      .serve({ resource, signature: header, client: "192.0.2.1" }, async () => {
         die("at work");
         if (step.works === false) return { status: 404, body: { error: "Not found." } };
         this.#works += 1;

@@ -132,7 +132,7 @@ export class ModelWorld {
     const { sale, edges, statements, isDead } = this.process(request);
     const resource = { method: "GET", path: request.path ?? "/paid", query: {} };
     const response: EndpointResponse | null = await sale
-      .serve({ resource, signature: this.header(request) }, request.handler ?? ok)
+      .serve({ resource, signature: this.header(request), client: "192.0.2.1" }, request.handler ?? ok)
       .catch((error: unknown) => {
         if (isDead()) return null;
         throw error;

@@ -18,12 +18,13 @@ import {
 import {
   acquireSql,
   admitSql,
-  countActiveSql,
   deleteReservationSql,
   FREE_LEASE,
   fromNow,
+  hasPaidSql,
   NOT_LEASED,
   type OpenOptions,
+  openPaymentsSql,
   openSql,
   ownerTransitionSql,
   type ReclaimOptions,
@@ -43,6 +44,9 @@ export type OpenedPayment = { readonly payerFailures: number } & (
   /** Not allowed, or another request inserted the row or holds the identifier. */
   | { readonly kind: "not-reserved" }
 );
+
+/** A payment that may still take money of its payer. */
+export type OpenPayment = { readonly nonce: Hex; readonly amount: bigint; readonly validBefore: number };
 
 const UNIQUE_VIOLATION = "23505";
 
@@ -135,24 +139,35 @@ export class PaymentLedger {
   }
 
   /**
-   * Marks a payment as verified, and records the transfer where someone else made it; `others` are the verified payments
-   * of its payer that were worked on just before.
+   * Marks a payment as verified, and records the transfer where someone else made it; `others` are the payments of its
+   * payer that could still be charged just before.
    */
   async admit(
     key: PaymentKey,
     owner: string,
     transfer: Pick<TransferFound, "transaction" | "block"> | null = null,
-  ): Promise<{ readonly isMarked: boolean; readonly others: number }> {
-    const [row] = await this.#store.run<{ marked: number; others: number }>(
+  ): Promise<{ readonly isMarked: boolean; readonly others: number; readonly hasPaid: boolean }> {
+    const [row] = await this.#store.run<{ marked: number; others: number; has_paid: boolean }>(
       admitSql({ key, owner }, transfer),
     );
-    return { isMarked: row?.marked === 1, others: row?.others ?? 0 };
+    return { isMarked: row?.marked === 1, others: row?.others ?? 0, hasPaid: row?.has_paid === true };
   }
 
-  /** The verified payments of a payer that are worked on. */
-  async countActive(payer: Hex): Promise<number> {
-    const [row] = await this.#store.run<{ count: number }>(countActiveSql(payer));
-    return row?.count ?? 0;
+  /** The payer's other payments that may still be charged, in any process. */
+  async findOpenPayments(key: PaymentKey): Promise<readonly OpenPayment[]> {
+    type Row = { nonce: Hex; amount: string; valid_before: string };
+    const rows = await this.#store.run<Row>(openPaymentsSql(key));
+    return rows.map(({ nonce, amount, valid_before }) => ({
+      nonce,
+      amount: BigInt(amount),
+      validBefore: Number(valid_before),
+    }));
+  }
+
+  /** Whether the payer has paid since it last let work go unpaid. */
+  async hasPaid(key: PaymentKey): Promise<boolean> {
+    const [row] = await this.#store.run<{ has_paid: boolean }>(sql`select ${hasPaidSql(key)} as has_paid`);
+    return row?.has_paid === true;
   }
 
   /** Removes a reservation: nothing was charged, and no handler ran for it. */

@@ -4,7 +4,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { BlockId } from "../../schema/chain-log.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
-import { NONCE_USED } from "../rejection-reasons.ts";
+import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
 import { type PaymentKey, ROW_COLUMNS, whereKey } from "./row.ts";
 import {
   assertTransition,
@@ -150,7 +150,7 @@ export function acquireSql(
     where ${whereKey(key)} and state = ${from} and ${NOT_LEASED} returning ${ROW_COLUMNS}`;
 }
 
-/** Marks the payment as verified, and counts the other payments of its payer that are verified and worked on. */
+/** Marks the payment as verified, and counts the other payments of its payer that may still be charged. */
 export function admitSql(
   { key, owner }: OwnedKey,
   transfer: { readonly transaction: string; readonly block: BlockId } | null,
@@ -159,14 +159,30 @@ export function admitSql(
     transfer === null ? sql`` : sql`, transaction = ${transfer.transaction}, ${setBlock(transfer.block)}`;
   const mark = ownerTransitionSql("admit", { key, owner }, sql`verified = true${found}`);
   return sql`with marked as (${mark})
-    select (select count(*) from marked)::int as marked,
-      (select count(*) from payments where payer = ${key.payer} and not (${whereKey(key)})
-        and verified and owner is not null and lease_until > now())::int as others`;
+    select (select count(*) from marked)::int as marked, ${hasPaidSql(key)} as has_paid,
+      (select count(*) from (${openPaymentsSql(key)}) open)::int as others`;
 }
 
-export function countActiveSql(payer: string): SqlText {
-  return sql`select count(*)::int as count from payments
-    where payer = ${payer} and verified and owner is not null and lease_until > now()`;
+/**
+ * Those that are worked on, and those that were sent or may be: until they expire, anyone who has the signature can carry
+ * them out. In two parts, each with an index of its own.
+ */
+export function openPaymentsSql({ network, asset, payer, nonce }: PaymentKey): SqlText {
+  const others = sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce <> ${nonce}`;
+  const columns = rawSql("nonce, amount::text as amount, valid_before::text as valid_before");
+  return sql`select ${columns} from payments where ${others} and verified and owner is not null
+      and lease_until > now() and state = 'reserved'
+    union all select ${columns} from payments where ${others} and state in ('settling', 'refused') and not replaced
+      and valid_before > extract(epoch from now()) and (reason is null or reason <> all(${USED_REASONS}))`;
+}
+
+const USED_REASONS = [NONCE_USED, NONCE_USED_NOT_FINAL, NONCE_UNTRACED];
+
+/** Work that was not paid for counts until a later payment is settled: a new payer has the trust of an old one soon. */
+export function hasPaidSql({ network, asset, payer }: PaymentKey): SqlText {
+  return sql`exists (select 1 from payments where network = ${network} and asset = ${asset} and payer = ${payer}
+    and state = 'settled' and settled_at > coalesce((select max(failed_at) from payments
+      where payer = ${payer} and failures > 0 and reason is not null), '-infinity'))`;
 }
 
 /** Deletes a row. It stays as `released` if it has failures, which still count, or a transfer, which pays for it. */

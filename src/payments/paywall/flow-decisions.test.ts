@@ -11,6 +11,7 @@ import { decideByHolder } from "./flow-run.ts";
 import type { Flow, FlowServices, FlowState } from "./flow-states.ts";
 import { GATE_LIMITS } from "./limits.ts";
 import { createPaymentResponses } from "./responses.ts";
+import { UnpaidShare } from "./unpaid-work.ts";
 
 const ID = "identifier-0123456789";
 const NOW_SECONDS = 1_800_000_000;
@@ -74,6 +75,7 @@ function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, r
     fingerprint: "fingerprint",
     respond: createPaymentResponses({ ...shared, offer: LEDGER_OFFER }, resource),
     handler: async () => ({ status: 200, body: {} }),
+    unpaid: new UnpaidShare(null, "192.0.2.1"),
     deadlineMs: Number.POSITIVE_INFINITY,
     firstSeen: { row: first, holder: first },
   };

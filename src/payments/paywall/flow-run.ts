@@ -9,10 +9,12 @@ import { rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import { confirmReportedTransfer, resumeSettlement, sendTransfer } from "../settlement/settle.ts";
 import { traceTransfer } from "../settlement/trace.ts";
+import { findAdmissionLimit, findCheckLimit } from "./admission.ts";
 import { wasSent } from "./flow-open.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
 import type { PaymentOffer } from "./offer.ts";
 import { type Payment, parsePayment } from "./payment.ts";
+import { REJECTION_UNITS, RUN_UNITS } from "./unpaid-work.ts";
 
 /** A facilitator that does not respond in time is unavailable. */
 function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyOutcome> {
@@ -24,6 +26,8 @@ function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyO
 
 export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
   const { services, key, owner, respond } = flow;
+  const limited = await findCheckLimit(flow);
+  if (limited !== null) return giveBack(flow, limited);
   const verdict = await verifyWithDeadline(flow);
   if (verdict.kind === "valid") return { at: "admitting", transfer: null };
   if (verdict.kind === "rejected") {
@@ -34,14 +38,24 @@ export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
   return done(respond.facilitatorUnavailable(verdict.cause));
 }
 
+/** Nothing was charged and nothing ran: the same signature may be sent again. */
+async function giveBack(
+  { services, key, owner }: Flow,
+  response: EndpointResponse,
+): Promise<StateOf<"done">> {
+  await services.ledger.deleteReservation(key, owner);
+  return done(response);
+}
+
 /** Before a payment is rejected, the chain must show that its money has not arrived (table in docs/payments.md). */
-export async function tracePayment(
-  { services, key, owner, respond, payment, payload, terms, firstSeen }: Flow,
-  { rejection }: StateOf<"tracing">,
-): Promise<Next<"tracing">> {
+export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">): Promise<Next<"tracing">> {
+  const { services, key, owner, respond, payment, payload, terms, unpaid, firstSeen } = flow;
+  const limited = await findCheckLimit(flow);
+  if (limited !== null) return giveBack(flow, limited);
   const createdSeconds = firstSeen.row?.createdSeconds ?? Math.floor(services.clock.nowMs() / 1_000);
   const traced = await traceTransfer(services, { key, payment, payload, terms, createdSeconds }, rejection);
   if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
+  unpaid.spend(REJECTION_UNITS);
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
     await services.ledger.releaseLease(key, owner);
@@ -59,28 +73,22 @@ export function admitPayment(flow: Flow, state: StateOf<"admitting">): Promise<N
   return flow.services.payerAdmission.run(flow.key.payer, () => admitInTurn(flow, state));
 }
 
-/** Marks the payment as verified, and lets it go on if its payer has few enough others. */
-async function admitInTurn(
-  { services, key, owner, respond }: Flow,
-  { transfer }: StateOf<"admitting">,
-): Promise<Next<"admitting">> {
-  const { ledger, limits } = services;
-  const { isMarked, others } = await ledger.admit(key, owner, transfer);
-  if (!isMarked) return done(respond.takenOver());
-  // The statement that marks does not see marks that other processes commit while it runs, of which there is one per
-  // process at a time. Far from the limit they do not matter. Near it, count again: with our own mark committed,
-  // processes that admit at the same moment see one another.
-  if (others + 1 <= Math.floor(limits.activePerPayerMax / 2)) return { at: "running", transfer };
-  if ((await ledger.countActive(key.payer)) <= limits.activePerPayerMax) return { at: "running", transfer };
-  await ledger.deleteReservation(key, owner);
-  return done(respond.tooManyActive());
+/** Marks the payment as verified, and lets it go on within the limits of its payer and its client. */
+async function admitInTurn(flow: Flow, { transfer }: StateOf<"admitting">): Promise<Next<"admitting">> {
+  const { services, key, owner, respond } = flow;
+  const admitted = await services.ledger.admit(key, owner, transfer);
+  if (!admitted.isMarked) return done(respond.takenOver());
+  // A payment that someone else carried out is paid.
+  const limited = transfer === null ? await findAdmissionLimit(flow, admitted) : null;
+  return limited === null ? { at: "running", transfer } : giveBack(flow, limited);
 }
 
 /** Runs the handler. Nothing is charged for a failure, which counts against the payer. */
 export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): Promise<Next<"running">> {
-  const { services, key, owner } = flow;
+  const { services, key, owner, unpaid } = flow;
   const recordFailure = async () => {
     services.count("failed");
+    unpaid.spendTaken();
     await services.ledger.recordJobFailure(key, owner);
   };
   let response: EndpointResponse;
@@ -128,15 +136,16 @@ export async function storeResponse(
  * the ledger holds the same bytes even if another process finished the settlement.
  */
 export async function settlePayment(
-  { services, owner, respond }: Flow,
+  { services, owner, respond, unpaid }: Flow,
   { row, response, transfer }: StateOf<"settling">,
 ): Promise<Next<"settling">> {
   // Read again, because a reorg may have removed it while the handler ran.
   const result = await (transfer === null
     ? sendTransfer(services, row, owner)
     : confirmReportedTransfer(services, row, owner, transfer.transaction));
-  if (result.kind !== "settled") return done(respond.unsettled(result));
-  return done(respond.settled(row, response, result.transaction));
+  if (result.kind === "settled") return done(respond.settled(row, response, result.transaction));
+  unpaid.spend(RUN_UNITS);
+  return done(respond.unsettled(result));
 }
 
 /** Finishes a settlement whose outcome is unknown or that was rejected. */
@@ -194,10 +203,13 @@ export async function verifySamePayer(
   flow: Flow,
   { holder }: StateOf<"verifyingPayer">,
 ): Promise<Next<"verifyingPayer">> {
-  const { respond } = flow;
+  const { respond, unpaid } = flow;
+  const limited = await findCheckLimit(flow);
+  if (limited !== null) return done(limited);
   const verdict = await verifyWithDeadline(flow);
   if (verdict.kind === "unavailable") return done(respond.facilitatorUnavailable(verdict.cause));
   if (verdict.kind === "rejected") {
+    unpaid.spend(REJECTION_UNITS);
     if (verdict.reason === WRONG_SIGNATURE) {
       return done(respond.paymentRequired(rejectionMessage(verdict.reason)));
     }

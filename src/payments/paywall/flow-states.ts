@@ -12,6 +12,7 @@ import type { PaidHandler, PaidResource, PaymentOutcome } from "./paid-request.t
 import type { Payment } from "./payment.ts";
 import type { PaymentResponses } from "./responses.ts";
 import type { RowWaiters } from "./row-waiters.ts";
+import type { UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 /** Each state with the states that may follow it. A step that returns another one does not compile. */
 export const FLOW = {
@@ -74,13 +75,15 @@ export type FlowServices = SettlementContext & {
   /** Requests that act; those that wait are not among them. */
   readonly activeRequests: ConcurrencyLimit;
   readonly waiters: RowWaiters;
+  /** Null without a limit. */
+  readonly unpaidWork: UnpaidWork | null;
   /** One payment of a payer at a time: those admitted at the same moment would count one another, and all be rejected. */
   readonly payerAdmission: FairLimit;
   /** For tests. */
   readonly onTransition?: (from: FlowStateName, to: FlowStateName) => void;
 };
 
-/** One request. `firstSeen` is the only part that changes. */
+/** One request. Only `firstSeen` and `unpaid` change. */
 export type Flow = {
   readonly services: FlowServices;
   readonly offer: PaymentOffer;
@@ -94,6 +97,8 @@ export type Flow = {
   readonly fingerprint: string;
   readonly respond: PaymentResponses;
   readonly handler: PaidHandler;
+  /** What the request costs us if it is not paid. */
+  readonly unpaid: UnpaidShare;
   /** When the request stops waiting for others. */
   readonly deadlineMs: number;
   /** The rows as the request found them first: requests that waited together share the outcome of one attempt. */

@@ -30,6 +30,7 @@ import { type PaymentOffer, paymentRequirementsFor } from "./offer.ts";
 import { type PaidHandler, type PaidResource, resourceFingerprint } from "./paid-request.ts";
 import { type Payment, toPaymentPayload } from "./payment.ts";
 import { createPaymentResponses } from "./responses.ts";
+import { UnpaidShare } from "./unpaid-work.ts";
 
 /** States in which a request holds a place among those that act. */
 type ActingState = Exclude<FlowState, { readonly at: "waiting" | "done" }>;
@@ -40,11 +41,12 @@ type PaymentFlowInput = {
   readonly payment: Payment;
   readonly owner: string;
   readonly handler: PaidHandler;
+  readonly client: string;
 };
 
 export function startFlow(
   services: FlowServices,
-  { offer, resource, payment, owner, handler }: PaymentFlowInput,
+  { offer, resource, payment, owner, handler, client }: PaymentFlowInput,
 ): Flow {
   const { clock, limits } = services;
   const terms = paymentRequirementsFor(offer);
@@ -60,6 +62,7 @@ export function startFlow(
     payload: toPaymentPayload(payment, terms, offer.resourceOrigin + resource.path),
     fingerprint: resourceFingerprint(resource),
     respond: createPaymentResponses({ ...services, offer }, resource),
+    unpaid: new UnpaidShare(services.unpaidWork, client),
     deadlineMs: clock.nowMs() + limits.waitMs,
     firstSeen: { row: null, holder: null },
   };
@@ -87,6 +90,7 @@ export async function runPaymentFlow(request: Flow): Promise<EndpointResponse> {
     }
   } finally {
     leave();
+    flow.unpaid.end();
   }
 }
 

@@ -19,6 +19,7 @@ import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./off
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./paid-request.ts";
 import { parsePaymentHeader } from "./payment.ts";
 import { createRowWaiters } from "./row-waiters.ts";
+import { UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer. */
 export type Sale = {
@@ -78,7 +79,7 @@ function createSale(services: FlowServices, offer: PaymentOffer): Sale {
   return {
     offer,
     challenge,
-    async serve({ resource, signature }, handler) {
+    async serve({ resource, signature, client }, handler) {
       if (signature === undefined) return challenge(resource);
       const payment = parsePaymentHeader(signature, offer);
       if ("unsupported" in payment) return challenge(resource, payment.unsupported);
@@ -88,7 +89,8 @@ function createSale(services: FlowServices, offer: PaymentOffer): Sale {
           "Too many paid requests are in progress; send the same signature again in a moment, do not sign a new one.",
         );
       }
-      return runPaymentFlow(startFlow(services, { offer, resource, payment, owner: randomUUID(), handler }));
+      const owner = randomUUID();
+      return runPaymentFlow(startFlow(services, { offer, resource, payment, owner, handler, client }));
     },
   };
 }
@@ -106,6 +108,8 @@ function createServices(options: GateOptions): FlowServices {
       waitingMax: limits.waitersMax,
     }),
     waiters: createRowWaiters({ ledger, clock, limits }),
+    unpaidWork:
+      limits.unpaidPerClientPerMinute === 0 ? null : new UnpaidWork(limits.unpaidPerClientPerMinute, clock),
     // No process has more active requests than these places.
     payerAdmission: createFairLimit({
       runningMax: limits.activeRequestsMax,

@@ -38,6 +38,8 @@ export type PaidRequest = {
   readonly resource: PaidResource;
   /** The PAYMENT-SIGNATURE header. */
   readonly signature: string | undefined;
+  /** As limits per client count it. */
+  readonly client: string;
 };
 
 /** Produces the response. It must end when the signal aborts, because the payment is about to expire. */

@@ -69,7 +69,24 @@ export function createPaymentResponses(
         "Too many requests of this payer have failed; send the same signature again later.",
         Math.ceil(limits.failureWindowMs / 1_000),
       ),
-    tooManyActive: () => limited("Too many requests of this payer are in progress.", 1),
+    tooManyActive: () =>
+      limited("Too many requests of this payer are in progress; send the same signature again.", 1),
+    /** The payer has never paid, or not since money of it was missing. */
+    oneAtATime: () =>
+      limited(
+        "The first payment of a payer must be settled before the next; send the same signature again once the other request has its response.",
+        retryAfterSeconds,
+      ),
+    balanceTooLow: (amount: bigint) =>
+      limited(
+        `The payer's balance does not cover this payment of ${amount} units and its others in progress; add money, or wait for them, and send the same signature again.`,
+        retryAfterSeconds,
+      ),
+    tooManyUnpaid: (waitMs: number) =>
+      limited(
+        "Too many requests of this client were not paid for; wait, and send the same signature again. A payer who has paid before is not limited by others.",
+        Math.max(1, Math.ceil(waitMs / 1_000)),
+      ),
     facilitatorUnavailable(err: unknown) {
       log.warn(
         { component: "payments", event: "payment_unverifiable", err },

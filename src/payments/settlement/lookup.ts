@@ -67,7 +67,7 @@ export type SettlementLookup = {
   /** The payer's balance of the token as of a block. */
   readBalance(
     { asset, from }: Pick<ExpectedTransfer, "asset" | "from">,
-    at: BlockId,
+    at: BlockId | "latest",
     signal?: AbortSignal,
   ): Promise<bigint>;
   /** Whether the code of an account accepts a signature now (ERC-1271); false for an account without code. */

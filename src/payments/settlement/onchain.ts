@@ -70,8 +70,9 @@ export function createSettlementLookup(
       const used = findAuthorizationUse(receipt, wanted);
       return (used && findAuthorizedTransfer(receipt, wanted, used)) ?? { kind: "other" };
     },
-    readBalance: async ({ asset, from }, { hash }, signal) => {
-      const call = { to: asset, data: balanceOf.encodeCall([from]), block: { blockHash: hash } };
+    readBalance: async ({ asset, from }, at, signal) => {
+      const block = at === "latest" ? at : { blockHash: at.hash };
+      const call = { to: asset, data: balanceOf.encodeCall([from]), block };
       const [result] = await callContracts(rpc, [call], callOptions(signal));
       if (!result || !("ok" in result)) throw malformedResponse("the token does not report a balance");
       return balanceOf.decodeResult(result.ok);

@@ -135,6 +135,7 @@ async function openGate(
     store: openRecordStore(options.database),
     facilitator,
     lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
+    limits: { unpaidPerClientPerMinute: config.unpaidPerMinute },
     log,
     count,
   });

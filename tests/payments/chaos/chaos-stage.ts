@@ -116,6 +116,8 @@ function paymentEnvironment({ chain, asset }: PaymentChain): Readonly<Record<str
     PAYMENT_ASSET_NAME: "USD Coin",
     PAYMENT_ASSET_VERSION: "2",
     SEXTANT_REQUESTS_PER_MINUTE: "0",
+    // All payers are behind one address.
+    PORTFOLIO_UNPAID_PER_MINUTE: "0",
     SEXTANT_DEBUG: "true",
   };
 }

@@ -47,7 +47,7 @@ export function signRequirements(
 }
 
 export function fetchWithPayment(url: string, header: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...init, headers: { "payment-signature": header } });
+  return fetch(url, { ...init, headers: { ...init.headers, "payment-signature": header } });
 }
 
 export async function waitFor(isTrue: () => Promise<boolean> | boolean, msMax = 20_000): Promise<void> {

@@ -253,6 +253,8 @@ async function listen(endpoints: readonly Endpoint[]) {
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,
+    // A test may name the client of a request in X-Forwarded-For.
+    trustedProxies: 1,
     checkReadiness: async () => ({ ready: true }),
   });
   addEndpointRoutes(server.app, endpoints);
@@ -276,10 +278,11 @@ function paidEndpoint(
     parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is requested." }],
     body: null,
     responses: { 200: { type: "object" } },
-    handle({ values, headers }) {
+    handle({ values, headers, client }) {
       const q = String(values.q);
       const resource = { method: "GET", path: "/paid", query: { q } };
-      return sale.serve({ resource, signature: headers["payment-signature"] }, (signal) => work(q, signal));
+      const signature = headers["payment-signature"];
+      return sale.serve({ resource, signature, client }, (signal) => work(q, signal));
     },
   };
 }

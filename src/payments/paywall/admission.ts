@@ -1,0 +1,64 @@
+// Whether a verified payment may be worked for: by the other payments of its payer, its balance, and what it paid before.
+import { withDeadline } from "../../lib/clock.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { findSignatureRejection } from "../facilitator/payer-signature.ts";
+import type { OpenPayment } from "../ledger/ledger.ts";
+import type { Flow } from "./flow-states.ts";
+import { REJECTION_UNITS, RUN_UNITS } from "./unpaid-work.ts";
+
+/** Before a payment is verified or looked up. Null if its client, or its payer, may cost us another rejection. */
+export async function findCheckLimit(flow: Flow): Promise<EndpointResponse | null> {
+  const { services, key, payload, terms, unpaid, respond } = flow;
+  const waitMs = unpaid.take(REJECTION_UNITS);
+  if (waitMs === 0) return null;
+  // Behind an address that many share. The signature is checked without a node: anyone can name a payer.
+  const isSigned = (await findSignatureRejection(payload, terms)) === null;
+  if (isSigned && (await services.ledger.hasPaid(key))) {
+    return unpaid.takeForPayer(key.payer, REJECTION_UNITS) === 0 ? null : respond.tooManyUnpaid(waitMs);
+  }
+  return respond.tooManyUnpaid(waitMs);
+}
+
+/**
+ * Why a payment that is marked as verified must wait; null if it may be worked for. A payer with one payment at a time
+ * who has paid before costs no statement and no call: verification has shown that the balance covers the payment.
+ */
+export async function findAdmissionLimit(
+  flow: Flow,
+  { hasPaid, others }: { readonly hasPaid: boolean; readonly others: number },
+): Promise<EndpointResponse | null> {
+  const { services, key, payment, unpaid, respond } = flow;
+  if (hasPaid && others === 0) return null;
+  // The statement that marks does not see what other processes mark while it runs. With our own mark committed,
+  // processes that admit at the same moment see one another.
+  const open = await services.ledger.findOpenPayments(key);
+  if (!hasPaid) {
+    if (open.length > 0) return respond.oneAtATime();
+    const waitMs = unpaid.take(RUN_UNITS);
+    return waitMs === 0 ? null : respond.tooManyUnpaid(waitMs);
+  }
+  if (open.length >= services.limits.activePerPayerMax) return respond.tooManyActive();
+  try {
+    return (await coversAll(flow, open)) ? null : respond.balanceTooLow(payment.value);
+  } catch (error) {
+    return respond.facilitatorUnavailable(error);
+  }
+}
+
+/** Whether the payer's balance covers this payment and all of its others that may still be charged. */
+async function coversAll({ services, key, payment }: Flow, open: readonly OpenPayment[]): Promise<boolean> {
+  const { lookup, clock, limits } = services;
+  const wanted = { asset: key.asset, from: key.payer };
+  const needed = (others: readonly OpenPayment[]) =>
+    others.reduce((sum, { amount }) => sum + amount, payment.value);
+  return withDeadline({ clock, ms: limits.chainMs, what: "Reading a balance" }, async (signal) => {
+    if ((await lookup.readBalance(wanted, "latest", signal)) >= needed(open)) return true;
+    // Some may be mined and not recorded yet: their money has left the balance as of the same block.
+    const transfers = open.map(({ nonce, amount, validBefore }) => ({
+      ...{ ...wanted, to: payment.to, value: amount, nonce, validBefore, sinceSeconds: 0 },
+    }));
+    const { at, used } = await lookup.readAuthorizationStates(transfers, signal);
+    const balance = await lookup.readBalance(wanted, at, signal);
+    return balance >= needed(open.filter((_, each) => !used[each]));
+  });
+}

@@ -1,0 +1,282 @@
+// What clients can make us do without paying: one cent buys one response, and worthless payments end at a limit.
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentRequired } from "@x402/core/types";
+import { authorizationTypes } from "@x402/evm";
+import type { Hex, PrivateKeyAccount } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  decodeBase64Header,
+  fetchWithPayment,
+  signRequirements,
+  waitFor,
+} from "../../../tests/support/payments/paid-client.ts";
+import {
+  openPaidStage,
+  type PaidStage,
+  type StagedPaidService,
+  TEST_PRICE,
+} from "../../../tests/support/payments/paid-stage.ts";
+import { runsOf } from "../../../tests/support/test-depth.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { UnpaidWork } from "./unpaid-work.ts";
+
+let stage: PaidStage;
+let service: StagedPaidService;
+let required: PaymentRequired;
+beforeAll(async () => {
+  stage = await openPaidStage("in process");
+  service = await stage.serve();
+  required = decodeBase64Header(await fetch(`${service.url}/paid?q=x`), "payment-required");
+});
+afterAll(() => stage.close());
+
+const AT_ONCE = runsOf(30, { min: 8 });
+
+const from = (client: string): RequestInit => ({ headers: { "x-forwarded-for": client } });
+
+async function payerWith(amount: bigint): Promise<PrivateKeyAccount> {
+  const payer = await stage.payer(0n);
+  if (amount > 0n) await stage.mint(payer.address, amount);
+  return payer;
+}
+
+const signMany = (payer: PrivateKeyAccount, count: number): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () =>
+      encodePaymentSignatureHeader(await signRequirements(required, payer, stage.asset)),
+    ),
+  );
+
+const send = (headers: readonly string[], client: string, services = [service], onResponse = () => {}) =>
+  Promise.all(
+    headers.map(async (header, each) => {
+      const { url } = services[each % services.length] ?? service;
+      const response = await fetchWithPayment(`${url}/paid?q=x`, header, from(client));
+      onResponse();
+      return response;
+    }),
+  );
+
+const countStatuses = (responses: readonly Response[]) => {
+  const counts: Record<number, number> = {};
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+/** Someone else pays the gas for it, as any relayer does. */
+async function moveMoney(payer: PrivateKeyAccount, to: Hex, value: bigint): Promise<void> {
+  const nonce: Hex = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(64, "0")}`;
+  const message = { from: payer.address, to, value, validAfter: 0n, validBefore: 2n ** 40n, nonce };
+  const signature = await payer.signTypedData({
+    domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset },
+    types: authorizationTypes,
+    primaryType: "TransferWithAuthorization",
+    message,
+  });
+  await stage.send(stage.chain.accounts.solver.privateKey, {
+    address: stage.asset,
+    abi: usdCoinAbi,
+    functionName: "transferWithAuthorization",
+    args: [...Object.values(message), signature],
+  });
+}
+
+/** Sends all at once; while they are worked for, the money moves on. */
+async function attack(
+  payer: PrivateKeyAccount,
+  next: PrivateKeyAccount,
+  { client, services = [service] }: { client: string; services?: StagedPaidService[] },
+): Promise<Response[]> {
+  const headers = await signMany(payer, AT_ONCE);
+  let running = 0;
+  let ended = 0;
+  let moved: Promise<void> | null = null;
+  const move = async () => {
+    await waitFor(() => running + ended === headers.length);
+    await moveMoney(payer, next.address, await stage.balance(payer.address));
+  };
+  const work = async () => {
+    running += 1;
+    moved ??= move();
+    await moved;
+    return { status: 200, body: { sold: true } };
+  };
+  for (const each of services) each.sold.work = work;
+  try {
+    return await send(headers, client, services, () => {
+      ended += 1;
+    });
+  } finally {
+    for (const each of services) each.sold.work = async () => ({ status: 200, body: { sold: true } });
+  }
+}
+
+const chargedDuring = async (run: () => Promise<unknown>) => {
+  const before = await stage.balance(stage.payTo);
+  await run();
+  return ((await stage.balance(stage.payTo)) - before) / TEST_PRICE;
+};
+
+describe("money that moves on while it is worked for", () => {
+  it("buys one run a round for a cent of new payers, and none of the others costs a signature", async () => {
+    const before = service.runs.length;
+    const ROUNDS = runsOf(4, { min: 2 });
+    let payer = await payerWith(TEST_PRICE);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const next = await stage.payer(0n);
+      const responses = await attack(payer, next, { client: "198.51.100.1" });
+      expect(countStatuses(responses)).toEqual({ 429: AT_ONCE - 1, 503: 1 });
+      const limited = responses.find(({ status }) => status === 429);
+      expect(limited?.headers.get("x-error-code")).toBe("RATE_LIMITED");
+      expect(Number(limited?.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await limited?.text()).toContain("send the same signature again");
+      payer = next;
+    }
+    expect(service.runs.length - before).toBe(ROUNDS);
+  });
+
+  it("buys one run for a cent of a new payer at two processes at once", async () => {
+    const other = await stage.serve();
+    const before = service.runs.length;
+    const services = [service, other];
+    const responses = await attack(await payerWith(TEST_PRICE), await stage.payer(0n), {
+      client: "198.51.100.2",
+      services,
+    });
+    expect(countStatuses(responses)[429]).toBeGreaterThanOrEqual(AT_ONCE - 1);
+    expect(service.runs.length - before + other.runs.length).toBeLessThanOrEqual(1);
+  });
+
+  it("buys as much work as the balance covers, once, of a payer who has paid before", async () => {
+    const payer = await payerWith(6n * TEST_PRICE);
+    const [first = ""] = await signMany(payer, 1);
+    expect(countStatuses(await send([first], "198.51.100.3"))).toEqual({ 200: 1 });
+    const before = service.runs.length;
+    const next = await stage.payer(0n);
+    const responses = await attack(payer, next, { client: "198.51.100.3" });
+    expect(countStatuses(responses)).toEqual({ 429: AT_ONCE - 5, 503: 5 });
+    expect(service.runs.length - before).toBe(5);
+    // It must pay again before it is trusted with more than one at a time.
+    await moveMoney(next, payer.address, 5n * TEST_PRICE);
+    await stage.database.query("update payments set valid_before = 1 where state in ('settling', 'refused')");
+    const again = await attack(payer, next, { client: "198.51.100.3" });
+    expect(countStatuses(again)).toEqual({ 429: AT_ONCE - 1, 503: 1 });
+  });
+
+  it("stops new payers of a client whose payers leave much unpaid, and no one else", async () => {
+    const few = await stage.serve({ limits: { unpaidPerClientPerMinute: 15 } });
+    const client = "198.51.100.4";
+    const statuses: number[] = [];
+    let payer = await payerWith(TEST_PRICE);
+    for (let round = 0; round < 4; round += 1) {
+      const next = await stage.payer(0n);
+      const [header = ""] = await signMany(payer, 1);
+      few.sold.work = async () => {
+        await moveMoney(payer, next.address, TEST_PRICE);
+        return { status: 200, body: {} };
+      };
+      const responses = await send([header], client, [few]);
+      statuses.push(...responses.map(({ status }) => status));
+      if (responses[0]?.status !== 503) break;
+      payer = next;
+    }
+    expect(statuses).toEqual([503, 503, 503, 429]);
+    few.sold.work = async () => ({ status: 200, body: {} });
+    const [honest = ""] = await signMany(await payerWith(TEST_PRICE), 1);
+    expect(countStatuses(await send([honest], client, [few]))).toEqual({ 429: 1 });
+    expect(countStatuses(await send([honest], "198.51.100.5", [few]))).toEqual({ 200: 1 });
+  });
+});
+
+describe("honest payers", () => {
+  it("serves thirty requests at once of a payer who has paid before", async () => {
+    const payer = await payerWith(35n * TEST_PRICE);
+    const [first = "", ...rest] = await signMany(payer, 1 + AT_ONCE);
+    expect(countStatuses(await send([first], "203.0.113.1"))).toEqual({ 200: 1 });
+    const charged = await chargedDuring(async () => {
+      expect(countStatuses(await send(rest, "203.0.113.1"))).toEqual({ 200: AT_ONCE });
+    });
+    expect(charged).toBe(BigInt(AT_ONCE));
+  });
+
+  it("serves new payers at once, behind addresses of their own and behind one", async () => {
+    const count = runsOf(20, { min: 5 });
+    const sendNew = async (client: string) => {
+      const [header = ""] = await signMany(await payerWith(TEST_PRICE), 1);
+      return () => send([header], client);
+    };
+    const ready: Awaited<ReturnType<typeof sendNew>>[] = [];
+    for (let each = 0; each < count; each += 1) {
+      ready.push(await sendNew("203.0.113.2"), await sendNew(`203.0.113.${10 + each}`));
+    }
+    const responses = (await Promise.all(ready.map((request) => request()))).flat();
+    expect(countStatuses(responses)).toEqual({ 200: 2 * count });
+  });
+
+  it("serves the next payment of a new payer after the first", async () => {
+    const payer = await payerWith(2n * TEST_PRICE);
+    const headers = await signMany(payer, 2);
+    const responses = await send(headers, "203.0.113.90");
+    expect(countStatuses(responses)).toEqual({ 200: 1, 429: 1 });
+    const late = responses.findIndex(({ status }) => status === 429);
+    const [again] = await send([headers[late] ?? ""], "203.0.113.90");
+    expect(again?.status).toBe(200);
+  });
+});
+
+describe("worthless payments", () => {
+  const forgedOf = (headers: readonly string[]) =>
+    headers.map((header) => {
+      const payload = JSON.parse(Buffer.from(header, "base64").toString());
+      payload.payload.signature = `0x${"22".repeat(64)}1b`;
+      return Buffer.from(JSON.stringify(payload)).toString("base64");
+    });
+
+  it("ends at a limit per client that calls no node, and that no payer who has paid meets", async () => {
+    let calls = 0;
+    const few = await stage.serve({ limits: { unpaidPerClientPerMinute: 10 } });
+    few.injected.verify = (real) => (payload, terms) => {
+      calls += 1;
+      return real(payload, terms);
+    };
+    const client = "198.51.100.6";
+    const regular = await payerWith(4n * TEST_PRICE);
+    const [first = "", second = ""] = await signMany(regular, 2);
+    expect(countStatuses(await send([first], client, [few]))).toEqual({ 200: 1 });
+    calls = 0;
+    const forged = forgedOf(await signMany(regular, 30));
+    expect(countStatuses(await send(forged, client, [few]))).toEqual({ 402: 10, 429: 20 });
+    expect(calls).toBe(10);
+    const [limited] = await send([forged[0] ?? ""], client, [few]);
+    expect(limited?.status).toBe(429);
+    expect(Number(limited?.headers.get("retry-after"))).toBeGreaterThan(0);
+    // Its own signature proves the payer; another payer behind the same address waits.
+    expect(countStatuses(await send([second], client, [few]))).toEqual({ 200: 1 });
+    const [stranger = ""] = await signMany(await payerWith(TEST_PRICE), 1);
+    expect(countStatuses(await send([stranger], client, [few]))).toEqual({ 429: 1 });
+    expect(countStatuses(await send([stranger], "198.51.100.7", [few]))).toEqual({ 200: 1 });
+  });
+
+  it("ends at a limit of its own for a payer who has paid and has no money left", async () => {
+    const few = await stage.serve({ limits: { unpaidPerClientPerMinute: 10 } });
+    const client = "198.51.100.8";
+    const payer = await payerWith(TEST_PRICE);
+    const headers = await signMany(payer, 30);
+    expect(countStatuses(await send(headers.slice(0, 1), client, [few]))).toEqual({ 200: 1 });
+    const responses = await send(headers.slice(1), client, [few]);
+    // As many as of any client, and as many again of the payer.
+    expect(countStatuses(responses)).toEqual({ 402: 20, 429: 9 });
+  });
+
+  it("leaves a client room that costs nothing while many others use up what all have", async () => {
+    const nowMs = Date.now();
+    const work = new UnpaidWork(10, { ...systemClock, nowMs: () => nowMs });
+    const take = (client: string) => typeof work.take(client, 1) !== "number";
+    const clients = Array.from({ length: 60 }, (_, each) => `192.0.2.${each}`);
+    const taken = clients.flatMap((client) => Array.from({ length: 10 }, () => take(client)));
+    // Of all: 20 clients' worth, and then one each.
+    expect(taken.filter(Boolean).length).toBe(20 * 10 + 40);
+    expect([take("203.0.113.1"), take("203.0.113.1")]).toEqual([true, false]);
+  });
+});
