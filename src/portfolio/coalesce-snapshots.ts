@@ -77,7 +77,9 @@ class SnapshotCoalescer implements SnapshotReader {
     return read;
   }
 
-  #freshMs({ slugs, blocks }: SnapshotQuery, { timestamp }: PortfolioSnapshot): number {
+  #freshMs({ slugs, blocks }: SnapshotQuery, { timestamp, failedChains }: PortfolioSnapshot): number {
+    // The next request may find the chain that this one lacks.
+    if (failedChains !== undefined) return 0;
     if (blocks && this.#clock.nowMs() - Date.parse(timestamp) > FINAL_AFTER_MS) return FINAL_FRESH_MS;
     return Math.min(FRESH_MS_MAX, ...slugs.map((slug) => this.#chains.get(slug)?.chain.blockTimeMs ?? 0));
   }
@@ -97,8 +99,8 @@ class SnapshotCoalescer implements SnapshotReader {
   }
 }
 
-function keyOf({ wallet, slugs, blocks }: SnapshotQuery): string {
-  return `${wallet} ${slugs.map((slug) => `${slug}@${blocks?.get(slug) ?? "newest"}`).join(",")}`;
+function keyOf({ wallet, slugs, blocks, partial }: SnapshotQuery): string {
+  return `${wallet} ${partial ? "partial " : ""}${slugs.map((slug) => `${slug}@${blocks?.get(slug) ?? "newest"}`).join(",")}`;
 }
 
 async function waitFor(read: RunningRead, signal: AbortSignal): Promise<PortfolioSnapshot> {

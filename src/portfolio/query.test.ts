@@ -19,8 +19,9 @@ describe("createPortfolioParameters", () => {
       ["chains", false, "query"],
       ["block", false, "query"],
       ["spam", false, "query"],
+      ["partial", false, "query"],
     ]);
-    const address = parse("address", `0x${"Ab".repeat(20)}`);
+    const address = parse("address", `0x${"AB".repeat(20)}`);
     expect(query.parse({ address })).toEqual({
       wallet: `0x${"ab".repeat(20)}`,
       slugs: ["base", "ethereum"],
@@ -38,9 +39,12 @@ describe("createPortfolioParameters", () => {
       "base,ethereum",
       undefined,
       "include",
+      "reject",
     ]);
-    expect(createPortfolioParameters(["ethereum", "polygon"]).parse({}).slugs).toEqual(["ethereum"]);
-    expect(createPortfolioParameters(["here", "there", "where"]).parse({}).slugs).toEqual(["here", "there"]);
+    const parseFor = (served: readonly string[]) =>
+      createPortfolioParameters(served).parse({ address: `0x${"ab".repeat(20)}` });
+    expect(parseFor(["ethereum", "polygon"]).slugs).toEqual(["ethereum"]);
+    expect(parseFor(["here", "there", "where"]).slugs).toEqual(["here", "there"]);
   });
 
   it.each([

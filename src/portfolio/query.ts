@@ -60,13 +60,19 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
         "exclude",
         "Whether to list tokens marked as spam. Totals exclude them either way.",
       ),
+      parameter("partial", partialKind, "allow", PARTIAL_DESCRIPTION),
     ],
     parse: (values) => {
-      const { address, chains, block, spam } = values as ParsedValues;
+      const { address, chains, block, spam, partial } = values as ParsedValues;
       const blocks = block === undefined ? null : new Map(block);
       const slugs = chains ?? (blocks === null ? defaults : [...blocks.keys()]);
       if (blocks !== null) requireSameChains(slugs, blocks, "block");
-      return { ...readWallet(address), slugs, ...(blocks && { blocks }), spam: spam ?? "include" };
+      return {
+        ...readWallet(address),
+        ...{ slugs, spam: spam ?? "include" },
+        ...(blocks && { blocks }),
+        ...(partial === "allow" && { partial: true }),
+      };
     },
   };
 }
@@ -77,7 +83,16 @@ type ParsedValues = {
   readonly chains?: readonly string[];
   readonly block?: readonly ChainBlock[];
   readonly spam?: PortfolioRequest["spam"];
+  readonly partial?: PartialWord;
 };
+
+export type PartialWord = "reject" | "allow";
+
+const partialWords = enumParameter(["reject", "allow"]);
+export const partialKind = { ...partialWords, json: { ...partialWords.json, default: "reject" } };
+
+export const PARTIAL_DESCRIPTION =
+  "What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.";
 
 /** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
 export const addressKind: ParameterKind<Hex> = {

@@ -1,9 +1,9 @@
-// Reads something of a wallet on all requested chains at the same time, each at one block; if one chain fails, all fail.
+// Reads something of a wallet on all requested chains at the same time, each at one block; if one fails, all do unless allowed.
 import { setMaxListeners } from "node:events";
 import { Fault, type FaultCode } from "../lib/fault.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
 import { CHAIN_MS_MAX } from "./time-budgets.ts";
-import type { HoldingsProvider, PinnedBlock, PinnedChain, PortfolioChain } from "./types.ts";
+import type { ChainConfig, HoldingsProvider, PinnedBlock, PinnedChain, PortfolioChain } from "./types.ts";
 
 type ChainsOptions = {
   readonly chains: ReadonlyMap<string, PortfolioChain>;
@@ -17,8 +17,13 @@ type ChainsQuery<T> = {
   readonly blocks?: ReadonlyMap<string, number> | undefined;
   /** What is read, in the plural, for the message of a failure. */
   readonly what: string;
+  /** Whether a chain that fails is left out, as long as another one can be read. */
+  readonly partial?: boolean | undefined;
   read(at: PinnedChain, signal: AbortSignal): Promise<T>;
 };
+
+/** What was read, and the chains that could not be; those only where the query allows it. */
+type ReadChains<T> = { readonly read: readonly T[]; readonly failed: readonly ChainConfig[] };
 
 /**
  * Rejects with PROVIDER_FAILED when a chain cannot be read in full, with INPUT_INVALID or STATE_UNAVAILABLE for a block
@@ -26,9 +31,9 @@ type ChainsQuery<T> = {
  */
 export async function readPinnedChains<T>(
   { chains, readMsMax = CHAIN_MS_MAX }: ChainsOptions,
-  { slugs, blocks, what, read }: ChainsQuery<T>,
+  { slugs, blocks, what, partial = false, read }: ChainsQuery<T>,
   signal: AbortSignal,
-): Promise<readonly T[]> {
+): Promise<ReadChains<T>> {
   const found = slugs.map((slug) => findChain(chains, slug));
   // Stops the reads of all other chains when one fails.
   const failed = new AbortController();
@@ -46,11 +51,34 @@ export async function readPinnedChains<T>(
     }
   };
   try {
-    return await Promise.all(found.map(readChain));
+    if (partial) return await settleChains(found, readChain);
+    return { read: await Promise.all(found.map(readChain)), failed: [] };
   } catch (error) {
     failed.abort(error);
     throw error;
   }
+}
+
+/** Rejects where no chain could be read, and for what the request is to blame for. */
+async function settleChains<T>(
+  chains: readonly PortfolioChain[],
+  readChain: (chain: PortfolioChain) => Promise<T>,
+): Promise<ReadChains<T>> {
+  const failed: ChainConfig[] = [];
+  let failure: unknown;
+  const settle = async (access: PortfolioChain): Promise<readonly T[]> => {
+    try {
+      return [await readChain(access)];
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "PROVIDER_FAILED") throw error;
+      failure = error;
+      failed.push(access.chain);
+      return [];
+    }
+  };
+  const read = (await Promise.all(chains.map(settle))).flat();
+  if (read.length === 0) throw failure;
+  return { read, failed };
 }
 
 /** What the request is to blame for, and not a chain. */

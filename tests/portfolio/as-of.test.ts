@@ -1,12 +1,17 @@
 // Paid snapshots as of blocks, and differences between them, on real chains: the same from any process at any time.
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { applyDiff } from "../../src/portfolio/diff/apply-diff.ts";
 import { addUsd, extractFigures } from "../../src/portfolio/diff/figures.ts";
 import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
+import type { Exposure } from "../../src/portfolio/exposure/types.ts";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
+import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
+import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
+import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import type { PortfolioSnapshot, SnapshotBlock } from "../../src/portfolio/snapshot-types.ts";
 import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
@@ -263,6 +268,82 @@ describe("before a price is named", () => {
       stage.base.plan = () => null;
       await cut.close();
     }
+  });
+});
+
+describe("a chain that cannot be read", () => {
+  const fail = () => {
+    stage.ethereum.plan = () => ({ kind: "status", status: 503 });
+  };
+  const query = () => `address=${wallet}&chains=base,ethereum`;
+  afterEach(() => {
+    stage.ethereum.plan = () => null;
+  });
+
+  it.each([
+    [portfolioRoute, ""],
+    [exposureRoute, ""],
+    [diffRoute, "&from=base:1,ethereum:1"],
+    [diffRoute, "&from=base:1,ethereum:1&to=base:2,ethereum:2"],
+  ])("fails the request unless it may be left out: $path%s", async ({ path, response }, more) => {
+    const { account, fetch: pay } = await openPayingClient(stage);
+    fail();
+    const rejected = await pay(`${first?.url}${path}?${query()}${more}`);
+    expect([rejected.status, rejected.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+    const allowed = await pay(`${first?.url}${path}?${query()}${more}&partial=allow`);
+    const body = (await allowed.json()) as Record<string, unknown>;
+    expect([allowed.status, body.failedChains]).toEqual([200, ["ethereum"]]);
+    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(response);
+    expect([validate(body), validate.errors]).toEqual([true, null]);
+    expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
+  });
+
+  it("makes totals unknown instead of smaller, and stores nothing to start a difference from", async () => {
+    const whole = JSON.parse(await buy(first, `/portfolio?${query()}&partial=allow`)) as PortfolioSnapshot;
+    expect(whole).not.toHaveProperty("failedChains");
+    fail();
+    const partial = JSON.parse(await buy(second, `/portfolio?${query()}&partial=allow`)) as PortfolioSnapshot;
+    expect(partial).not.toHaveProperty("snapshotId");
+    const { summary } = partial;
+    expect([summary.totalValueUsd, summary.stablecoinValueUsd]).toEqual([null, null]);
+    expect(summary.chains).toEqual([
+      whole.summary.chains[0],
+      { chain: "ethereum", tokenCount: 0, pricedTokenCount: 0, unpricedTokenCount: 0, totalValueUsd: null },
+    ]);
+    expect(summary.warnings[0]).toMatch(/^Ethereum.* could not be read and is missing/);
+    expect(partial.blocks.map(({ chain }) => chain)).toEqual(["base"]);
+  });
+
+  it("a difference leaves out the chain on both sides", async () => {
+    const path = `/portfolio/diff?${query()}&from=${await heads()}&partial=allow`;
+    await giveDollars(stage.base, 3_000_000n);
+    fail();
+    const diff = JSON.parse(await buy(first, path)) as PortfolioDiff;
+    expect(diff.total).toMatchObject({ beforeUsd: null, afterUsd: null, changeUsd: null });
+    expect(diff.chains.map(({ chain, afterUsd }) => [chain, afterUsd === null])).toEqual([
+      ["base", false],
+      ["ethereum", true],
+    ]);
+    expect(new Set(diff.tokens.map(({ chain }) => chain))).toEqual(new Set(["base"]));
+    expect(diff.to.warnings[0]).toBe("ethereum could not be read at both ends and is left out.");
+  });
+
+  it("an exposure says that at least so much can be taken", async () => {
+    fail();
+    const exposure = JSON.parse(await buy(first, `/exposure?${query()}&partial=allow`)) as Exposure;
+    expect(exposure.summary.partial).toBe(true);
+    expect(exposure.summary.chains[1]).toMatchObject({
+      ...{ chain: "ethereum", blockNumber: null, valueAtRiskUsd: null, partial: true },
+    });
+  });
+
+  it("fails a request of which no chain can be read", async () => {
+    fail();
+    const response = await customer.fetch(
+      `${first?.url}/portfolio?address=${wallet}&chains=ethereum&partial=allow`,
+    );
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([500, "PROVIDER_FAILED"]);
   });
 });
 

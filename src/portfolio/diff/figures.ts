@@ -65,6 +65,23 @@ export function extractFigures(snapshot: PortfolioSnapshot): SnapshotFigures {
   };
 }
 
+/** The same without chains that are unknown on one side: what they hold would seem to come or to go. */
+export function leaveOutChains(
+  figures: SnapshotFigures,
+  { slugs, failed }: { readonly slugs: readonly string[]; readonly failed: ReadonlySet<string> },
+): SnapshotFigures {
+  if (failed.size === 0) return figures;
+  const isKept = ({ chain }: { readonly chain: string }) => !failed.has(chain);
+  const read = new Map(figures.chains.filter(isKept).map((each) => [each.chain, each]));
+  return {
+    ...figures,
+    totalValueUsd: null,
+    chains: slugs.map((chain) => read.get(chain) ?? { chain, totalValueUsd: null }),
+    tokens: figures.tokens.filter(isKept),
+    positions: figures.positions.filter(isKept),
+  };
+}
+
 export function formatTokenKey({ chain, contract }: TokenKey): string {
   return JSON.stringify([chain, contract ?? ""]);
 }

@@ -10,7 +10,10 @@ import {
   chainsKind,
   EXAMPLE_WALLET,
   formatBlocks,
+  PARTIAL_DESCRIPTION,
+  type PartialWord,
   parameter,
+  partialKind,
   readWallet,
   requireSameChains,
 } from "../query.ts";
@@ -19,6 +22,8 @@ export type DiffRequest = {
   readonly wallet: Hex;
   /** What is wrong with the spelling of the wallet. */
   readonly warning?: string | undefined;
+  /** Whether a chain that cannot be read at one end is left out. */
+  readonly partial?: boolean;
   /** Distinct, in the order of the response; null for those of the stored snapshot. */
   readonly slugs: readonly string[] | null;
   /** Blocks by slug, or the id of a stored snapshot. */
@@ -32,6 +37,7 @@ type ParsedValues = {
   readonly chains?: readonly string[];
   readonly from: readonly ChainBlock[] | string;
   readonly to?: readonly ChainBlock[];
+  readonly partial?: PartialWord;
 };
 
 export const EXAMPLE_DIFF_QUERY = {
@@ -61,6 +67,7 @@ export function createDiffParameters(served: readonly string[]): readonly Parame
       EXAMPLE_DIFF_QUERY.to,
       "The block of each chain at which it ends, in the same form; without it, the newest blocks.",
     ),
+    parameter("partial", partialKind, "allow", PARTIAL_DESCRIPTION),
   ];
 }
 
@@ -81,7 +88,7 @@ function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[
 
 export function parseDiffRequest(values: Readonly<Record<string, unknown>>): DiffRequest {
   const { address, chains = null, ...given } = values as ParsedValues;
-  const wallet = readWallet(address);
+  const wallet = { ...readWallet(address), ...(given.partial === "allow" && { partial: true }) };
   const to = given.to === undefined ? null : new Map(given.to);
   if (typeof given.from === "string") {
     if (to !== null) requireSameChains(chains ?? [...to.keys()], to, "to");
@@ -111,6 +118,7 @@ export function canonicalDiffQuery({
   slugs,
   from,
   to,
+  partial,
 }: DiffRequest): Readonly<Record<string, string>> {
   const format = (blocks: ReadonlyMap<string, number>) => formatBlocks(blocks, slugs ?? [...blocks.keys()]);
   return {
@@ -118,5 +126,6 @@ export function canonicalDiffQuery({
     ...(slugs && { chains: slugs.join(",") }),
     from: typeof from === "string" ? from : format(from),
     ...(to && { to: format(to) }),
+    ...(partial && { partial: "allow" }),
   };
 }

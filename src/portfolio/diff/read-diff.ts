@@ -1,7 +1,6 @@
 // Reads a wallet at two times and compares the two: both by the same sources, so that only the chain differs.
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
 import { checkBlocks, checkFreely } from "../check-request.ts";
 import type { FreeReads } from "../free-reads.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
@@ -9,7 +8,7 @@ import type { SnapshotBlock } from "../snapshot-types.ts";
 import type { PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
-import { extractFigures, type SnapshotFigures } from "./figures.ts";
+import { extractFigures, leaveOutChains, type SnapshotFigures } from "./figures.ts";
 import { type DiffRequest, requireForward } from "./query.ts";
 import type { StoredSnapshots } from "./stored-snapshots.ts";
 
@@ -30,6 +29,8 @@ export type PortfolioDiff = FiguresDiff & {
   readonly to: DiffSide;
   /** The source of the balances of both. */
   readonly provider: string;
+  /** Only where the request allows it and chains could not be read at one end: their slugs. */
+  readonly failedChains?: readonly string[];
 };
 
 type DiffServices = {
@@ -45,6 +46,8 @@ type ReadSide = {
   readonly side: DiffSide;
   readonly figures: SnapshotFigures;
   readonly provider: string | null;
+  /** Slugs of chains that could not be read. */
+  readonly failed: readonly string[];
 };
 
 /** Where a difference starts. */
@@ -64,11 +67,12 @@ export async function readDiff(
   request: DiffRequest,
   signal: AbortSignal,
 ): Promise<PortfolioDiff> {
-  const { wallet, to } = request;
+  const { wallet, to, partial = false } = request;
   const start = await findStart(services, request);
-  const { slugs } = start;
   if (to !== null) requireForward(start.blocks, to);
-  const end = to ?? (start.asOf ? await readNewestBlocks(services.chains, start, signal) : null);
+  const end = to ?? (start.asOf ? await readNewestBlocks(services.chains, start, { partial, signal }) : null);
+  // Without those whose newest block could not be read.
+  const slugs = end === null ? start.slugs : start.slugs.filter((slug) => end.has(slug));
   // The other read is of no use once one has failed.
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
@@ -77,15 +81,39 @@ export async function readDiff(
     throw error;
   };
   const readAsOf = (blocks: ReadonlyMap<string, number>) =>
-    readSide(services, { wallet, slugs, blocks }, stop).catch(stopOthers);
+    readSide(services, { wallet, slugs, blocks, partial }, stop).catch(stopOthers);
   const [before, after] = await Promise.all([
     start.stored ?? readAsOf(start.blocks),
-    end === null ? readPresent(services, wallet, start, signal) : readAsOf(end),
+    end === null ? readPresent(services, { wallet, partial }, start, signal) : readAsOf(end),
   ]);
-  const diff = diffFigures(before.figures, after.figures);
-  requireLeadsTo(before.figures, diff, after.figures);
-  const ended = { ...after.side, warnings: [request.warning ?? [], after.side.warnings].flat() };
-  return { address: wallet, from: before.side, to: ended, ...diff, provider: after.provider ?? "rpc" };
+  return joinSides(request, start.slugs, before, after);
+}
+
+/** What one end lacks is left out of both. */
+function joinSides(
+  { wallet, warning }: DiffRequest,
+  slugs: readonly string[],
+  before: ReadSide,
+  after: ReadSide,
+): PortfolioDiff {
+  const isRead = (slug: string) =>
+    [before, after].every(({ figures, failed }) => {
+      return !failed.includes(slug) && figures.chains.some(({ chain }) => chain === slug);
+    });
+  const failed = slugs.filter((slug) => !isRead(slug));
+  if (failed.length === slugs.length) {
+    throw new Fault("PROVIDER_FAILED", "No chain could be read at both ends.");
+  }
+  const known = { slugs, failed: new Set(failed) };
+  const [first, last] = [leaveOutChains(before.figures, known), leaveOutChains(after.figures, known)];
+  const diff = diffFigures(first, last);
+  requireLeadsTo(first, diff, last);
+  const lacks = failed.map((slug) => `${slug} could not be read at both ends and is left out.`);
+  const to = { ...after.side, warnings: [warning ?? [], lacks, after.side.warnings].flat() };
+  return {
+    ...{ address: wallet, from: before.side, to, ...diff, provider: after.provider ?? "rpc" },
+    ...(failed.length > 0 && { failedChains: failed }),
+  };
 }
 
 /** Rejects like `readDiff`, as far as that can be known before a price is named. */
@@ -121,7 +149,7 @@ async function findStart(services: DiffServices, request: DiffRequest): Promise<
     slugs,
     blocks: new Map(blocks.map(({ chain, number }) => [chain, number])),
     asOf,
-    stored: { side, figures, provider: null },
+    stored: { side, figures, provider: null, failed: [] },
   };
 }
 
@@ -155,6 +183,7 @@ async function readSide(
     side: { timestamp, snapshotId: null, blocks: toDiffBlocks(blocks), warnings: summary.warnings },
     figures: extractFigures(snapshot),
     provider,
+    failed: snapshot.failedChains ?? [],
   };
 }
 
@@ -165,12 +194,12 @@ const BEHIND_ATTEMPTS_MAX = 4;
 /** Of the start's blocks or later ones: a node that lags, or a snapshot shared with another request, may be behind it. */
 async function readPresent(
   services: DiffServices,
-  wallet: Hex,
+  query: Pick<SnapshotQuery, "wallet" | "partial">,
   start: DiffStart,
   signal: AbortSignal,
 ): Promise<ReadSide> {
   for (let attempt = 1; ; attempt += 1) {
-    const read = await readSide(services, { wallet, slugs: start.slugs }, signal);
+    const read = await readSide(services, { ...query, slugs: start.slugs }, signal);
     const behind = read.side.blocks.find(({ chain, number }) => number < (start.blocks.get(chain) ?? 0));
     if (behind === undefined) return read;
     if (attempt === BEHIND_ATTEMPTS_MAX) {
@@ -184,13 +213,16 @@ async function readPresent(
   }
 }
 
-/** No earlier than the start: the node that is asked may be behind the one that has it. */
+/**
+ * No earlier than the start: the node that is asked may be behind the one that has it. Without chains that cannot be read,
+ * where that is allowed.
+ */
 async function readNewestBlocks(
   chains: ReadonlyMap<string, PortfolioChain>,
   { slugs, blocks }: DiffStart,
-  signal: AbortSignal,
+  { partial, signal }: { readonly partial: boolean; readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<string, number>> {
-  const numbers = slugs.map(async (slug) => {
+  const readNewest = async (slug: string) => {
     const chain = chains.get(slug);
     if (chain === undefined) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
     try {
@@ -202,8 +234,14 @@ async function readNewestBlocks(
         cause,
       });
     }
-  });
-  return new Map(await Promise.all(numbers));
+  };
+  if (!partial) return new Map(await Promise.all(slugs.map(readNewest)));
+  const settled = await Promise.allSettled(slugs.map(readNewest));
+  const found = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const [failure] = settled.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  signal.throwIfAborted();
+  if (found.length === 0) throw failure;
+  return new Map(found);
 }
 
 function toDiffBlocks(blocks: readonly SnapshotBlock[]): DiffSide["blocks"] {

@@ -3,6 +3,7 @@ import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
 import type { PortfolioDiff } from "../diff/read-diff.ts";
 import { EXAMPLE_WALLET } from "../query.ts";
+import { addFailedChainsKey } from "./failed-chains-schema.ts";
 
 const text = { type: "string" };
 const textOrNull = { type: ["string", "null"] };
@@ -80,7 +81,7 @@ const diffSide = record("DiffSide", {
   warnings: listOf(text, "What is missing, not counted or uncertain on this side."),
 });
 
-export const portfolioDiffSchema = record("PortfolioDiff", {
+const diffShape = record("PortfolioDiff", {
   address,
   from: diffSide,
   to: diffSide,
@@ -115,6 +116,8 @@ export const portfolioDiffSchema = record("PortfolioDiff", {
   },
   provider: { ...text, description: "Source of the balances." },
 });
+
+export const portfolioDiffSchema: JsonSchema = addFailedChainsKey(diffShape);
 
 const change = { changeUsd: "3300", quantityUsd: "3000", priceUsd: "300" };
 const exampleTotal = { beforeUsd: "6000", afterUsd: "9300", ...change, otherUsd: "0" };

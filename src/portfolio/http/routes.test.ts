@@ -211,6 +211,7 @@ describe("/openapi.json", () => {
       ["chains", "query"],
       ["block", "query"],
       ["spam", "query"],
+      ["partial", "query"],
       ["detail", "query"],
       ["min_usd", "query"],
       ["fields", "query"],

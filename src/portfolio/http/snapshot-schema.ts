@@ -1,4 +1,5 @@
 // The response to a portfolio request as JSON Schema 2020-12.
+import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
 import { ACTIVITY_MAX } from "../types.ts";
@@ -8,6 +9,9 @@ const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
 const listOf = (items: JsonSchema, more: JsonSchema = {}) => ({ type: "array", items, ...more });
 const textOrNull = { type: ["string", "null"] };
+/** Names that others chose. */
+const foreignText = { ...text, [FOREIGN_TEXT]: true };
+const foreignTextOrNull = { ...textOrNull, [FOREIGN_TEXT]: true };
 
 const record = (title: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   title,
@@ -32,8 +36,8 @@ const totalValueUsd = {
 
 const assetKeys = {
   contract,
-  symbol: textOrNull,
-  name: textOrNull,
+  symbol: foreignTextOrNull,
+  name: foreignTextOrNull,
   decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
 };
 
@@ -74,7 +78,7 @@ const portfolioPosition = record("PortfolioPosition", {
   chainId,
   protocol: text,
   kind: { type: "string", enum: ["supplied", "borrowed", "vault", "liquidity", "staked"] },
-  name: text,
+  name: foreignText,
   contract: nullable(address),
   assets: listOf(record("PositionAsset", { ...assetKeys, ...amountKeys })),
   valueUsd: {
@@ -149,7 +153,13 @@ const portfolioSummary = record("PortfolioSummary", {
     description: "One per requested chain, in the order of the request.",
   }),
   topHoldings: listOf(
-    record("TopHolding", { chain, contract, symbol: textOrNull, name: textOrNull, valueUsd: usd }),
+    record("TopHolding", {
+      chain,
+      contract,
+      symbol: foreignTextOrNull,
+      name: foreignTextOrNull,
+      valueUsd: usd,
+    }),
     {
       maxItems: 10,
       description:

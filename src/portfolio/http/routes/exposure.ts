@@ -29,7 +29,7 @@ const exampleExposure: Exposure = {
     spenderListVersion: spenderList.version,
     chains: [{ chain: "base", blockNumber: 40000123, searchedFromBlock: 38704124, ...counted }],
     warnings: [
-      `Base: permissions are those of every known spender of list ${spenderList.version} for held tokens and stablecoins, and of approvals in logs since block 38704124; older ones for other spenders are not found.`,
+      `Base: permissions are those of every known spender of list ${spenderList.version} for held tokens, stablecoins and positions, and of approvals in logs since block 38704124; older ones for other spenders are not found.`,
     ],
   },
   permissions: [
@@ -103,10 +103,13 @@ function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
     parameters: parameters.filter(({ name }) => name !== "spam"),
     parse: (values) => {
       const request = parse(values);
-      const { wallet, slugs, blocks } = request;
-      const block = blocks && { block: formatBlocks(blocks, slugs) };
+      const { wallet, slugs, blocks, partial } = request;
+      const optional = {
+        ...(blocks && { block: formatBlocks(blocks, slugs) }),
+        ...(partial && { partial: "allow" }),
+      };
       return {
-        query: { address: wallet, chains: slugs.join(","), ...block },
+        query: { address: wallet, chains: slugs.join(","), ...optional },
         warning: request.warning,
         check: (services, client) => checkBlocks(services, [blocks ?? new Map()], client),
         read: async (services, signal) => {

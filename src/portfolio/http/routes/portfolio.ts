@@ -31,7 +31,7 @@ export const portfolioRoute: PaidRouteDeclaration = {
   responseExcerpt: exampleExcerpt,
   notes: [
     'Every amount is plain decimal text: no exponent, no float. An unknown price or value is null, a known zero is "0".',
-    "All balances of a chain are read at one block. If one requested chain cannot be read in full, the response is 500 and nothing is charged; `summary.warnings` lists missing prices, positions or activity.",
+    "All balances of a chain are read at one block. If one requested chain cannot be read in full, the response is 500 and nothing is charged, unless the request has `partial=allow`: then `failedChains` names it and totals are null; `summary.warnings` lists missing prices, positions or activity.",
     "`summary.totalValueUsd` is the sum of `valueUsd` over the tokens that are not spam and over the positions, so that you can verify it. It is null where a debt cannot be valued together with everything in the same lending market: a debt without its collateral would be a wrong number, not an incomplete one. It is also null while a lending protocol could not be read, because that may know a debt.",
     "`summary.stablecoinValueUsd` is what is held and never negative; `summary.tokenCount` counts the entries of `tokens`; `summary.topHoldings` has positions too. A position with `partial: true` leaves out an asset without a known price.",
     "An entry of `recentActivity` is the wallet's own doing only where `sender` is the wallet; never copy an address from an entry with `lookalike: true`.",
@@ -64,7 +64,10 @@ function createSnapshotQuery(served: readonly string[]): PaidQuery<PortfolioSnap
         check: (services, client) => checkBlocks(services, [request.blocks ?? new Map()], client),
         read: async ({ snapshots, storedSnapshots }, signal) => {
           const snapshot = await snapshots.read(request, signal);
-          const snapshotId = (await storedSnapshots?.store(snapshot, request.blocks !== undefined)) ?? null;
+          // A difference from a snapshot without a chain would show everything there as new.
+          const isStored = snapshot.failedChains === undefined;
+          const stored = isStored ? storedSnapshots?.store(snapshot, request.blocks !== undefined) : null;
+          const snapshotId = (await stored) ?? null;
           const kept = request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
           const shown = addWarning(kept, request.warning);
           return snapshotId === null ? shown : { ...shown, snapshotId };
@@ -83,11 +86,18 @@ function findSnapshotId(body: DeliveredResponse["body"]): string | null {
   return SNAPSHOT_ID.exec(text)?.[1] ?? null;
 }
 
-function canonicalQuery({ wallet, slugs, blocks, spam }: PortfolioRequest): Readonly<Record<string, string>> {
+function canonicalQuery({
+  wallet,
+  slugs,
+  blocks,
+  spam,
+  partial,
+}: PortfolioRequest): Readonly<Record<string, string>> {
   return {
     address: wallet,
     chains: slugs.join(","),
     ...(blocks && { block: formatBlocks(blocks, slugs) }),
     ...(spam === "include" ? {} : { spam }),
+    ...(partial && { partial: "allow" }),
   };
 }
