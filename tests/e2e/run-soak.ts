@@ -66,6 +66,7 @@ export const REQUIRED_OBSERVATIONS: readonly string[] = [
   "responses with logs omitted",
   "excessive fees suggested",
   "payments front-run",
+  "payments carried out by others",
   ...FACILITATOR_LIES.map((lie) => `lies: ${lie}`),
 ];
 

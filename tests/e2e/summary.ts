@@ -32,6 +32,7 @@ const COUNTS = [
   "responses with logs omitted",
   "excessive fees suggested",
   "payments front-run",
+  "payments carried out by others",
   "transfers reverted",
   ...FACILITATOR_LIES.map((lie) => `lies: ${lie}`),
   "connections lost",

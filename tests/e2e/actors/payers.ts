@@ -6,6 +6,7 @@ import {
   type E2ePurchase,
   findReceiptError,
   isTransientFailure,
+  isUsed,
   presentPayment,
   signPurchase,
 } from "../clients/purchase.ts";
@@ -15,11 +16,16 @@ import { sleepUntilStopped } from "../wait.ts";
 import type { E2eActor } from "./intermittent-fault.ts";
 
 const TRIES_MAX = 12;
+// Who has paid does not give up; every outage of a run is shorter than these tries together.
+const PAID_TRIES_MAX = 60;
 const TRY_AGAIN_MS = 1_500;
 /** Share of the signatures that come from an account without funds. */
 const POOR_SHARE = 0.1;
 // A signature is good for a minute; the gate takes none that expires within twelve seconds.
 const SIGNED_MS_MAX = 45_000;
+/** Shares of the signatures that a stranger carries out, before they are sent and after a first try failed. */
+const UNSEEN_SHARE = 0.05;
+const FAILED_SHARE = 0.3;
 // Share of the paid responses that are requested again, from another process.
 const AGAIN_SHARE = 0.3;
 
@@ -36,16 +42,34 @@ export const createPayer =
       const purchase = await signPurchase(system, pick(services.portfolios), account, pick(market.wallets));
       if (purchase === null) continue;
       purchases.push(purchase);
-      for (let tries = 0; tries < TRIES_MAX && !stop.aborted && purchase.finalResponse === null; tries += 1) {
+      const isPoor = account === protocol.poor;
+      let isCarriedOut = !isPoor && random() < UNSEEN_SHARE && (await carryOut(system, purchase));
+      const triesMax = () => (isCarriedOut ? PAID_TRIES_MAX : TRIES_MAX);
+      for (
+        let tries = 0;
+        tries < triesMax() && !stop.aborted && purchase.finalResponse === null;
+        tries += 1
+      ) {
         const reply = await presentPayment(pick(services.portfolios), purchase);
-        await checkResponse(system, purchase, reply, account === protocol.poor);
-        if (purchase.finalResponse === null) await sleepUntilStopped(TRY_AGAIN_MS, stop);
+        await checkResponse(system, purchase, reply, isPoor);
+        if (purchase.finalResponse !== null) break;
+        if (tries === 0 && !isPoor && random() < FAILED_SHARE)
+          isCarriedOut = await carryOut(system, purchase);
+        if (tries === TRIES_MAX - 1) isCarriedOut = await isUsed(system, purchase);
+        await sleepUntilStopped(TRY_AGAIN_MS, stop);
       }
       if (purchase.finalResponse?.status !== 200 || random() >= AGAIN_SHARE) continue;
       const again = await presentPayment(pick(services.portfolios), purchase);
       if (again?.status === 200) observations.count("repeated responses");
     }
   };
+
+/** Someone who has the signature sends it to the token: a facilitator, or one who sees the request. */
+async function carryOut({ nodes, observations }: E2eSystem, purchase: E2ePurchase): Promise<boolean> {
+  const isMined = await nodes.frontRunner.carryOut(purchase.transfer, purchase.nonce);
+  if (isMined) observations.count("payments carried out by others");
+  return isMined;
+}
 
 async function checkResponse(
   system: E2eSystem,

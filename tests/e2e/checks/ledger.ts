@@ -5,7 +5,8 @@ import { Client } from "pg";
 import { createPublicClient, custom, type Hex, parseEventLogs } from "viem";
 import { NONCE_USED } from "../../../src/payments/rejection-reasons.ts";
 import { E2E_FINALITY_DEPTH } from "../chains/protocol-chain.ts";
-import { type E2ePurchase, presentPayment } from "../clients/purchase.ts";
+import type { ServiceResponse } from "../clients/connection.ts";
+import { type E2ePurchase, isTransientFailure, isUsed, presentPayment } from "../clients/purchase.ts";
 import type { E2eSystem } from "../system.ts";
 import { waitUntil } from "../wait.ts";
 import type { E2eCheck } from "./check.ts";
@@ -30,7 +31,8 @@ const EXPIRY_SECONDS = 600n;
 export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
   name: "ledger equals chain",
   async run(system) {
-    const { protocol, services, observations } = system;
+    const { protocol, observations } = system;
+    await fetchPaidResponses(system, purchases);
     const rows = await withDatabase(system, async (query) => {
       let open: Row[] = [];
       await waitUntil(
@@ -52,8 +54,6 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
         `the ledger has ${settled.length} payments of ${sum}, the chain ${transfers.length} of ${moved}`,
       );
     }
-    const [shop] = services.portfolios;
-    if (!shop) throw new Error("there is no portfolio service");
     const states = new Map(rows.map((row) => [`${row.payer} ${row.nonce}`, row.state]));
     for (const purchase of purchases) {
       const key = `${purchase.payer} ${purchase.nonce}`;
@@ -67,17 +67,29 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
       if (purchase.finalResponse?.status === 200 && !["settled", "lost"].includes(state)) {
         observations.recordViolation(`a response was delivered for a payment that is ${state}`);
       }
-      if (state !== "settled" || purchase.finalResponse?.status === 200) continue;
-      const reply = await presentPayment(shop, purchase);
-      if (reply?.status === 200) observations.count("responses fetched later");
-      else
-        observations.recordViolation(
-          `a charged payer cannot get the response: ${reply?.status} ${reply?.text}`,
-        );
     }
     return `${settled.length} payments, ${sum} units`;
   },
 });
+
+/** Whoever's money has arrived gets the response, whoever carried the payment out. */
+async function fetchPaidResponses(system: E2eSystem, purchases: readonly E2ePurchase[]): Promise<void> {
+  const { services, observations } = system;
+  const [shop] = services.portfolios;
+  if (!shop) throw new Error("there is no portfolio service");
+  for (const purchase of purchases) {
+    if (purchase.finalResponse?.status === 200 || !(await isUsed(system, purchase))) continue;
+    let last: ServiceResponse | null = null;
+    const describeLast = () => `a charged payer cannot get the response: ${last?.status} ${last?.text}`;
+    const isDecided = async () => {
+      last = await presentPayment(shop, purchase);
+      return last !== null && !isTransientFailure(last);
+    };
+    await waitUntil(isDecided, { msMax: SWEPT_MS_MAX, late: describeLast });
+    if (purchase.finalResponse?.status === 200) observations.count("responses fetched later");
+    else observations.recordViolation(describeLast());
+  }
+}
 
 /** Mines until payments are final, then lets time pass until every signature has expired. */
 export async function waitForOpenPayments(system: E2eSystem): Promise<void> {

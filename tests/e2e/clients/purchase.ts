@@ -1,12 +1,14 @@
 // One purchase of a snapshot: signed once with the x402 client, and requested until it is decided.
 
+import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { LocalAccount } from "@sextant/local-chain/accounts";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { x402Client } from "@x402/fetch";
-import type { Hex } from "viem";
+import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { encodeSignedTransfer } from "../../support/payments/transfer-calldata.ts";
 import type { ManagedProcess } from "../services/managed-process.ts";
 import type { E2eSystem } from "../system.ts";
 import { openServiceConnection, type ServiceResponse } from "./connection.ts";
@@ -33,12 +35,22 @@ export async function findReceiptError(
   return `${delivery}, which ${found === null ? "is not mined" : "reverted"}`;
 }
 
+/** Whether the nonce of a payment is used on the chain now. */
+export async function isUsed({ protocol }: E2eSystem, { payer, nonce }: E2ePurchase): Promise<boolean> {
+  const call = { abi: usdCoinAbi, functionName: "authorizationState" } as const;
+  const data = encodeFunctionData({ ...call, args: [payer, nonce] });
+  const params = [{ to: protocol.asset, data }, "latest"];
+  return decodeFunctionResult({ ...call, data: (await protocol.chain.request("eth_call", params)) as Hex });
+}
+
 export type E2ePurchase = {
   readonly payer: Hex;
   readonly nonce: Hex;
   readonly wallet: Hex;
   readonly path: string;
   readonly header: string;
+  /** The call by which anyone who has the signature carries it out. */
+  readonly transfer: Hex;
   readonly signedMs: number;
   /** How many reorgs there had been by then. */
   readonly reorgsBefore: number;
@@ -73,7 +85,8 @@ export async function signPurchase(
   const payer = account.address.toLowerCase() as Hex;
   const header = encodePaymentSignatureHeader(payload);
   const signed = { signedMs: Date.now(), reorgsBefore: branches.reorgs };
-  return { payer, nonce, wallet, path, header, ...signed, finalResponse: null };
+  const transfer = encodeSignedTransfer(payload);
+  return { payer, nonce, wallet, path, header, transfer, ...signed, finalResponse: null };
 }
 
 /** Null when the connection failed. */

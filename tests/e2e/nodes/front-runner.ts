@@ -7,6 +7,8 @@ export type FrontRunner = {
   readonly fault: NodeFault;
   /** Which share of the payments he carries out from now on. */
   run(share: number): void;
+  /** Carries out a payment that he has from elsewhere: false where the token rejects it. */
+  carryOut(data: Hex, nonce: Hex): Promise<boolean>;
 };
 
 type FrontRunnerOptions = {
@@ -25,11 +27,11 @@ export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {
   const { chain, account, asset, random, carried, onFault } = options;
   let share = 0;
 
-  async function carryOut(data: Hex, nonce: Hex): Promise<void> {
+  async function carryOut(data: Hex, nonce: Hex): Promise<boolean> {
     const hash = (await chain("eth_sendTransaction", [{ from: account, to: asset, data, gas: GAS }])) as Hex;
     carried.record(hash, nonce);
     const receipt = (await chain("eth_getTransactionReceipt", [hash])) as { status: string } | null;
-    if (receipt?.status === "0x1") onFault();
+    return receipt?.status === "0x1";
   }
 
   return {
@@ -37,9 +39,11 @@ export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {
       if (method !== "eth_sendRawTransaction") return next(method, params);
       const { to, data } = parseTransaction(params[0] as Hex);
       const nonce = to?.toLowerCase() === asset && data ? authorizationNonceOf(data) : null;
-      if (data && nonce !== null && random() < share) await carryOut(data, nonce);
+      const isChosen = data && nonce !== null && random() < share;
+      if (isChosen && (await carryOut(data, nonce))) onFault();
       return next(method, params);
     },
+    carryOut,
     run: (next) => {
       share = next;
     },

@@ -4,11 +4,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { readBody, startLoopbackServer } from "../../support/http/loopback-server.ts";
 
 /** What it may do with a settlement. */
-export const FACILITATOR_LIES = [
+const SETTLEMENT_LIES = [
   "made-up transaction",
   "transaction of another payment",
   "failure after settling",
 ] as const;
+/** What it may do with a verification: it carries the payment out and rejects it. */
+const VERIFICATION_LIE = "rejection after settling";
+export const FACILITATOR_LIES = [...SETTLEMENT_LIES, VERIFICATION_LIE] as const;
 type FacilitatorLie = (typeof FACILITATOR_LIES)[number];
 
 export type LyingFacilitator = {
@@ -31,14 +34,13 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   const { target, random, onLie } = options;
   let share = 0;
   let lies = 0;
+  let rejections = 0;
   /** The last payment that was really settled, for the lie that names it. */
   let before: Settled | null = null;
 
   const chooseLie = (path: string): FacilitatorLie | null =>
     // In turns, each until it was used: some need a settlement that succeeds.
-    path === "/settle" && random() < share
-      ? (FACILITATOR_LIES[lies % FACILITATOR_LIES.length] ?? null)
-      : null;
+    path === "/settle" && random() < share ? (SETTLEMENT_LIES[lies % SETTLEMENT_LIES.length] ?? null) : null;
 
   const tellLie = (lie: FacilitatorLie) => {
     lies += 1;
@@ -66,6 +68,12 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     }
     const url = target();
     if (url === "") return void request.socket.destroy();
+    if (path === "/verify" && random() < share * VERIFICATION_SHARE && (await settleAt(url, body))) {
+      rejections += 1;
+      onLie(VERIFICATION_LIE);
+      const invalidReason = REJECTION_REASONS[rejections % REJECTION_REASONS.length];
+      return void respond({ isValid: false, ...(invalidReason === null ? {} : { invalidReason }) });
+    }
     const honest = await fetch(url + path, {
       method: request.method ?? "GET",
       headers: JSON_TYPE,
@@ -94,6 +102,24 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   };
 }
 
+/** Whether the honest facilitator carried the payment out. */
+async function settleAt(url: string, body: Buffer): Promise<boolean> {
+  const response = await fetch(`${url}/settle`, { method: "POST", headers: JSON_TYPE, body });
+  const { success } = (await response.json()) as Partial<Settled>;
+  return success === true;
+}
+
 const JSON_TYPE = { "content-type": "application/json" };
+// Each of them costs a settlement.
+const VERIFICATION_SHARE = 0.4;
+// Reasons that a transfer can cause, reasons that are false, and none at all.
+const REJECTION_REASONS = [
+  "invalid_exact_evm_nonce_already_used",
+  "invalid_exact_evm_insufficient_balance",
+  "invalid_exact_evm_signature",
+  "invalid_exact_evm_transaction_simulation_failed",
+  "unexpected_verify_error",
+  null,
+] as const;
 // A reason that facilitators give before anything is sent, and so the one that is believed most easily.
 const REJECTION_REASON = "invalid_exact_evm_insufficient_balance";
