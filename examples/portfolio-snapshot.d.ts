@@ -28,6 +28,8 @@ export type PortfolioSnapshot = {
   omitted?: OmittedHoldings;
   /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
   snapshotId?: string;
+  /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
+  failedChains?: string[];
 };
 
 export type OmittedHoldings = {

@@ -62,7 +62,7 @@ const ADDITIONS = {
 };
 
 // Only where the service compares with a second source, or the request leaves holdings out.
-const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId"] };
+const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId", "failedChains"] };
 
 describe("the specification", () => {
   it("parses every endpoint, record and status of the specification", () => {
