@@ -452,6 +452,18 @@ describe("a process that dies", () => {
     expect(world.chain.transfers.size).toBe(1);
   });
 
+  it.each(cases.filter(({ statement }) => statement < 4))(
+    "sells a payment that someone else carries out after its process died $when statement $statement",
+    async (dies) => {
+      expect((await request({ dies })).status).toBeNull();
+      world.carryOut({});
+      await endLeases();
+      const again = await request();
+      expect([again.status, again.body]).toEqual([200, SOLD]);
+      expect(world.chain.transfers.size).toBe(1);
+    },
+  );
+
   it("finishes a payment by reconciliation whose process died after the transfer was sent", async () => {
     await request({ dies: { statement: 5, when: "before" } });
     await endLeases();

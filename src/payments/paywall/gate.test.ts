@@ -416,6 +416,20 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect((await fetchWithPayment(url("another"), header)).status).toBe(409);
   });
 
+  it("sells to the x402 client library although the facilitator takes the money and rejects", async () => {
+    const payer = await stage.payer();
+    service.injected.verify = (real) => async (payload, terms) => {
+      await carryOut(payload);
+      return { ...(await real(payload, terms)), isValid: false, invalidReason: "unexpected_verify_error" };
+    };
+    const response = await createPayingFetch(payer, stage.asset)(url("taken"));
+    delete service.injected.verify;
+    expect(response.status).toBe(200);
+    const [transfer, ...others] = await stage.transfersFrom(payer.address);
+    const { transaction } = decodeBase64Header<SettleResponse>(response, "payment-response");
+    expect([transaction, others]).toEqual([transfer?.transactionHash, []]);
+  });
+
   it("sells once for a transfer of a signature that it has never seen", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("unseen"), payer, stage.asset);
