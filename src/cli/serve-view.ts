@@ -55,7 +55,7 @@ export function formatServeBanner({ urls, states, dataFolder }: Banner): string 
     "",
     ...formatDeployments(api, states),
     ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
-    `  Health, metrics    ${urls.get("indexer")}/ready   ${api}/metrics`,
+    `  Health, metrics    ${urls.get("indexer")}/ready   ${urls.get("indexer")}/metrics`,
     `  Database           ${database}`,
     "",
     "  Open in a browser",

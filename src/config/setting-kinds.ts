@@ -72,6 +72,12 @@ export function integer(min: number, max: number): SettingKind<number> {
 // Zero lets the system choose a free port, for tests and second instances.
 export const port: SettingKind<number> = { ...integer(0, 65_535), allowed: "a port number from 0 to 65535" };
 
+/** A port, or the word for the port that another setting names. */
+export const portOrShared: SettingKind<number | "shared"> = {
+  allowed: "a port number from 0 to 65535, or shared",
+  parse: (value) => (value === "shared" ? value : port.parse(value)),
+};
+
 // Decimals of the payment tokens.
 const USD_DECIMALS = 6;
 

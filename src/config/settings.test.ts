@@ -36,7 +36,7 @@ describe(".env.example", () => {
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
     const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };
-    const { nodeEnvironment, webhookKey, webhooksFile } = config;
+    const { nodeEnvironment, webhookKey, webhooksFile, metricsPort } = config;
     const portfolio = {
       portfolioPublicUrl,
       ...{ exposurePriceUsd, diffPriceUsd, goldRushApiKey },
@@ -61,6 +61,7 @@ describe(".env.example", () => {
       writeAuth,
       webhookKey,
       webhooksFile,
+      metricsPort,
       ...payments,
       ...facilitator,
     };

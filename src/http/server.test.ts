@@ -1,12 +1,15 @@
 // The server: clear errors, right statuses, its own request ids, and a shutdown that drops no request.
 import { once } from "node:events";
 import { connect } from "node:net";
+import { pino } from "pino";
+import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../lib/fault.ts";
 import { createLocalCallers } from "../lib/local-callers.ts";
 import { createLog } from "../lib/log.ts";
+import { chooseMetricsPort, type MetricsAddress } from "./metrics-server.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./server.ts";
-import type { Readiness } from "./status-routes.ts";
+import { addStatusRoutes, type Readiness } from "./status-routes.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
 const open: HttpServer[] = [];
@@ -69,6 +72,59 @@ it("a local service handles no write of a page of the web, and nothing under ano
     await statusOf("POST /write HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost:5173"),
   ]).toEqual(["400", "400", "400", "200", "200", "200"]);
   expect(writes).toBe(2);
+});
+
+describe("metrics", () => {
+  const LOOPBACK = { host: "127.0.0.1", port: 0, portVariable: "API_PORT" };
+
+  async function listen(metrics: MetricsAddress | undefined, port = 0) {
+    const lines: { metricsUrl?: string }[] = [];
+    const server = createHttpServer({
+      ...{ bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: async () => ({ ready: true }) },
+      log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    });
+    open.push(server);
+    addStatusRoutes(server.app, new Registry());
+    const url = await server.listen({ ...LOOPBACK, port, ...(metrics ? { metrics } : {}) });
+    return { url, own: lines.find((line) => line.metricsUrl !== undefined)?.metricsUrl ?? null };
+  }
+
+  const statusOf = async (url: string, path = "", method = "GET") =>
+    (await fetch(url + path, { method })).status;
+
+  it("are on a port of their own, which serves nothing else, and hidden from the port of the service", async () => {
+    const { url, own } = await listen({ host: "127.0.0.1", port: null });
+    if (own === null) throw new Error("no line says where metrics are");
+    expect(new URL(own).port).not.toBe(new URL(url).port);
+    expect(await statusOf(own)).toBe(200);
+    const { origin } = new URL(own);
+    for (const path of ["/health", "/ready", "/metricsx", "/"])
+      expect(await statusOf(origin, path)).toBe(404);
+    // However the path is written.
+    for (const path of ["/metrics", "/metrics?a=1", "/%6detrics", "/metrics#x"])
+      for (const method of ["GET", "HEAD"]) expect(await statusOf(url, path, method)).toBe(404);
+    expect(await statusOf(url, "/health")).toBe(200);
+  });
+
+  it("stay on the port of the service if the operator shares it", async () => {
+    const { url, own } = await listen({ host: "127.0.0.1", port: "shared" });
+    expect([own, await statusOf(url, "/metrics")]).toEqual([null, 200]);
+  });
+
+  it("have the port of the service plus 100, or the one that is set", () => {
+    const port = (given: MetricsAddress["port"], service: number) =>
+      chooseMetricsPort({ host: "127.0.0.1", port: given }, service);
+    expect([port(null, 3_001), port(9_100, 3_001), port(null, 0), port(0, 0)]).toEqual([3_101, 9_100, 0, 0]);
+    expect([port("shared", 3_001), port(3_001, 3_001)]).toEqual([null, null]);
+  });
+
+  it("fail the start with the name of their setting if their port is in use", async () => {
+    const { own } = await listen({ host: "127.0.0.1", port: null });
+    const taken = Number(new URL(own ?? "").port);
+    await expect(listen({ host: "127.0.0.1", port: taken })).rejects.toThrow(
+      `Cannot listen: port ${taken} is in use; stop what listens there, or set SEXTANT_METRICS_PORT to a free port.`,
+    );
+  });
 });
 
 describe("an error response", () => {

@@ -20,6 +20,7 @@ import {
   sendErrorResponse,
 } from "./error-responses.ts";
 import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
+import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
 import { Mounts } from "./mounts.ts";
 import { createNodeServer } from "./node-server.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
@@ -54,7 +55,13 @@ export type HttpServerOptions = {
 
 type MountOptions = Pick<HttpServerOptions, "log" | "registry" | "checkReadiness">;
 
-export type ListenAddress = { readonly host: string; readonly port: number; readonly portVariable: string };
+export type ListenAddress = {
+  readonly host: string;
+  readonly port: number;
+  readonly portVariable: string;
+  /** Where /metrics is instead; absent leaves it on the same port. */
+  readonly metrics?: MetricsAddress;
+};
 
 /** What routes are added to. */
 export type HttpApp = {
@@ -94,6 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     guard: createRequestGuard({ ...NO_LIMITS, ...options, clock }),
     repeatLimit,
     mounts: new Mounts(),
+    metrics: new MetricsServer(),
   };
   const root = createApp(options, shared, (server) =>
     limitConnections(server, connectionLimits(options, log, repeatLimit)),
@@ -116,12 +124,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       } catch (cause) {
         throw listenFault(cause, address);
       }
+      await openMetrics(address, { ...options, handle: root.handle, server: shared.metrics });
       return urlOf(root.app);
     },
     async close() {
       for (const { state } of apps) state.shuttingDown = true;
       // All at once: the one that listens waits for the requests in flight, which the others must end.
-      await Promise.all(apps.map(({ app }) => app.close()));
+      await Promise.all([...apps.map(({ app }) => app.close()), shared.metrics.close()]);
       repeatLimit.close();
     },
   };
@@ -132,13 +141,14 @@ type SharedParts = {
   readonly guard: RequestGuard;
   readonly repeatLimit: LogThrottle;
   readonly mounts: Mounts;
+  readonly metrics: MetricsServer;
 };
 
 type ServedApp = HttpApp & { readonly handle: RequestListener; readonly state: ServerState };
 
 function createApp(
   options: HttpServerOptions,
-  { guard, repeatLimit, mounts }: SharedParts,
+  { guard, repeatLimit, mounts, metrics }: SharedParts,
   onServer: (server: Server) => void = () => undefined,
 ): ServedApp {
   const observeRequest = options.registry ? createRequestMetrics(options.registry) : () => undefined;
@@ -161,6 +171,10 @@ function createApp(
   });
   addServerHooks(app, state, observeRequest);
   addSecurityHooks(app, guard);
+  app.addHook("onRequest", (request, _reply, done) => {
+    const isHidden = request.routeOptions.url === "/metrics" && !metrics.isVisibleTo(request.raw);
+    done(isHidden ? new Fault("ROUTE_UNKNOWN", "Metrics are on a port of their own.") : undefined);
+  });
   addRequestClient(app, guard.identifyClient);
   addErrorHandlers(app, {
     logError: createRequestErrorLogger(options.log, repeatLimit),
@@ -236,6 +250,32 @@ function connectionLimits(
   // Behind a proxy all connections come from its address.
   const perClientMax = trustedProxies > 0 ? 0 : connectionsPerClientMax;
   return { connectionsMax, perClientMax, log, repeatLimit };
+}
+
+async function openMetrics(
+  { metrics, port: servicePort }: ListenAddress,
+  {
+    handle,
+    server,
+    log,
+    requestMsMax,
+  }: Pick<HttpServerOptions, "log" | "requestMsMax"> & {
+    readonly handle: RequestListener;
+    readonly server: MetricsServer;
+  },
+): Promise<void> {
+  const port = metrics ? chooseMetricsPort(metrics, servicePort) : null;
+  if (!metrics || port === null) return;
+  const { host } = metrics;
+  try {
+    const metricsUrl = await server.open({ host, port }, { requestMsMax, handle });
+    log.info(
+      { component: "http", event: "metrics_listening", metricsUrl },
+      "Metrics have a port of their own",
+    );
+  } catch (cause) {
+    throw listenFault(cause, { host, port, portVariable: "SEXTANT_METRICS_PORT" });
+  }
 }
 
 function listenFault(cause: unknown, { host, port, portVariable }: ListenAddress): Fault {

@@ -30,6 +30,7 @@ beforeAll(async () => {
     NETWORK: await write("one"),
     DEPLOYMENTS: await write("two"),
     API_PORT: "0",
+    SEXTANT_METRICS_PORT: "shared",
   };
   api = await startService(apiCommand, { environment, options: {} });
   const open = (schema: string) =>

@@ -71,6 +71,7 @@ export async function openInstallationStage(): Promise<InstallationStage> {
     RPC_URL_31339: nodeOf("third-one"),
     RPC_URL_31340: "http://127.0.0.1:1",
     API_PORT: "0",
+    SEXTANT_METRICS_PORT: "shared",
     INDEXER_PORT: "0",
     WEBHOOKS_PORT: "0",
   };

@@ -13,6 +13,7 @@ import {
   databaseSettings,
   eventSettings,
   listenSettings,
+  metricsSettings,
   replicaSettings,
   requestSettings,
   webhookSettings,
@@ -37,6 +38,7 @@ const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
 
 const settings = {
   ...listenSettings,
+  ...metricsSettings,
   ...apiSettings,
   ...databaseSettings,
   ...replicaSettings,
@@ -79,7 +81,8 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
     await storeWebhooksFile(config.webhooksFile, toWebhookDeployments(all, installed));
     addStatusRoutes(server.app, mergeMetrics(installed.map((each) => each.registry)));
     const { host, apiPort: port } = config;
-    listened.url = await server.listen({ host, port, portVariable: "API_PORT" });
+    const metrics = { host: config.metricsHost, port: config.metricsPort };
+    listened.url = await server.listen({ host, port, portVariable: "API_PORT", metrics });
     const { url } = listened;
     log.info({ component: "cli", event: "api_listening", url }, "Indexing API is listening");
     onListening?.(url);

@@ -5,6 +5,7 @@ import {
   facilitatorSettings,
   ledgerSettings,
   listenSettings,
+  metricsSettings,
   paymentSettings,
   requestSettings,
 } from "../../config/settings.ts";
@@ -16,6 +17,7 @@ import type { RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
+  ...metricsSettings,
   ...requestSettings,
   ...paymentSettings,
   ...facilitatorSettings,
@@ -37,7 +39,8 @@ export const facilitatorCommand: RunCommand = async ({ environment, log, stop })
     opened.push(release);
     opened.push(() => closeWithDeadline([server.close]));
     const port = config.facilitatorPort;
-    const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT" });
+    const metrics = { host: config.metricsHost, port: config.metricsPort };
+    const url = await server.listen({ host: config.host, port, portVariable: "FACILITATOR_PORT", metrics });
     log.info(
       { component: "cli", event: "facilitator_listening", url, address, network: config.paymentNetwork },
       "Facilitator is listening",

@@ -127,6 +127,7 @@ describe("with X402_DEV_BYPASS", () => {
   };
   const environment = (rpcUrl: string) => ({
     ...database.environment,
+    SEXTANT_METRICS_PORT: "shared",
     ...{ PORTFOLIO_PORT: "0", PAY_TO, X402_DEV_BYPASS: "true", RPC_URL_8453: rpcUrl },
   });
 

@@ -9,6 +9,7 @@ import {
   gasSettings,
   ledgerSettings,
   listenSettings,
+  metricsSettings,
   paymentSettings,
   paywallSettings,
   portfolioSettings,
@@ -36,6 +37,7 @@ import type { RunCommand } from "../command.ts";
 
 const settings = {
   ...listenSettings,
+  ...metricsSettings,
   ...requestSettings,
   ...databaseSettings,
   ...ledgerSettings,
@@ -85,8 +87,9 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       log,
     });
     opened.push(() => closeWithDeadline([service.close, server.close]));
+    const metrics = { host: config.metricsHost, port: config.metricsPort };
     const address = { host: config.host, port: config.portfolioPort, portVariable: "PORTFOLIO_PORT" };
-    url = await server.listen(address);
+    url = await server.listen({ ...address, metrics });
     log.info({ component: "cli", event: "portfolio_listening", url }, "Portfolio service is listening");
     onListening?.(url);
     await waitForAbort(stop);

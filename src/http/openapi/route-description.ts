@@ -179,7 +179,8 @@ export const serviceRoutes: readonly RouteDescription[] = [
     path: "/metrics",
     operationId: "getMetrics",
     summary: "Prometheus metrics",
-    description: "Counters and gauges of the process in the text format of Prometheus.",
+    description:
+      "Counters and gauges of the process in the text format of Prometheus. Unless the operator shares it, they are on a port of their own, and 404 here.",
     type: "text/plain",
     schema: text,
   }),

@@ -69,6 +69,7 @@ export async function openReplicaSite(
     ...{ NETWORK: network, RPC_URL: rpcUrls.join(","), DATABASE_URL: cluster.url },
     DATABASE_READ_URL: cluster.replicas.map(({ url }) => url).join(","),
     ...{ INDEXER_PORT: "0", API_PORT: "0", SEXTANT_REQUESTS_PER_MINUTE: "0" },
+    SEXTANT_METRICS_PORT: "shared",
   };
   const indexer = new KilledProcess("indexer", environment, /This process writes the index/);
   await indexer.start();

@@ -14,6 +14,7 @@ export async function openFacilitatorStage(): Promise<FacilitatorStage> {
   const environment = {
     ...database.environment,
     FACILITATOR_PORT: "0",
+    SEXTANT_METRICS_PORT: "shared",
     FACILITATOR_PRIVATE_KEY: stage.chain.accounts.guardian.privateKey,
     FACILITATOR_PAYEES: stage.payTo,
     PAYMENT_NETWORK: "eip155:31337",
