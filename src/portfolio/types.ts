@@ -282,6 +282,8 @@ export type PositionResult = {
   readonly provenTokens?: ReadonlySet<Hex>;
   /** Tokens that behave like shares, which markets rarely trade: their lack of a price says nothing about them. */
   readonly unmarketedTokens?: ReadonlySet<Hex>;
+  /** Contracts of which positions are missing, such as managers whose NFTs could not all be found. */
+  readonly incompleteContracts?: ReadonlySet<Hex>;
   /** Nothing of a lending market could be read, so that a debt may be missing among the positions. */
   readonly hasUnreadDebt?: true;
   readonly warnings: readonly string[];

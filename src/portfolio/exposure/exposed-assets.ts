@@ -55,7 +55,7 @@ export type ExposedAssets = {
 type Positions = Awaited<ReturnType<typeof collectPositions>>;
 const NO_POSITIONS: Positions = {
   ...{ positions: [], provenTokens: new Set(), unmarketedTokens: new Set() },
-  ...{ unreadDebts: new Set(), unreadProtocols: new Set(), warnings: [] },
+  ...{ incompleteContracts: new Set(), unreadDebts: new Set(), unreadProtocols: new Set(), warnings: [] },
 };
 // Few assets after the tokens, those that positions add; and before them, to choose what is read.
 const POSITION_PRICES_MS = BUDGET_MS.prices / 2;
@@ -134,6 +134,7 @@ function mergePositions(first: Positions, second: Positions): Positions {
     positions: [...first.positions, ...second.positions],
     provenTokens: new Set([...first.provenTokens, ...second.provenTokens]),
     unmarketedTokens: new Set([...first.unmarketedTokens, ...second.unmarketedTokens]),
+    incompleteContracts: new Set([...first.incompleteContracts, ...second.incompleteContracts]),
     unreadDebts: new Set([...first.unreadDebts, ...second.unreadDebts]),
     unreadProtocols: new Set([...first.unreadProtocols, ...second.unreadProtocols]),
     warnings: [...first.warnings, ...second.warnings],
@@ -289,7 +290,8 @@ async function valuePositions(
           .flatMap((reader) => reader.delegations?.(at.chain.chainId) ?? [])
           .map(({ contract }) => contract),
       ),
-      isComplete: found.unreadProtocols.size + found.unreadDebts.size === 0,
+      incomplete: found.incompleteContracts,
+      isComplete: found.unreadProtocols.size + found.unreadDebts.size + found.incompleteContracts.size === 0,
       prices,
       borrowable,
       assets: new Map(

@@ -32,6 +32,8 @@ export type ExposedPositions = {
   readonly accounts: readonly PositionAccount[];
   /** Contracts of delegations whose positions could not be read. */
   readonly unread: ReadonlySet<Hex>;
+  /** Managers of which NFTs may be missing among the positions. */
+  readonly incomplete: ReadonlySet<Hex>;
   /** Every reader was asked and returned, so that nothing else is in a protocol. */
   readonly isComplete: boolean;
   readonly prices: ChainData["prices"];
@@ -162,7 +164,11 @@ export function valuePower(
     listEulerAccounts(power, wallet).some(
       (account) => account !== wallet && !accounts.some(({ market }) => market === `euler:${account}`),
     );
-  if (!isUnseen) return risk;
+  // An NFT that was not found may be worth anything; one that is approved by itself was found or was not.
+  const isLost =
+    positions.incomplete.has(power.delegation.contract) &&
+    (permission.tokenId === null || accounts.length === 0);
+  if (!isUnseen && !isLost) return risk;
   return { value: accounts.length === 0 ? null : risk.value, isPartial: true };
 }
 

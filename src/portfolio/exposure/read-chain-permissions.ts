@@ -200,7 +200,7 @@ function describeScope(
   { fromBlock, listedFromBlock }: Record<"fromBlock" | "listedFromBlock", number | null>,
   version: string,
 ): readonly string[] {
-  const scope = `every known spender of list ${version} for held tokens and stablecoins`;
+  const scope = `every known spender of list ${version} for held tokens, stablecoins and positions`;
   return [
     fromBlock === null
       ? `${chain.name}: approvals could not be searched; permissions are those of ${scope}.`

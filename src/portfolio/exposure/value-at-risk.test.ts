@@ -31,7 +31,7 @@ const unread = {
 const wallet: Hex = `0x${"31".repeat(20)}`;
 const noPositions: ExposedPositions = {
   ...{ accounts: [], unread: new Set(), isComplete: true, prices: new Map(), assets: new Map() },
-  ...{ borrowable: new Map(), connectorShares: new Set() },
+  ...{ borrowable: new Map(), connectorShares: new Set(), incomplete: new Set() },
 };
 
 function valuate(permissions: readonly LivePermission[], failed: readonly PermissionRead[] = []) {
@@ -103,12 +103,13 @@ function valuatePositions(
   positions: readonly ProtocolPosition[],
   permissions: readonly LivePermission[],
   borrowable = 200n,
+  incomplete: ReadonlySet<Hex> = new Set(),
 ) {
   const prices = new Map([[priced.contract, ONE]]);
   const holding = { ...makeHolding(token, 100n), contract: RECEIPT };
   const exposed: ExposedPositions = {
     ...noPositions,
-    ...{ prices, accounts: groupAccounts(positions, prices) },
+    ...{ prices, incomplete, accounts: groupAccounts(positions, prices) },
     assets: new Map([[priced.contract, priced]]),
     borrowable: new Map([[POOL, { units: borrowable, scale: 0 }]]),
   };
@@ -190,6 +191,20 @@ describe("a permission over positions", () => {
       [42, false],
       [null, true],
       [40, true],
+    ]);
+  });
+
+  it("an operator of NFTs of which some were not found takes at least the others", () => {
+    const nft: Delegation = { form: "nft", protocol: "uniswap-v4", contract: POOL };
+    const operator: LivePermission = {
+      ...{ ...direct(0n), kind: "nft-operator", rawAllowance: null, power: { delegation: nft } },
+    };
+    const found = position({ protocol: "uniswap-v4", market: null, contract: POOL, tokenId: 1n }, 40n);
+    const valueFound = (positions: readonly ProtocolPosition[]) =>
+      usd(valuatePositions(positions, [operator], 0n, new Set([POOL])).valueTotal());
+    expect([valueFound([found]), valueFound([])]).toEqual([
+      [40, true],
+      [null, true],
     ]);
   });
 

@@ -24,6 +24,7 @@ export async function collectPositions(
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
+  const incompleteContracts = new Set<Hex>();
   const unreadDebts = new Set<string>();
   const unreadProtocols = new Set<string>();
   const missing: string[] = [];
@@ -44,6 +45,7 @@ export async function collectPositions(
     if (result.hasUnreadDebt) unreadDebts.add(reader.protocol);
     for (const token of result.provenTokens ?? []) provenTokens.add(token);
     for (const token of result.unmarketedTokens ?? []) unmarketedTokens.add(token);
+    for (const contract of result.incompleteContracts ?? []) incompleteContracts.add(contract);
     for (const position of result.positions) {
       const earlier = position.receiptTokens
         .map((token) => readerOf.get(token))
@@ -60,7 +62,7 @@ export async function collectPositions(
     }
   });
   return {
-    ...{ positions, provenTokens, unmarketedTokens, unreadDebts, unreadProtocols },
+    ...{ positions, provenTokens, unmarketedTokens, incompleteContracts, unreadDebts, unreadProtocols },
     warnings: [...missing, ...warnings],
   };
 }

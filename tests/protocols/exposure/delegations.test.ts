@@ -11,6 +11,7 @@ import { createAaveV3Reader } from "../../../src/portfolio/positions/aave-v3/rea
 import { createCompoundV3Reader } from "../../../src/portfolio/positions/compound-v3/reader.ts";
 import { createMorphoBlueReader } from "../../../src/portfolio/positions/morpho-blue/reader.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
+import { createUniswapV4Reader } from "../../../src/portfolio/positions/uniswap-v4/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import {
   getAssetKey,
@@ -22,12 +23,13 @@ import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts"
 import { type AaveV3Market, deployAaveV3Market } from "../lending/aave-v3-market.ts";
 import type { LiquidityStage } from "../liquidity/liquidity-stage.ts";
 import { UniswapV3Deployment } from "../liquidity/uniswap-v3-deployment.ts";
+import { UniswapV4Deployment } from "../liquidity/uniswap-v4-deployment.ts";
 import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";
 import { createDeployer, type DeployedContract } from "../support/deployer.ts";
 
 const MINTABLE = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
 const MORPHO_PATH = "@morpho-org/morpho-blue/src/Morpho.sol";
-const POOL_CODE_HASH = "0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54";
+const POOL_CODE_HASH: Hex = "0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54";
 const CHAIN_ID = 31337;
 const WHOLE = 10n ** 18n;
 const MAX = 2n ** 256n - 1n;
@@ -157,6 +159,16 @@ describe("a delegation of debt in Aave", () => {
     ]);
   });
 
+  it("believes a debt token that our data lacks if the pool names it, and no contract that claims to be one", async () => {
+    const { Liar } = await compileSources({ "liar.sol": LIAR });
+    const liar = await deployer.deploy(Liar as Artifact);
+    await deployer.send(liar, "lie", [wallet, THIEF, usdc.address]);
+    const older = await market.describe("Aave", [usdc]);
+    const { permissions, summary } = await read(createAaveV3Reader(new Map([[CHAIN_ID, [older]]])));
+    expect(permissions.map(({ contract }) => contract)).toEqual([debtToken.address]);
+    expect(summary.valueAtRiskUsd).toBe("240000");
+  });
+
   it("is what the delegate takes, and is ended by its own call", async () => {
     const args = [usdc.address, 200_000n * WHOLE, 2n, 0, wallet];
     await deployer.send(market.pool, "borrow", args, { key: `0x${"7e".repeat(32)}` });
@@ -178,6 +190,16 @@ describe("a delegation of debt in Aave", () => {
     await revoke(permissions[0] as ExposurePermission);
   });
 });
+
+/** Claims in the name of a wallet that somebody may borrow everything. */
+const LIAR = `pragma solidity ^0.8.20;
+contract Liar {
+  event BorrowAllowanceDelegated(address indexed fromUser, address indexed toUser, address indexed asset, uint256 amount);
+  function lie(address wallet, address thief, address asset) external {
+    emit BorrowAllowanceDelegated(wallet, thief, asset, type(uint256).max);
+  }
+  function borrowAllowance(address, address) external pure returns (uint256) { return type(uint256).max; }
+}`;
 
 /** Ours, with the views and functions of a Comet that readers use: no package has its code. */
 const COMET = `pragma solidity ^0.8.20;
@@ -238,38 +260,28 @@ describe("a manager of a Comet", () => {
 });
 
 describe("an operator of liquidity NFTs", () => {
-  it("counts their positions although its approval is older than the searched logs", async () => {
-    const lender = owner.address.toLowerCase() as Hex;
+  const of = owner.address.toLowerCase() as Hex;
+  let parts: LiquidityStage;
+  beforeAll(async () => {
     const [a, b] = [await deployToken("AAA", 18, 1n), await deployToken("BBB", 18, 1n)];
     const [token0, token1] = a.address < b.address ? [a, b] : [b, a];
-    for (const token of [a, b]) await deployer.send(token, "mint", [lender, 10n ** 30n]);
-    const parts = { chain, deployer, wallet: lender, token0, token1 } as unknown as LiquidityStage;
-    const { manager, factory, ...uniswap } = await UniswapV3Deployment.deploy(parts).then((made) => ({
-      manager: made.manager,
-      factory: made.factory,
-      mint: made.mint.bind(made),
-    }));
-    const reader = createUniswapV3Reader(
-      new Map([
-        [
-          CHAIN_ID,
-          [
-            {
-              ...{ protocol: "uniswap-v3", name: "Uniswap v3", shape: "uniswap" as const },
-              ...{ manager: manager.address, poolDeployer: factory.address, poolCodeHash: POOL_CODE_HASH },
-            },
-          ],
-        ],
-      ]),
-    );
-    const [first] = await uniswap.mint(
-      [
-        [-6_000, 6_000],
-        [-600, 600],
-      ],
-      100_000n * WHOLE,
-    );
-    const of = lender;
+    for (const token of [a, b]) await deployer.send(token, "mint", [of, 10n ** 30n]);
+    parts = { chain, deployer, wallet: of, token0, token1 } as unknown as LiquidityStage;
+  });
+
+  it("counts their positions although its approval is older than the searched logs", async () => {
+    const uniswap = await UniswapV3Deployment.deploy(parts);
+    const { manager, factory } = uniswap;
+    const market = {
+      ...{ protocol: "uniswap-v3", name: "Uniswap v3", shape: "uniswap" as const },
+      ...{ manager: manager.address, poolDeployer: factory.address, poolCodeHash: POOL_CODE_HASH },
+    } as const;
+    const reader = createUniswapV3Reader(new Map([[CHAIN_ID, [market]]]));
+    const ranges = [
+      [-6_000, 6_000],
+      [-600, 600],
+    ] as const;
+    const [first] = await uniswap.mint(ranges, 100_000n * WHOLE);
     await deployer.send(manager, "setApprovalForAll", [KNOWN, true]);
     const exposure = await read(reader, { of, through: blind });
     const [operator] = ofKind(exposure, "nft-operator");
@@ -284,6 +296,28 @@ describe("an operator of liquidity NFTs", () => {
     expect(Number(single.summary.valueAtRiskUsd)).toBeCloseTo(200_000, -1);
     await revoke(ofKind(single, "nft-approval")[0] as ExposurePermission, of);
     expect((await read(reader, { of, through: blind })).permissions).toEqual([]);
+  });
+
+  it("counts those of Uniswap v4, and does not say zero if their ids cannot be found", async () => {
+    const uniswap = await UniswapV4Deployment.deploy(parts);
+    const reader = createUniswapV4Reader(new Map([[CHAIN_ID, [uniswap.market]]]));
+    const pool = await uniswap.createPool(parts.token0.address, parts.token1.address);
+    await uniswap.mint(pool, [-6_000, 6_000], 1_000n * WHOLE);
+    await deployer.send(uniswap.manager, "setApprovalForAll", [KNOWN, true]);
+    const found = await read(reader, { of });
+    const [operator] = ofKind(found, "nft-operator");
+    expect(operator).toMatchObject({
+      contract: uniswap.manager.address,
+      protocol: "uniswap-v4",
+      partial: false,
+    });
+    expect(Number(operator?.valueAtRiskUsd)).toBeGreaterThan(100);
+    // Without logs nobody can tell which NFTs the wallet owns.
+    const unseen = await read(reader, { of, through: blind });
+    expect(ofKind(unseen, "nft-operator")).toMatchObject([{ valueAtRiskUsd: null, partial: true }]);
+    expect(unseen.summary).toMatchObject({ valueAtRiskUsd: null, partial: true });
+    await revoke(operator as ExposurePermission, of);
+    expect(ofKind(await read(reader, { of }), "nft-operator")).toEqual([]);
   });
 });
 

@@ -49,11 +49,19 @@ export function createUniswapV3Reader(
     const shown = onChain.flatMap((market) => selectOpenNfts(query, market, open.items, warnings));
     const positions = await readPositions(query, shown, signal);
     const missing = [...owned.missing, ...open.missing, ...positions.missing];
+    const cut = onChain.filter(
+      (market) => open.items.filter((nft) => nft.market === market).length > OPEN_MAX,
+    );
+    const incomplete = new Set([...missing, ...cut].map(({ manager }) => manager));
     for (const name of new Set(missing.map((market) => market.name))) {
       const count = missing.filter((market) => market.name === name).length;
       warnings.push(`${name} positions on ${chain} that could not be read and are missing: ${count}.`);
     }
-    return { positions: positions.items, warnings };
+    return {
+      positions: positions.items,
+      ...(incomplete.size > 0 ? { incompleteContracts: incomplete } : {}),
+      warnings,
+    };
   };
   return createMarketReader("uniswap-v3 and its forks", markets, read, ({ protocol, manager }) => [
     { form: "nft", protocol, contract: manager },

@@ -20,6 +20,7 @@ const IDS_MAX = 1_000;
 type FoundNfts = {
   /** Newest first. */
   readonly ids: readonly bigint[];
+  readonly isComplete: boolean;
   readonly warnings: readonly string[];
 };
 
@@ -33,9 +34,9 @@ export async function findOwnedNfts(
   const count = decodeTokenAmount(result);
   if (count === null) {
     const warning = `The number of Uniswap v4 positions on ${at.chain.name} could not be read; they are missing.`;
-    return { ids: [], warnings: [warning] };
+    return { ids: [], isComplete: false, warnings: [warning] };
   }
-  if (count === 0n) return { ids: [], warnings: [] };
+  if (count === 0n) return { ids: [], isComplete: true, warnings: [] };
   const search = new NftSearch(query, market, signal);
   // The transfers that are known anyway may show all of them.
   await search.check(
@@ -46,13 +47,13 @@ export async function findOwnedNfts(
   if (search.owned.length < count) await search.readLogs(count);
   const ids = [...search.owned].sort((a, b) => (a < b ? 1 : -1));
   const missing = count - BigInt(ids.length);
-  if (missing <= 0n) return { ids, warnings: [] };
+  if (missing <= 0n) return { ids, isComplete: true, warnings: [] };
   const searched =
     search.fromBlock === null
       ? "the manager's transfers could not be read"
       : `its transfers were searched since block ${search.fromBlock}`;
   const warning = `${missing} of ${count} Uniswap v4 positions on ${at.chain.name} were not found and are missing: the manager does not list them, and ${searched}.`;
-  return { ids, warnings: [warning] };
+  return { ids, isComplete: false, warnings: [warning] };
 }
 
 /** Reads the manager's logs backwards from the pinned block until all NFTs are found or the budget is used up. */

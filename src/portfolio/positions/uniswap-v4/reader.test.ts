@@ -56,6 +56,7 @@ describe("Uniswap v4", () => {
     const result = await reader.read({ at, wallet: WALLET, holdings: [], transfers }, signal);
     expect(result).toEqual({
       positions: [],
+      incompleteContracts: new Set([MANAGER]),
       warnings: ["Uniswap v4 positions on Base that could not be read and are missing: 1."],
     });
   });

@@ -69,7 +69,15 @@ export function createUniswapV4Reader(
         `Uniswap v4 positions on ${chain} with a hook that may reject a withdrawal or take a part of it: ${hooked}. Their amounts are without it.`,
       );
     }
-    return { positions: positions.items, warnings };
+    const isCut = missing > 0 || nfts.length > POSITIONS_MAX;
+    const incomplete = onChain.filter((_, index) => isCut || owned[index]?.isComplete === false);
+    return {
+      positions: positions.items,
+      ...(incomplete.length > 0
+        ? { incompleteContracts: new Set(incomplete.map(({ manager }) => manager)) }
+        : {}),
+      warnings,
+    };
   };
   return createMarketReader(PROTOCOL, markets, read, ({ manager }) => [
     { form: "nft", protocol: PROTOCOL, contract: manager },
