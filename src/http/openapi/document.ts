@@ -7,10 +7,14 @@ import { describeSamples, type SampleService } from "./code-samples.ts";
 import type { ApiExamples } from "./examples.ts";
 import { type RouteDescription, SERVICE_TAG } from "./route-description.ts";
 
+type Contact = { readonly name: string; readonly url?: string };
+
 export type ApiInfo = {
   readonly title: string;
   readonly version: string;
   readonly description: string;
+  /** Absent where the service knows no address of its own. */
+  readonly contact?: Contact;
   /** How an agent uses the API, in a few sentences. */
   readonly "x-guidance"?: string;
 };
@@ -41,7 +45,7 @@ export type OpenApiResponse =
 export type OpenApiDocument = {
   readonly openapi: string;
   readonly info: ApiInfo & {
-    readonly contact: { readonly name: string };
+    readonly contact: Contact;
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string }[];
@@ -85,8 +89,7 @@ export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
     openapi: "3.1.0",
     info: {
       ...info,
-      // The document is the same for every operator, and knows no address of its own.
-      contact: { name: `Operator of this ${info.title}` },
+      contact: info.contact ?? { name: `Operator of this ${info.title}` },
       license: { name: "MIT", identifier: "MIT" },
     },
     // Relative, so that no request header can inject another host.

@@ -219,6 +219,13 @@ export function buildPortfolioDocument({
       title: offering.name,
       version: API_VERSION,
       description: offering.description,
+      contact: {
+        name: `Operator of this ${offering.name}`,
+        // A getter: without a configured URL it is the listen address, which is only known later.
+        get url() {
+          return `${offering.origin}/`;
+        },
+      },
       "x-guidance": renderGuidance(offering),
     },
     routes: [
