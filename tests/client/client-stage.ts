@@ -3,6 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import type { Fault } from "../../src/lib/fault.ts";
 import { createPaidEndpoint } from "../../src/portfolio/http/endpoint.ts";
 import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
@@ -20,9 +21,11 @@ export async function openClientStage() {
   const paid = await openPaidStage("in process");
   const service = await paid.serve();
   const runs: string[] = [];
+  const reads: { fault: Fault | null } = { fault: null };
   const snapshots = {
     read: async ({ wallet }: { readonly wallet: string }) => {
       runs.push(wallet);
+      if (reads.fault !== null) throw reads.fault;
       return { ...exampleSnapshot, address: wallet };
     },
   } as unknown as SnapshotReader;
@@ -42,6 +45,8 @@ export async function openClientStage() {
     url,
     /** Wallets that were read, in order. */
     runs,
+    /** What reading a wallet fails with, while it is set. */
+    reads,
     /** Everything pinned, and room for many payments. */
     guard: {
       network: TEST_NETWORK,

@@ -10,6 +10,7 @@ import {
   startScriptedService,
   TERMS,
 } from "../../packages/client/testing/scripted-service.ts";
+import { Fault } from "../../src/lib/fault.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { encodeSignedTransfer } from "../support/payments/transfer-calldata.ts";
 import { type ClientStage, openClientStage, walletAt } from "./client-stage.ts";
@@ -39,6 +40,38 @@ async function passADay(): Promise<void> {
   await passOnChain(DAY_SECONDS);
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + Number(DAY_SECONDS) * 1_000 });
 }
+
+/** By anyone who has the signature. */
+async function carryOut(signature: unknown): Promise<void> {
+  const payment = JSON.parse(Buffer.from(String(signature), "base64").toString()) as PaymentPayload;
+  const { chain, asset } = stage.paid;
+  const from = chain.accounts.facilitator.address;
+  await chain.request("eth_sendTransaction", [
+    { from, to: asset, data: encodeSignedTransfer(payment), gas: "0xf4240" },
+  ]);
+}
+
+// First: the clocks of chain and machine still agree.
+describe("a signature that another party carries out after a failed read", () => {
+  it("gets the response by the same signature, and pays once", async () => {
+    const { account } = await stage.payer();
+    const journal = createMemoryJournal();
+    const guard = { ...stage.guard, node: stage.paid.chain.rpcUrl };
+    const sextant = createSextant({ portfolio: stage.url, payer: account, guard, journal, attemptsMax: 1 });
+    const buy = () => sextant.getPortfolio({ address: walletAt(20) }, { purchase: "report" });
+    stage.reads.fault = new Fault("PROVIDER_FAILED", "The chain cannot be read.");
+    await expect(buy()).rejects.toMatchObject({ code: "PROVIDER_FAILED", charged: "unknown" });
+    stage.reads.fault = null;
+    await carryOut((await journal.read()).list()[0]?.signature);
+    const { data, receipt } = await buy();
+    expect(data).toMatchObject({ address: walletAt(20) });
+    const { chain } = await stage.payments(account.address);
+    expect([chain, await sextant.payments.list()]).toMatchObject([
+      [receipt?.transaction],
+      [{ state: "paid" }],
+    ]);
+  });
+});
 
 describe("a payment that the service rejects", () => {
   it("releases a payment that was not charged, and holds it when the service lies", async () => {
@@ -118,16 +151,6 @@ describe("a client with a node, of a service that says 402 to every signature,",
 
   const WINDOW = 60;
   const MARGIN = 300;
-
-  /** By anyone who has the signature. */
-  async function carryOut(signature: unknown): Promise<void> {
-    const payment = JSON.parse(Buffer.from(String(signature), "base64").toString()) as PaymentPayload;
-    const { chain, asset } = stage.paid;
-    const from = chain.accounts.facilitator.address;
-    await chain.request("eth_sendTransaction", [
-      { from, to: asset, data: encodeSignedTransfer(payment), gas: "0xf4240" },
-    ]);
-  }
 
   async function fail(): Promise<string> {
     const error = await createSextant(options)

@@ -117,6 +117,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       "chains",
       "block",
       "spam",
+      "partial",
       "detail",
       "min_usd",
       "fields",
@@ -335,6 +336,11 @@ describe.each(PURCHASERS)("a purchase by a client of the %s protocol", (year, co
         /Nothing was charged\. Do not call again in the same way; tell the user\.$/,
       );
     }
+    const mistyped = { address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee" };
+    expect(await (await open(environment)).call("wallet_snapshot", mistyped)).toMatchObject({
+      isError: true,
+      structuredContent: { code: "INPUT_INVALID", charged: "no" },
+    });
     expect(await paid()).toBe(0);
   });
 
