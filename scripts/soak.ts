@@ -11,7 +11,8 @@ const USAGE = `Usage: npm run soak -- [--minutes 5] [--seed 1]
 Runs two indexers, two APIs, two portfolio services and a facilitator over one PostgreSQL and two local chains, while
 processes are killed, the chain is reorganised, the database restarts, nodes fail, lie, lag, omit logs and name absurd
 fees, a front-runner carries out payments and the facilitator lies about them; others who hold a signature carry it out
-after a first try failed, or before it is sent at all. Ends with a table and exit code 0, or 1 when anything was wrong.
+after a first try failed, or before it is sent at all; money moves on while it is worked for, and forged payments come
+by the hundred. Ends with a table and exit code 0, or 1 when anything was wrong.
 
   --minutes  duration of the fault phase (0.2 to 1440)
   --seed     where chance starts; any by default, and printed (0 to 4294967295)

@@ -1,7 +1,9 @@
 // The whole run: the production shape comes up, everything happens at once for a while, and then all must be well.
 import { setMaxListeners } from "node:events";
+import type { Hex } from "viem";
 import { databaseRestarts } from "./actors/database-restarts.ts";
 import { excessiveFees } from "./actors/excessive-fees.ts";
+import { createMoneyMover, worthlessPayments } from "./actors/freeloaders.ts";
 import { frontRunner } from "./actors/front-runner.ts";
 import type { E2eActor } from "./actors/intermittent-fault.ts";
 import { processFreezes, processKills } from "./actors/kills.ts";
@@ -20,6 +22,7 @@ import { gasCheck } from "./checks/gas.ts";
 import { ledgerCheck, waitForOpenPayments } from "./checks/ledger.ts";
 import { referenceModelCheck } from "./checks/reference-model.ts";
 import { syncedCheck } from "./checks/synced.ts";
+import { unpaidWorkCheck } from "./checks/unpaid-work.ts";
 import { createApiSessions } from "./clients/api-session.ts";
 import { createPastResponses } from "./clients/past-responses.ts";
 import type { E2ePurchase } from "./clients/purchase.ts";
@@ -67,6 +70,9 @@ export const REQUIRED_OBSERVATIONS: readonly string[] = [
   "excessive fees suggested",
   "payments front-run",
   "payments carried out by others",
+  "requests over money that moves on",
+  "worthless payments rejected",
+  "worthless payments limited",
   ...FACILITATOR_LIES.map((lie) => `lies: ${lie}`),
 ];
 
@@ -82,6 +88,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const past = createPastResponses();
     const written: AcknowledgedWrite[] = [];
     const purchases: E2ePurchase[] = [];
+    const movers: Hex[] = [];
     const many = (count: number, actor: (index: number) => E2eActor) =>
       Array.from({ length: count }, (_, index) => actor(index));
     log(`everything at once for ${Math.round(pace.troubleMs / 1_000)} s`);
@@ -97,6 +104,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
       excessiveFees,
       frontRunner,
       lyingFacilitator,
+      createMoneyMover(purchases, movers),
+      worthlessPayments,
       ...many(pace.readers, (index) => createReader(`reader ${index}`, { sessions, past })),
       ...many(pace.writers, (index) => createWriter(`writer ${index}`, { sessions, written })),
       ...many(pace.payers, (index) => createPayer(index, purchases)),
@@ -107,6 +116,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const wanted = [
       syncedCheck,
       ledgerCheck(purchases),
+      unpaidWorkCheck(movers),
       gasCheck,
       cleanIndexCheck,
       auditCheck,

@@ -126,7 +126,7 @@ async function readToken(
   };
 }
 
-async function withDatabase<T>(
+export async function withDatabase<T>(
   { databaseUrl }: E2eSystem,
   work: (query: <R>(text: string) => Promise<R[]>) => Promise<T>,
 ): Promise<T> {

@@ -64,7 +64,7 @@ const PRICE_MAX = "1000000";
 export async function signPurchase(
   { protocol, branches }: E2eSystem,
   slot: ManagedProcess,
-  account: LocalAccount,
+  account: Pick<LocalAccount, "address" | "privateKey">,
   wallet: Hex,
 ): Promise<E2ePurchase | null> {
   const path = `/portfolio?address=${wallet}&chains=base`;
@@ -90,7 +90,7 @@ export async function signPurchase(
 }
 
 /** Null when the connection failed. */
-async function requestPaidSnapshot(
+export async function requestPaidSnapshot(
   slot: ManagedProcess,
   path: string,
   headers: Readonly<Record<string, string>> = {},
