@@ -16,7 +16,7 @@ type LookupOptions = {
   readonly limits: Pick<GateLimits, "chainMs" | "receiptMs">;
 };
 
-export type TransferFacts = Pick<
+type TransferFacts = Pick<
   LedgerRow,
   "asset" | "payer" | "payTo" | "amount" | "nonce" | "validBefore" | "createdSeconds"
 >;

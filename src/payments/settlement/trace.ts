@@ -23,7 +23,7 @@ import type { SettlementContext } from "./settle.ts";
 /** Why a payment cannot be charged. A facilitator's reason is a claim; it is null where the payment is not on our terms now. */
 export type Rejection = { readonly reason: string | null; readonly message: string };
 
-export type TracedTransfer =
+type TracedTransfer =
   /** By the payment's own signature, exactly to us: it is paid. */
   | TransferFound
   /** The transfer is ours, and the signature of this request is not its payer's. */
