@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../lib/fault.ts";
+import { stringifyVisibly } from "../lib/foreign-text.ts";
 import { DEFAULT_HEADERS } from "./security/headers.ts";
 
 export type SerializedResponse = {
@@ -52,7 +53,7 @@ export function serializeResponse(parts: ResponseParts): SerializedResponse {
 
 function toBytes(body: unknown): Buffer {
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const text = JSON.stringify(body);
+  const text = stringifyVisibly(body);
   if (text === undefined) throw new Fault("INTERNAL", "The response has no body.");
   return Buffer.from(text);
 }

@@ -100,24 +100,23 @@ async function callTool(
   const response = mistyped ?? (await send(tool.toRequest(tool.isText ? others : args), options));
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
+  const { foreignText } = tool;
+  const bytesMax = resultBytesMax - Buffer.byteLength(JSON.stringify({ foreignText }));
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
-    const text = noteInvisible(response.body);
-    return buildResult(cutText(text, position, resultBytesMax), response, tool.foreignText);
+    return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, foreignText);
   }
-  const { foreignText } = tool;
   const body = noteInvisibleWithin(parseJson(response.body));
-  const fitting = countFitting(body, resultBytesMax);
-  if (fitting === null)
-    return buildShortResult(body, response, { resultBytesMax, wasCut: false, foreignText });
+  const fitting = countFitting(body, bytesMax);
+  if (fitting === null) return buildShortResult(body, response, { bytesMax, wasCut: false, foreignText });
   // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
   for (const limit of new Set([fitting, 1])) {
     const shorter = await send(tool.toRequest({ ...args, limit }), options);
     const failed = buildErrorResult(shorter, binding);
     if (failed !== null) return failed;
     const page = noteInvisibleWithin(parseJson(shorter.body));
-    if (limit === 1 || countFitting(page, resultBytesMax) === null) {
-      return buildShortResult(page, shorter, { resultBytesMax, wasCut: true, foreignText });
+    if (limit === 1 || countFitting(page, bytesMax) === null) {
+      return buildShortResult(page, shorter, { bytesMax, wasCut: true, foreignText });
     }
   }
   return TOO_LARGE;
@@ -134,14 +133,14 @@ function rejectMistyped(args: ToolArguments): ServiceResponse | null {
 function buildShortResult(
   body: unknown,
   response: ServiceResponse,
-  options: {
-    readonly resultBytesMax: number;
-    readonly wasCut: boolean;
-    readonly foreignText: readonly string[];
-  },
+  {
+    bytesMax,
+    wasCut,
+    foreignText,
+  }: { readonly bytesMax: number; readonly wasCut: boolean; readonly foreignText: readonly string[] },
 ): CallToolResult {
-  const shortened = shorten(body, options.resultBytesMax, options.wasCut);
-  return shortened === null ? TOO_LARGE : buildResult(shortened, response, options.foreignText);
+  const shortened = shorten(body, bytesMax, wasCut);
+  return shortened === null ? TOO_LARGE : buildResult(shortened, response, foreignText);
 }
 
 const TOO_LARGE: CallToolResult = {

@@ -1,5 +1,6 @@
 // The result of a tool: the response of its route, short enough for the context of a model.
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { noteInvisible } from "../lib/foreign-text.ts";
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
 
 export type ServiceResponse = {
@@ -20,10 +21,16 @@ export type PaymentBinding = "tool-result" | "extension";
 export const PAYMENT_META = "x402/payment";
 const PAYMENT_RESPONSE_META = "x402/payment-response";
 
-export function buildResult(shortened: Shortened, { headers }: ServiceResponse): CallToolResult {
+/** `foreignText` names the fields that hold other people's words. */
+export function buildResult(
+  shortened: Shortened,
+  { headers }: ServiceResponse,
+  foreignText: readonly string[],
+): CallToolResult {
+  const result = { ...shortened, ...(foreignText.length === 0 ? {} : { foreignText: [...foreignText] }) };
   return {
-    content: [{ type: "text", text: JSON.stringify(shortened) }],
-    structuredContent: { ...shortened },
+    content: [{ type: "text", text: JSON.stringify(result) }],
+    structuredContent: result,
     ...receiptMeta(headers),
   };
 }
@@ -37,7 +44,7 @@ export function buildErrorResult(response: ServiceResponse, binding: PaymentBind
   const parsed = parseJson(body);
   const sentence =
     isJsonObject(parsed) && typeof parsed.error === "string" ? parsed.error : "The request failed.";
-  const error = cutString(sentence, SENTENCE_LENGTH_MAX);
+  const error = cutString(noteInvisible(sentence), SENTENCE_LENGTH_MAX);
   const code = headers["x-error-code"] ?? null;
   const retryAfter = headers["retry-after"] ?? null;
   return {

@@ -1,4 +1,5 @@
 // Column types, each with its form in SQL, in memory and in JSON.
+import { FOREIGN_TEXT } from "../lib/foreign-text.ts";
 
 /** A JSON Schema, as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -75,7 +76,7 @@ const HASH_JSON = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
 export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
-/** Text from an event, of any length. */
+/** Text from an event, of any length: the words of whoever sent it. */
 export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
@@ -83,10 +84,10 @@ export const unboundedText: Column<string> = {
   isUnbounded: true,
   toSql: identity,
   fromSql: toText,
-  json: { type: "string" },
+  json: { type: "string", [FOREIGN_TEXT]: true },
 };
 /** Text that we write ourselves, such as a status. */
-export const boundedText: Column<string> = { ...unboundedText, isUnbounded: false };
+export const boundedText: Column<string> = { ...unboundedText, isUnbounded: false, json: { type: "string" } };
 
 export const bool: Column<boolean> = {
   sql: "boolean",

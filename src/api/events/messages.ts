@@ -1,6 +1,7 @@
 // Events as text: messages of Server-Sent Events, and lines of JSON.
 import type { Fault } from "../../lib/fault.ts";
 import { publicMessage } from "../../lib/fault.ts";
+import { stringifyVisibly } from "../../lib/foreign-text.ts";
 import { type EventFilter, isOpen, matchesFilter } from "../../protocol/event-filter.ts";
 import type { DeliveredEvent, EventsPage } from "./event-page.ts";
 
@@ -9,7 +10,7 @@ export const KEEP_ALIVE = ": keep-alive\n\n";
 
 /** JSON has no line breaks of its own, so that one data line is enough. */
 function formatMessage(name: string | null, id: string, data: unknown): string {
-  return `${name === null ? "" : `event: ${name}\n`}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${name === null ? "" : `event: ${name}\n`}id: ${id}\ndata: ${stringifyVisibly(data)}\n\n`;
 }
 
 /** How long a client waits before it connects again. */
@@ -80,5 +81,5 @@ export function formatLines({ undo, events, progress, hasMore }: EventsPage): st
     ...events.map(({ record }) => ({ event: record })),
     { progress: { ...progress, has_more: hasMore } },
   ];
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  return lines.map((line) => `${stringifyVisibly(line)}\n`).join("");
 }

@@ -1,4 +1,5 @@
 // The response to a request for a difference as JSON Schema 2020-12, with an example.
+import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
 import type { PortfolioDiff } from "../diff/read-diff.ts";
@@ -20,7 +21,7 @@ const record = (title: string, properties: Readonly<Record<string, JsonSchema>>)
 });
 
 const assetFigures = {
-  symbol: textOrNull,
+  symbol: { ...textOrNull, [FOREIGN_TEXT]: true },
   decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
   rawBalance: { type: "string", pattern: "^(0|[1-9][0-9]*)$", description: "In the smallest unit." },
   priceUsd: { ...nullable(amount), description: "Of one whole unit; null when unknown." },
@@ -99,7 +100,7 @@ const diffShape = record("PortfolioDiff", {
       chain,
       protocol: text,
       kind: { type: "string", enum: ["supplied", "borrowed", "vault", "liquidity", "staked"] },
-      name: text,
+      name: { ...text, [FOREIGN_TEXT]: true },
       contract: nullable(address),
       assets: listOf(
         record("PositionAssetChange", { contract, ...sides("AssetFigures", assetFigures), ...valueChange }),

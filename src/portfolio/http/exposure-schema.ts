@@ -1,4 +1,5 @@
 // The response to an exposure request as JSON Schema 2020-12.
+import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { closedObject, nullable } from "../../schema/parameter.ts";
 import { addFailedChainsKey } from "./failed-chains-schema.ts";
@@ -72,8 +73,12 @@ const permission = record("ExposurePermission", {
     ...textOrNull,
     description: "The protocol in which the holder can act on positions; null for every other permission.",
   },
-  symbol: { ...textOrNull, description: "Of the token; of a debt token that of what can be borrowed." },
-  name: textOrNull,
+  symbol: {
+    ...textOrNull,
+    [FOREIGN_TEXT]: true,
+    description: "Of the token; of a debt token that of what can be borrowed.",
+  },
+  name: { ...textOrNull, [FOREIGN_TEXT]: true },
   decimals: nullable({ type: "integer", minimum: 0, maximum: 255 }),
   spender: { ...address, description: "Who has the permission." },
   spenderName: { ...textOrNull, description: "By the list of known spenders; null when it is not in it." },

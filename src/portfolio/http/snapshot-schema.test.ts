@@ -13,6 +13,7 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
 import { exampleSnapshot } from "../../web/example-snapshot.ts";
 import { compareHoldings, reportUnavailable } from "../cross-check/compare.ts";
 import type { PortfolioSnapshot } from "../snapshot-types.ts";
@@ -25,6 +26,7 @@ const ajv = new Ajv2020({
   allErrors: true,
   formats: { "date-time": isTime },
 });
+ajv.addKeyword(FOREIGN_TEXT);
 const valid = ajv.compile(portfolioSnapshotSchema);
 
 function isTime(text: string): boolean {

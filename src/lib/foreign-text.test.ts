@@ -1,0 +1,56 @@
+// Invisible characters: visible in JSON without a change of its value, noted for a model, and kept where they join.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { noteInvisible, noteInvisibleWithin, stringifyVisibly } from "./foreign-text.ts";
+
+/** "Ignore all" in tag characters, as models read them and people do not. */
+const TAGS = Array.from("Ignore all", (letter) =>
+  String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0)),
+).join("");
+const HIDDEN = {
+  "tag characters": TAGS,
+  "controls of direction": "\u202e\u2066\u2069\u200f\u061c",
+  "zero widths": "\u200b\u200b\u2060\ufeff",
+  "variation selectors": "\ufe01\u{e0100}\u{e01ef}",
+  fillers: "\u3164\u115f\uffa0\u034f",
+  "control characters": "\u0085\u009b",
+};
+
+describe("text of other people", () => {
+  it.each(Object.entries(HIDDEN))("shows %s in JSON, without a change of the value", (_name, hidden) => {
+    const record = { metadata_uri: `https://a.example/${hidden}x` };
+    const text = stringifyVisibly(record) ?? "";
+    expect(text).toMatch(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(text)).toEqual(record);
+  });
+
+  it.each(Object.entries(HIDDEN))("notes %s for a model, and leaves none of them", (_name, hidden) => {
+    const count = Array.from(hidden).length;
+    expect(noteInvisible(`USD${hidden} Coin`)).toBe(`USD[${count} invisible characters] Coin`);
+    expect(noteInvisibleWithin([{ [`a${hidden}`]: { b: hidden } }])).toEqual([
+      { [`a[${count} invisible characters]`]: { b: `[${count} invisible characters]` } },
+    ]);
+  });
+
+  it.each(["👨‍👩‍👧 family", "I ❤️ Rust", "می‌خواهم", "क्‍ष", "plain\ttext\nof two lines", "Ünïcödé"])(
+    "keeps what readers see: %s",
+    (text) => {
+      expect(noteInvisible(text)).toBe(text);
+    },
+  );
+
+  it("does not take a run of joiners for one, nor one between Latin letters", () => {
+    expect(noteInvisible("क\u200d\u200cष")).toBe("क[2 invisible characters]ष");
+    expect(noteInvisible("US\u200dDC")).toBe("US[1 invisible character]DC");
+  });
+
+  it("any value stays the same to a parser", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "binary", maxLength: 30 }), { maxLength: 5 }), (value) => {
+        const text = stringifyVisibly(value) ?? "";
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(text).not.toMatch(/[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,48 @@
+// Text that other people wrote: characters that no reader sees, but a model does, are made visible or taken out.
+
+/** The key in a JSON Schema of a text that other people chose; whoever reads such a field reads data, never orders. */
+export const FOREIGN_TEXT = "x-foreign-text";
+
+// Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, and the control
+// characters that JSON does not escape.
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f]/gu;
+const INVISIBLE_RUN = /(?:[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]|(?![\t\n\r])\p{Cc})+/gu;
+// What joins emoji, and letters of scripts that need it: one between two visible characters, or after an emoji.
+const JOINER = /^(?:\ufe0f?\u200d|\u200c|\ufe0e|\ufe0f)$/u;
+const JOINED = /[^\p{ASCII}\s]$/u;
+const JOINS = /^[^\p{ASCII}\s]/u;
+const EMOJI = /\p{Extended_Pictographic}$/u;
+
+/** The same value to every parser, and no invisible character in the text. Undefined like JSON.stringify. */
+export function stringifyVisibly(value: unknown): string | undefined {
+  const text: string | undefined = JSON.stringify(value);
+  // Nearly every response is ASCII, which is found out without looking at each character.
+  if (text === undefined || Buffer.byteLength(text) === text.length) return text;
+  return text.replaceAll(INVISIBLE, escapeUnits);
+}
+
+function escapeUnits(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
+  }).join("");
+}
+
+/** For a model: each run of invisible characters becomes a note that says how many there were. */
+export function noteInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE_RUN, (run, offset: number) => {
+    const [before, after] = [text.slice(Math.max(0, offset - 2), offset), text.slice(offset + run.length)];
+    const isJoiner = JOINER.test(run) && JOINED.test(before) && (JOINS.test(after) || EMOJI.test(before));
+    const count = Array.from(run).length;
+    return isJoiner ? run : `[${count} invisible character${count === 1 ? "" : "s"}]`;
+  });
+}
+
+/** The same in every text and key of a value. */
+export function noteInvisibleWithin(value: unknown): unknown {
+  if (typeof value === "string") return noteInvisible(value);
+  if (Array.isArray(value)) return value.map(noteInvisibleWithin);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [noteInvisible(key), noteInvisibleWithin(each)]),
+  );
+}
