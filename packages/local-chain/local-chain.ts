@@ -35,7 +35,7 @@ export type LocalChainOptions = {
   readonly reorgDepthMax?: number;
   /** Runtime bytecode in the genesis block, which no reorg can remove. */
   readonly code?: Readonly<Record<Address, Hex>>;
-  /** Refuses requests, such as those of pages of the web; without it all pass. */
+  /** Rejects requests, such as those of pages of the web; without it all pass. */
   readonly findForeignCaller?: JsonRpcServerConfig["findForeignCaller"];
 };
 

@@ -1,4 +1,4 @@
-// The port of /metrics: metrics say what a service does and whom it talks to, which is nobody's business but the operator's.
+// The port of /metrics: metrics say what a service does and whom it talks to, for the operator alone.
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";

@@ -92,7 +92,7 @@ describe("metrics", () => {
   const statusOf = async (url: string, path = "", method = "GET") =>
     (await fetch(url + path, { method })).status;
 
-  it("are on a port of their own, which serves nothing else, and hidden from the port of the service", async () => {
+  it("a port of their own serves metrics and nothing else, and the port of the service hides them", async () => {
     const { url, own } = await listen({ host: "127.0.0.1", port: null });
     if (own === null) throw new Error("no line says where metrics are");
     expect(new URL(own).port).not.toBe(new URL(url).port);
@@ -106,19 +106,19 @@ describe("metrics", () => {
     expect(await statusOf(url, "/health")).toBe(200);
   });
 
-  it("stay on the port of the service if the operator shares it", async () => {
+  it("the port of the service serves metrics if the operator shares it", async () => {
     const { url, own } = await listen({ host: "127.0.0.1", port: "shared" });
     expect([own, await statusOf(url, "/metrics")]).toEqual([null, 200]);
   });
 
-  it("have the port of the service plus 100, or the one that is set", () => {
+  it("chooses the port of the service plus 100, or the one that is set", () => {
     const port = (given: MetricsAddress["port"], service: number) =>
       chooseMetricsPort({ host: "127.0.0.1", port: given }, service);
     expect([port(null, 3_001), port(9_100, 3_001), port(null, 0), port(0, 0)]).toEqual([3_101, 9_100, 0, 0]);
     expect([port("shared", 3_001), port(3_001, 3_001)]).toEqual([null, null]);
   });
 
-  it("fail the start with the name of their setting if their port is in use", async () => {
+  it("a port in use fails the start with the name of the setting for metrics", async () => {
     const { own } = await listen({ host: "127.0.0.1", port: null });
     const taken = Number(new URL(own ?? "").port);
     await expect(listen({ host: "127.0.0.1", port: taken })).rejects.toThrow(

@@ -45,7 +45,7 @@ export type HttpServerOptions = {
   readonly connectionsPerClientMax?: number;
   /** How many proxies in front of us set X-Forwarded-For; 0 or absent trusts none. */
   readonly trustedProxies?: number;
-  /** Refuses pages of the web, for a service of one person on one machine; absent serves everybody. */
+  /** Rejects pages of the web, for a service of one person on one machine; absent serves all callers. */
   readonly findForeignCaller?: FindForeignCaller | null;
   readonly clock?: Clock;
   /** Receives the request metrics; absent means no metrics. */

@@ -1,6 +1,6 @@
 // Which networks a client's use counts for: itself and, for IPv6, the /56 and /48 around it. Every limit per client asks here.
 
-export type ClientNetwork = {
+type ClientNetwork = {
   readonly id: string;
   /** How many times the limit of one client all clients of this network have together. */
   readonly share: number;

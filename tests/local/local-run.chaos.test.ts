@@ -76,7 +76,7 @@ async function startPaidServer({ facilitator }: LocalState, payTo: string): Prom
 }
 
 /** Every service and chain: a page of the web that writes, and one that has led its own name here. */
-async function refusesPagesOfTheWeb({ api, portfolio, facilitator, chains }: LocalState): Promise<void> {
+async function rejectsPagesOfTheWeb({ api, portfolio, facilitator, chains }: LocalState): Promise<void> {
   const send = async (url: string, options: RequestOptions) => {
     const sent = request(url, options).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -133,7 +133,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +0x/);
 
   await showsNoPublicExplorer(state);
-  await refusesPagesOfTheWeb(state);
+  await rejectsPagesOfTheWeb(state);
   await runsTheExamples(state, payee);
 
   run.child.kill("SIGINT");

@@ -215,7 +215,7 @@ describe("slots for webhooks", () => {
       (await stage.index.database.query<{ count: string }>("select count(*) from webhooks")).rows[0]?.count,
     );
 
-  it("go to no key that the index does not know, which then sends nothing to a receiver", async () => {
+  it("a key that the index does not know gets no webhook, and sends nothing to a receiver", async () => {
     const receiver = await startReceiver();
     const { status, body } = await registerWithFreeKey(receiver.url);
     expect({ status, error: String(body.error) }).toEqual({
@@ -232,9 +232,9 @@ describe("slots for webhooks", () => {
     ],
     ["responds with the challenge and an error", (challenge: string) => [500, challenge]],
     ["responds with another challenge", () => [200, "c".repeat(43)]],
-  ] as const)("go to no receiver that %s, whose text no response shows", async (_, respond) => {
+  ] as const)("a receiver gets no webhook that %s, and no response shows its text", async (_, respond) => {
     const receiver = await startReceiver();
-    receiver.answer((challenge, response) => {
+    receiver.onChallenge((challenge, response) => {
       const [status, text] = respond(challenge);
       response.writeHead(Number(status)).end(text);
     });
@@ -249,24 +249,24 @@ describe("slots for webhooks", () => {
     expect([await count(), receiver.challenges]).toEqual([0, 1]);
   });
 
-  it("cost a signature each time a receiver is challenged", async () => {
+  it("a registration sends one challenge for one signature", async () => {
     const receiver = await startReceiver();
-    receiver.answer((_, response) => void response.writeHead(404).end());
+    receiver.onChallenge((_, response) => void response.writeHead(404).end());
     const version = stage.nextVersion();
     const statuses = await Promise.all(Array.from({ length: 4 }, () => register(receiver.url, { version })));
     expect(statuses.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
     expect(receiver.challenges).toBe(1);
-    receiver.answer((challenge, response) => void response.end(` ${challenge}\n`));
+    receiver.onChallenge((challenge, response) => void response.end(` ${challenge}\n`));
     expect((await register(receiver.url)).status).toBe(201);
   });
 
-  it("are not limited by host, whose receivers have all agreed", async () => {
+  it("a host may have any number of webhooks, whose receivers have all agreed", async () => {
     const receiver = await startReceiver();
     await fill(60, new URL(receiver.url).host);
     expect((await register(receiver.url)).status).toBe(201);
   });
 
-  it("are limited in all, and one that never delivered in a week makes room for a new one", async () => {
+  it("a full server rejects a webhook, unless one that never delivered in a week makes room", async () => {
     const receiver = await startReceiver();
     await fill(1_000, "receiver.example");
     const { status, body } = await register(receiver.url);

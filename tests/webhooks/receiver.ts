@@ -12,7 +12,7 @@ type ReceivedMessage = {
   readonly atMs: number;
 };
 
-type Answer = (challenge: string, response: ServerResponse) => void;
+type ChallengeResponder = (challenge: string, response: ServerResponse) => void;
 type Behaviour = (message: ReceivedMessage, response: ServerResponse) => void | Promise<void>;
 
 export class Receiver {
@@ -28,7 +28,8 @@ export class Receiver {
   readonly #seen = new Set<string>();
   readonly #startMs = performance.now();
   #behave: Behaviour | null = null;
-  #answer: Answer = (challenge, response) => void response.end(JSON.stringify({ challenge }));
+  #respondToChallenge: ChallengeResponder = (challenge, response) =>
+    void response.end(JSON.stringify({ challenge }));
   #secret: (() => string) | null = null;
   #inFlight = 0;
   url = "";
@@ -55,9 +56,10 @@ export class Receiver {
     this.#behave = behave;
   }
 
-  /** How it answers a challenge; null is as the documents say. */
-  answer(answer: Answer | null): void {
-    this.#answer = answer ?? ((challenge, response) => void response.end(JSON.stringify({ challenge })));
+  /** How it responds to a challenge; null is as the documents say. */
+  onChallenge(respond: ChallengeResponder | null): void {
+    this.#respondToChallenge =
+      respond ?? ((challenge, response) => void response.end(JSON.stringify({ challenge })));
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -71,7 +73,7 @@ export class Receiver {
     const { type, data } = JSON.parse(body) as Pick<ReceivedMessage, "type" | "data">;
     if (type === "webhook.challenge") {
       this.challenges += 1;
-      return this.#answer(String(data.challenge), response);
+      return this.#respondToChallenge(String(data.challenge), response);
     }
     this.#verify(body, request);
     const message = { id, type, data, atMs: performance.now() - this.#startMs };

@@ -136,7 +136,7 @@ describe("the JSON-RPC server", () => {
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("refuses whom its configuration refuses, also by WebSocket, before anything is handled", async () => {
+  it("rejects a request that its configuration rejects, also by WebSocket, before anything is handled", async () => {
     const handled: string[] = [];
     const server = await startJsonRpcServer({
       ...{ hostname: "127.0.0.1", port: 0, greeting: "hello", onDisconnect: async () => undefined },
@@ -155,8 +155,8 @@ describe("the JSON-RPC server", () => {
         headers: { origin },
         body: JSON.stringify(call(1, "evm_mine")),
       });
-    const refused = await send("https://evil.example");
-    expect([refused.status, await refused.text()]).toEqual([403, "No pages of others.\n"]);
+    const rejected = await send("https://evil.example");
+    expect([rejected.status, await rejected.text()]).toEqual([403, "No pages of others.\n"]);
     const socket = new WebSocket(`ws://${url}`, { origin: "https://evil.example" });
     const [error] = (await once(socket, "error")) as [Error];
     expect([error.message, handled]).toEqual(["Unexpected server response: 401", []]);

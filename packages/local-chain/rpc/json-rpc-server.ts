@@ -18,7 +18,7 @@ const SOCKET_BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 /** Far above any local setup; stops a reconnect loop from using all file handles. */
 const CONNECTIONS_MAX = 1_000;
 
-/** Any page may connect unless the configuration refuses it: the keys are public and the money is not real. */
+/** Any page may connect unless the configuration rejects it: the keys are public and the money is not real. */
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "POST, GET, OPTIONS",

@@ -49,7 +49,7 @@ async function inTurn<T>(count: number, run: (each: number) => Promise<T>): Prom
 }
 
 describe("receivers that do not prove themselves", () => {
-  it("are limited per owner, whatever the client, and tried again a moment later", async () => {
+  it("an owner has four a minute, whatever the client, and another one a moment later", async () => {
     const { register, sent, wait } = harness();
     const tries = () => inTurn(6, (each) => register({ client: `192.0.2.${each}` }));
     expect(await tries()).toEqual([...times(4, "CONFLICT"), ...times(2, "RATE_LIMITED")]);
@@ -58,13 +58,13 @@ describe("receivers that do not prove themselves", () => {
     expect(await tries()).toEqual(["CONFLICT", ...times(5, "RATE_LIMITED")]);
   });
 
-  it("are limited per client, whatever the owner", async () => {
+  it("a client has ten a minute, whatever the owner", async () => {
     const { register } = harness();
     const tries = await inTurn(12, (owner) => register({ owner, host: `h${owner}.example` }));
     expect(tries).toEqual([...times(10, "CONFLICT"), ...times(2, "RATE_LIMITED")]);
   });
 
-  it("are limited per host, whatever port, client and owner", async () => {
+  it("a host has 120 a minute, whatever port, client and owner", async () => {
     const { register } = harness();
     const tries = await inTurn(121, (each) =>
       register({ client: `192.0.2.${each}`, owner: each, host: `receiver.example:${1_024 + each}` }),

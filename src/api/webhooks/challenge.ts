@@ -68,14 +68,14 @@ export function createReceiverProof({
     const message = createChallengeMessage(webhook, challenge, clock.nowMs());
     const attempt = await slots.run(client, () => send(webhook, message));
     if (!attempt.isDelivered) throw createUnprovenFault(host, attempt.error);
-    if (!isAnswer(attempt.text, challenge))
+    if (!hasChallenge(attempt.text, challenge))
       throw createUnprovenFault(host, `status ${attempt.status} without the challenge`);
     giveBack();
   };
 }
 
 /** The text itself, or JSON with it. A server that only repeats requests has it somewhere deeper. */
-function isAnswer(text: string, challenge: string): boolean {
+function hasChallenge(text: string, challenge: string): boolean {
   if (text.trim() === challenge) return true;
   try {
     return (JSON.parse(text) as { challenge?: unknown } | null)?.challenge === challenge;

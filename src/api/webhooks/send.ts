@@ -19,7 +19,7 @@ export type Attempt =
   | {
       readonly isDelivered: true;
       readonly status: number;
-      /** The body of the response, for the answer to a challenge; shown and stored nowhere. */
+      /** The body of the response, for the proof of a receiver; shown and stored nowhere. */
       readonly text: string;
     }
   | {
@@ -40,8 +40,8 @@ type SenderOptions = {
 
 /** The specification recommends 15 to 30 seconds. */
 export const REQUEST_MS_MAX = 15_000;
-// A receiver has nothing to say but its status, and the answer to a challenge. Its text is not shown: an owner may have
-// named a server that answers us and not the owner.
+// A receiver has nothing to say but its status, and once a challenge. Its text is not shown: an owner may have named a
+// server that responds to us and not to the owner.
 const RESPONSE_BYTES_MAX = 16 * 1024;
 
 /** Throws only the reason of a signal. */

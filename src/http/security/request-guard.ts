@@ -31,7 +31,7 @@ type RequestGuardOptions = {
   readonly bodyBytesMax: number;
   /** How many proxies in front of us set X-Forwarded-For; 0 trusts none. */
   readonly trustedProxies: number;
-  /** Refuses pages of the web, on a local run; null serves everybody. */
+  /** Rejects pages of the web, on a local run; null serves all callers. */
   readonly findForeignCaller: FindForeignCaller | null;
   readonly clock: Clock;
 };
