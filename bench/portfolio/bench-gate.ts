@@ -48,6 +48,8 @@ export async function openBenchGate(
       onCall: null,
     }),
     lookup: createSettlementLookup(rpc, finality),
+    // All payers are behind one address.
+    limits: { unpaidPerClientPerMinute: 0 },
     log: benchLog,
   });
   const sale = gate.sell({
