@@ -39,22 +39,26 @@ type Scene = {
   readonly stored?: StoredSnapshot;
   /** The blocks that reads of the present are of, one after the other. */
   readonly present?: readonly number[];
+  readonly more?: Partial<DiffRequest>;
+  /** Chains that reads lack. */
+  readonly failedChains?: readonly string[];
 };
 
-async function read({ from = ID, to, stored = storedAt(5, false), present = [NEWEST] }: Scene) {
+async function read(scene: Scene) {
+  const { from = ID, to, stored = storedAt(5, false), present = [NEWEST], more, failedChains } = scene;
   const clock = createFastClock();
   const rest = [...present];
   const snapshots: SnapshotReader = {
     async read({ blocks }) {
       const number = blocks === undefined ? (rest.shift() ?? 0) : (blocks.get("base") ?? 0);
-      return snapshotAt(number, blocks !== undefined);
+      return { ...snapshotAt(number, blocks !== undefined), ...(failedChains && { failedChains }) };
     },
   };
   const storedSnapshots = { store: async () => null, markSold: async () => {}, load: async () => stored };
   const services = { snapshots, storedSnapshots, chains: makeChainAccesses(base), clock };
   const slugs = typeof from === "string" ? null : ["base"];
   const end = to === undefined ? null : new Map([["base", to]]);
-  const request = { wallet: TEST_WALLET, slugs, from, to: end };
+  const request = { wallet: TEST_WALLET, slugs, from, to: end, ...more };
   return { clock, diff: await readDiff(services, request, AbortSignal.timeout(5_000)) };
 }
 
@@ -99,6 +103,18 @@ describe("a difference from a stored snapshot", () => {
     await expect(read({ present: [4, 4, 4, 4, 5] })).rejects.toMatchObject({
       code: "PROVIDER_FAILED",
       message: "The nodes of base are at block 4, before block 5 of the stored snapshot.",
+    });
+  });
+
+  it("begins the warnings of its end with what the request gave reason for", async () => {
+    const { diff } = await read({ more: { warning: "The address is mistyped." } });
+    expect(diff.to.warnings[0]).toBe("The address is mistyped.");
+  });
+
+  it("is not sold if no chain can be read at both ends", async () => {
+    await expect(read({ more: { partial: true }, failedChains: ["base"] })).rejects.toMatchObject({
+      code: "PROVIDER_FAILED",
+      message: "No chain could be read at both ends.",
     });
   });
 
