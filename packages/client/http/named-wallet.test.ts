@@ -8,7 +8,7 @@ import { createTransport } from "./transport.ts";
 const ADDRESS = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 
 /** Redirects the name where the test wants it, and sells everything else. */
-async function locate(query: string, target: (origin: string) => string) {
+async function locate(query: string, target: (origin: string) => string, send: typeof fetch = fetch) {
   let origin = "";
   const requests: string[] = [];
   const server = await startLoopbackServer((incoming, outgoing) => {
@@ -18,7 +18,7 @@ async function locate(query: string, target: (origin: string) => string) {
   });
   onTestFinished(server.stop);
   origin = server.url;
-  const context = { transport: createTransport({}), attemptsMax: 1 };
+  const context = { transport: createTransport({ fetch: send }), attemptsMax: 1 };
   const located = await locateWallet(context, { method: "GET", url: `${origin}/portfolio?${query}` }).catch(
     (error: unknown) => error,
   );
@@ -49,6 +49,20 @@ describe("a request by name", () => {
     expect(located).toBeInstanceOf(SextantError);
     expect(located).toMatchObject({ code: "REDIRECTED" });
     expect(requests).toEqual(["/portfolio?address=alice.eth"]);
+  });
+
+  it("compares after the redirect where a browser hides it", async () => {
+    const hidden = Object.defineProperty(new Response(null), "type", { value: "opaqueredirect" });
+    const browser: typeof fetch = async (input, init) =>
+      init?.redirect === "manual" ? hidden : fetch(input, init);
+    const { located, origin } = await locate(
+      "address=alice.eth",
+      () => `/portfolio?address=${ADDRESS}`,
+      browser,
+    );
+    expect(located).toBe(`${origin}/portfolio?address=${ADDRESS}`);
+    const other = await locate("address=alice.eth", () => `/exposure?address=${ADDRESS}`, browser);
+    expect(other.located).toMatchObject({ code: "REDIRECTED" });
   });
 
   it("sends no lookup for a request that has an address", async () => {

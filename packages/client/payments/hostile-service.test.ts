@@ -42,11 +42,11 @@ async function failTimes(count: number, call: () => Promise<unknown>): Promise<S
 }
 
 describe("a service that keeps each signature and says 402", () => {
-  it.each(["report", undefined])("gets one signature for 100 calls of the purchase %s", async (purchase) => {
+  it.each(["report", undefined])("gets one signature for 20 calls of the purchase %s", async (purchase) => {
     service.onPaid = (_, response) => requirePayment(response);
     const sextant = createSextant(options);
     const named = purchase === undefined ? {} : { purchase };
-    const learned = await failTimes(100, () => sextant.getPortfolio(REQUEST, named));
+    const learned = await failTimes(20, () => sextant.getPortfolio(REQUEST, named));
     expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
     expect([...learned]).toEqual(["PAYMENT_REQUIRED unknown same-signature"]);
     expect((await sextant.payments.budget()).spent.total).toBe("0.01");
