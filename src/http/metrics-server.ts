@@ -12,6 +12,7 @@ export type MetricsAddress = {
 
 /** A hundred services of one machine fit between their ports and those of their metrics. */
 const PORT_OFFSET = 100;
+const PORT_MAX = 65_535;
 
 // Scrapers are few.
 const CONNECTIONS_MAX = 32;
@@ -19,7 +20,9 @@ const CONNECTIONS_MAX = 32;
 /** Null where the service's own port serves the metrics. A port that the system chose gets a chosen one beside it. */
 export function chooseMetricsPort({ port }: MetricsAddress, servicePort: number): number | null {
   if (port === "shared" || (port !== 0 && port === servicePort)) return null;
-  return port ?? (servicePort === 0 ? 0 : servicePort + PORT_OFFSET);
+  if (port !== null || servicePort === 0) return port ?? 0;
+  const above = servicePort + PORT_OFFSET;
+  return above <= PORT_MAX ? above : servicePort - PORT_OFFSET;
 }
 
 /** Tells requests for metrics apart by the port that they came to. */

@@ -116,6 +116,7 @@ describe("metrics", () => {
       chooseMetricsPort({ host: "127.0.0.1", port: given }, service);
     expect([port(null, 3_001), port(9_100, 3_001), port(null, 0), port(0, 0)]).toEqual([3_101, 9_100, 0, 0]);
     expect([port("shared", 3_001), port(3_001, 3_001)]).toEqual([null, null]);
+    expect([port(null, 65_435), port(null, 65_500)]).toEqual([65_535, 65_400]);
   });
 
   it("a port in use fails the start with the name of the setting for metrics", async () => {

@@ -30,7 +30,9 @@ it("programs end with the events of the chain, however often the API is killed",
     ...{ NETWORK: file, RPC_URL: stage.chain.rpcUrl, INDEXER_PORT: "0" },
   };
   const startApi = async (port: string): Promise<{ process: SextantProcess; url: string }> => {
-    const process = startSextant(["api"], { environment: { ...settings, API_PORT: port } });
+    const process = startSextant(["api"], {
+      environment: { ...settings, API_PORT: port, SEXTANT_METRICS_PORT: "shared" },
+    });
     const said = await process.waitForOutput(/Indexing API is listening/);
     return { process, url: /"url":"(http:[^"]+)"/.exec(said)?.[1] ?? "" };
   };
