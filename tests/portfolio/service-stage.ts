@@ -212,6 +212,8 @@ async function environmentOf(
     PAYMENT_ASSET_NAME: "USD Coin",
     PAYMENT_ASSET_VERSION: "2",
     PAY_TO: payTo,
+    // Many payers who have never paid, all behind one address, and many failures.
+    PORTFOLIO_UNPAID_PER_MINUTE: "0",
     ...(facilitatorUrl === undefined
       ? { FACILITATOR_PRIVATE_KEY: await fundNextKey(chain) }
       : { FACILITATOR_URL: facilitatorUrl }),
