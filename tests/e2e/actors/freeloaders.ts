@@ -13,13 +13,13 @@ import type { E2eActor } from "./intermittent-fault.ts";
 type Account = { readonly address: Hex; readonly privateKey: Hex };
 
 const CENT = 10_000n;
-const AT_ONCE = 6;
+const AT_ONCE = 4;
 /** How long the requests have the money. */
 const MOVES_AFTER = [50, 500] as const;
 // Behind an address of their own: honest payers have another.
 const WORTHLESS_CLIENT = { "x-forwarded-for": "198.51.100.66" };
-const WORTHLESS_AT_ONCE = 12;
-const WORTHLESS_PAUSE_MS = 500;
+const WORTHLESS_AT_ONCE = 4;
+const WORTHLESS_PAUSE_MS = 300;
 // What is limited costs little, and proves nothing more.
 const LIMITED_PAUSE_MS = 3_000;
 // A signature is good for a minute, and what expires too soon is rejected for that.

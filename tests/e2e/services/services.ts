@@ -128,7 +128,7 @@ export function openServices(options: ServiceOptions): Services {
     // Some clients of a run have an address of their own.
     SEXTANT_TRUST_PROXY: "1",
     // A run is short, and its payers are few.
-    PORTFOLIO_UNPAID_PER_MINUTE: "40",
+    PORTFOLIO_UNPAID_PER_MINUTE: "30",
     PORTFOLIO_PUBLIC_URL: PUBLIC_URL,
     PORTFOLIO_TOKEN_LISTS: market.tokenList,
     [`RPC_URL_${market.chainId}`]: options.marketNodes.join(","),
