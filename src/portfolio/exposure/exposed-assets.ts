@@ -23,6 +23,7 @@ import {
   type Holding,
   type HoldingsProvider,
   type PinnedChain,
+  type PositionQuery,
   type PositionReader,
   type WalletQuery,
 } from "../types.ts";
@@ -70,7 +71,7 @@ export async function readExposedAssets(
   input: AssetInput,
   signal: AbortSignal,
 ): Promise<ExposedAssets> {
-  const { at, wallet } = query;
+  const { at } = query;
   const { balances, permissions } = input;
   const isAll = permissions.some(({ controlsAll }) => controlsAll === true);
   const delegated = new Set([
@@ -82,9 +83,7 @@ export async function readExposedAssets(
   const early = sources.positionReaders.filter(isWanted);
   const { holdings, transfers = [] } = balances;
   const collect = (readers: readonly PositionReader[], held: readonly Holding[]) =>
-    readers.length === 0
-      ? NO_POSITIONS
-      : collectPositions(readers, { at, wallet, holdings: held, transfers }, signal);
+    readPositions(query, { readers, holdings: held, transfers }, signal);
   const [priced, first] = await Promise.all([
     readApprovedTokens(sources, query, { ...input, isAll }, signal),
     collect(early, holdings),
@@ -108,7 +107,7 @@ export async function readExposedAssets(
   return {
     tokens: priced.holdings.map((holding) => describeToken(at.chain, holding, priced, found)),
     positions: positions.exposed,
-    warnings: [...priced.warnings, ...found.warnings, ...positions.warnings],
+    warnings: [...new Set([...priced.warnings, ...found.warnings, ...positions.warnings])],
   };
 }
 
@@ -127,6 +126,23 @@ export async function readRanking(
     POSITION_PRICES_MS,
   );
   return rankHoldings(at.chain, assets, prices);
+}
+
+/** Readers take decimals from the holdings, which providers do not know of every token. */
+async function readPositions(
+  query: WalletQuery,
+  {
+    readers,
+    holdings,
+    transfers,
+  }: Omit<PositionQuery, "at" | "wallet"> & { readonly readers: readonly PositionReader[] },
+  signal: AbortSignal,
+): Promise<Positions> {
+  if (readers.length === 0) return NO_POSITIONS;
+  const metadata = await readTokenMetadata(query.at, holdings, signal);
+  const known = { ...query, holdings: metadata.holdings, ...(transfers && { transfers }) };
+  const found = await collectPositions(readers, known, signal);
+  return { ...found, warnings: [...metadata.warnings, ...found.warnings] };
 }
 
 function mergePositions(first: Positions, second: Positions): Positions {

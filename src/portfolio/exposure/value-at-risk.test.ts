@@ -167,6 +167,12 @@ describe("a permission over positions", () => {
     expect(usd(valuation.valueTotal())).toEqual([180, false]);
   });
 
+  it("a delegate of debt takes at least what the pool lends to an account of unknown value", () => {
+    const odd = position({ kind: "borrowed", contract: POOL }, 1n, unpriced);
+    const { value, isPartial } = valuatePositions([supplied, odd], [delegated(150n)]).valueTotal();
+    expect(usd({ value, isPartial })).toEqual([150, true]);
+  });
+
   it("a delegate of debt takes nothing of a wallet without collateral", () => {
     expect(usd(valuatePositions([], [delegated(1n)]).valueTotal())).toEqual([0, false]);
   });

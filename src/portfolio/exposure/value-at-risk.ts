@@ -108,7 +108,7 @@ export class RiskValuation {
     );
     return sumRisks([
       ...tokens,
-      ...[...accounts].map(([account, risks]) => limitRisk(sumRisks(risks), account.net)),
+      ...[...accounts].map(([account, risks]) => limitToAccount(sumRisks(risks), account)),
       ...[...unread, ...hidden].map(() => UNKNOWN_RISK),
     ]);
   }
@@ -177,6 +177,11 @@ export class RiskValuation {
     ]);
     return { ...total, isPartial: total.isPartial || !positions.isComplete };
   }
+}
+
+/** What a pool says that can be borrowed is known although the account is not. */
+function limitToAccount(risk: Risk, { net }: PositionAccount): Risk {
+  return net.value === null ? { ...risk, isPartial: true } : limitRisk(risk, net);
 }
 
 /** Its holder takes tokens from the wallet by itself. */

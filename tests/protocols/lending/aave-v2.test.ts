@@ -1,9 +1,19 @@
 // Aave v2 by its own bytecode: debt at variable and stable rates, priced in ether, compared with the pool's own account.
+import { decodeFunctionData } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
+import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
+import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
 import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v2/reader.ts";
-import { type AssetPrice, type PositionReader, quotePrice } from "../../../src/portfolio/types.ts";
+import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
+import {
+  type AssetPrice,
+  type PositionReader,
+  type PriceSource,
+  quotePrice,
+} from "../../../src/portfolio/types.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { deployFeed } from "./chainlink-feed.ts";
@@ -175,6 +185,47 @@ describe("Aave v2", () => {
 
   it("shows no total while the price of ether is unknown", async () => {
     expect((await stage.snapshot(reader)).summary.totalValueUsd).toBeNull();
+  });
+
+  it("lets delegates of debt at either rate borrow what the pool says, in dollars", async () => {
+    const { deployer, wallet, walletKey, port } = stage;
+    const tokens = "protocol/tokenization";
+    const { abi } = artifact(tokens, "StableDebtToken");
+    type Data = Record<"stableDebtTokenAddress" | "variableDebtTokenAddress", Hex>;
+    const data = await deployer.call<Data>(pool, "getReserveData", [weth.address]);
+    const thief: Hex = `0x${"7e".repeat(20)}`;
+    const debtTokens = [data.stableDebtTokenAddress, data.variableDebtTokenAddress];
+    for (const address of debtTokens) {
+      const args = [thief, 2n ** 256n - 1n];
+      await deployer.send({ address, abi }, "approveDelegation", args, { key: walletKey });
+    }
+    const source: PriceSource = { name: "feed", read: async () => ({ prices, warnings: [] }) };
+    const exposure = await readExposure(
+      {
+        ...{ provider: rpcHoldingsProvider, priceSources: [[source]], positionReaders: [reader] },
+        ...{ spenders: createSpenderList([], "1 (2026-01-01)"), clock: systemClock },
+        chains: new Map([[port.chain.slug, port]]),
+      },
+      { wallet, slugs: [port.chain.slug] },
+      AbortSignal.timeout(60_000),
+    );
+    const delegations = exposure.permissions.filter(({ kind }) => kind === "borrow-delegation");
+    expect(delegations.map(({ contract }) => contract).sort()).toEqual(
+      debtTokens.map((address) => address.toLowerCase()).sort(),
+    );
+    const account = await deployer.call<bigint[]>(pool, "getUserAccountData", [wallet]);
+    const most = Number(((account[2] ?? 0n) * ETHER_USD) / ETHER);
+    expect(most).toBeGreaterThan(100_000);
+    for (const { valueAtRiskUsd } of delegations) expect(Number(valueAtRiskUsd)).toBeCloseTo(most, -1);
+    // Both borrow against the same collateral.
+    expect(exposure.summary.valueAtRiskUsd).toBe(delegations[0]?.valueAtRiskUsd);
+    for (const { revoke } of delegations) {
+      if (revoke?.type !== "call") throw new Error("a delegation is ended by a call");
+      const to = { address: revoke.to, abi };
+      const [delegate, amount] = decodeFunctionData({ abi, data: revoke.data }).args as [Hex, bigint];
+      await deployer.send(to, "approveDelegation", [delegate, amount], { key: walletKey });
+      expect(await deployer.call(to, "borrowAllowance", [wallet, thief])).toBe(0n);
+    }
   });
 
   it("shows the health of the pool's own account", async () => {

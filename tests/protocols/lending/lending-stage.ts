@@ -4,7 +4,7 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import { readHealth } from "../../../src/portfolio/health/read-health.ts";
 import { collectPositions } from "../../../src/portfolio/positions/collect-positions.ts";
 import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
-import type { AssetPrice, PositionReader } from "../../../src/portfolio/types.ts";
+import type { AssetPrice, PortfolioChain, PositionReader } from "../../../src/portfolio/types.ts";
 import type { ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
 import { makeChainData } from "../../support/portfolio/portfolio-parts.ts";
@@ -14,6 +14,7 @@ import { createDeployer, type DeployedContract, type Deployer } from "../support
 
 export type LendingStage = {
   readonly deployer: Deployer;
+  readonly port: PortfolioChain;
   /** Supplies what the wallet borrows. */
   readonly lender: Hex;
   readonly wallet: Hex;
@@ -37,7 +38,7 @@ export async function startLendingStage(): Promise<LendingStage> {
   const port = stage.port(await stage.node());
   const { signal } = new AbortController();
   return {
-    deployer,
+    ...{ deployer, port },
     lender: owner.address.toLowerCase() as Hex,
     wallet,
     walletKey: payer.privateKey,
