@@ -163,7 +163,7 @@ describe("a state that every node has dropped", () => {
     for (kept = 90; kept >= 50; kept -= 10) {
       await expect(access.pin(signal, HEAD - kept)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
     }
-    kept = 40;
+    kept = 10;
     // The proof of each, and no search.
     expect(node.counts.get("eth_call")).toBe(probes + 5);
     await clock.sleep(30_000);
