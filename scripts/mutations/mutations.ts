@@ -57,6 +57,13 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: "src/payments/ledger/transitions.test.ts",
   },
   {
+    name: "a payer who has never paid, served many times at once",
+    file: "src/payments/paywall/admission.ts",
+    find: "if (open.length > 0) return respond.oneAtATime();",
+    replace: "",
+    caughtBy: "src/payments/paywall/unpaid-work.test.ts",
+  },
+  {
     name: "a cursor that repeats its last row",
     file: "src/schema/reads/pagination.ts",
     find: 'order.direction === "asc" ? ">" : "<"',
@@ -143,8 +150,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a payment by another key than the payer's, accepted",
     file: "src/payments/facilitator/payer-signature.ts",
-    find: "return isAddressEqual(signer, from);",
-    replace: "return signer !== from || true;",
+    find: "return isAddressEqual(signer, authorization.from);",
+    replace: "return signer !== authorization.from || true;",
     caughtBy: "src/payments/facilitator/key-claim.test.ts",
   },
   {
