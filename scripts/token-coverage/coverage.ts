@@ -1,36 +1,43 @@
-// How many of the most traded tokens the shipped lists contain.
+// How many of the tokens that are traded most worldwide, and of Uniswap's list, the shipped lists contain.
 import { readFileSync } from "node:fs";
 import { LISTED_CHAINS } from "../token-lists/shipped-lists.ts";
 
+/** Wallets hold more than the best known tokens, so that the tail is measured too. */
+export const RANKS = [100, 300, 500] as const;
+
+type Share = { readonly listed: number; readonly of: number };
 type Coverage = {
   readonly slug: string;
   /** Distinct tokens of all shipped lists. */
   readonly listed: number;
-  readonly mostTraded: number;
-  /** Of the most traded: in the lists made from packages alone, and in all shipped lists. */
-  readonly inPackages: number;
-  readonly inAll: number;
+  /** Of the first tokens by worldwide volume, in the order of RANKS; fewer where the chain has fewer. */
+  readonly mostTraded: readonly Share[];
+  readonly uniswap: Share;
 };
 
 export function measureCoverage(): readonly Coverage[] {
-  const { chains } = readJson<{ chains: Record<string, readonly string[]> }>("./most-traded.json");
+  type Measured = Readonly<Record<"chains" | "uniswap", Readonly<Record<string, readonly string[]>>>>;
+  const { chains, uniswap } = readJson<Measured>("./most-traded.json");
   return LISTED_CHAINS.map(({ slug }) => {
-    const packages = readAddresses(`../../token-lists/${slug}.json`);
-    const all = new Set([...packages, ...readAddresses(`../../token-lists/repositories/${slug}.json`)]);
-    const mostTraded = chains[slug] ?? [];
+    const paths = [`../../token-lists/${slug}.json`, `../../token-lists/repositories/${slug}.json`];
+    const all = new Set(paths.flatMap(readAddresses));
+    const share = (tokens: readonly string[]): Share => ({
+      listed: tokens.filter((address) => all.has(address)).length,
+      of: tokens.length,
+    });
+    const ranked = chains[slug] ?? [];
     return {
       slug,
       listed: all.size,
-      mostTraded: mostTraded.length,
-      inPackages: mostTraded.filter((address) => packages.has(address)).length,
-      inAll: mostTraded.filter((address) => all.has(address)).length,
+      mostTraded: RANKS.map((rank) => share(ranked.slice(0, rank))),
+      uniswap: share(uniswap[slug] ?? []),
     };
   });
 }
 
-function readAddresses(path: string): ReadonlySet<string> {
+function readAddresses(path: string): readonly string[] {
   const { tokens } = readJson<{ tokens: readonly { readonly address: string }[] }>(path);
-  return new Set(tokens.map(({ address }) => address));
+  return tokens.map(({ address }) => address);
 }
 
 function readJson<T>(path: string): T {

@@ -1,10 +1,11 @@
-// The hundred most traded tokens of each chain, from public copies of CoinGecko's lists: contract addresses by volume.
+// The tokens of each chain whose coins are traded most worldwide, from public copies of CoinGecko's lists, and Uniswap's list.
 import { openClone } from "../token-lists/clone.ts";
+import { UNISWAP_LIST } from "../token-lists/repository-sources.ts";
 import { LISTED_CHAINS } from "../token-lists/shipped-lists.ts";
 
-const TOKENS_MAX = 100;
+const TOKENS_MAX = 500;
 
-/** Up to 500 tokens a chain, the largest volume first. */
+/** Up to 500 tokens a chain, the largest volume of the coin on all chains and exchanges first. */
 const RANKED = {
   repository: "cowprotocol/token-lists",
   commit: "4a002ef33b37382db3ce2f966a7f454d276eafd3",
@@ -27,6 +28,8 @@ type MostTraded = {
   readonly sources: readonly (typeof RANKED)[];
   /** Lower-case addresses by slug, the most traded first. */
   readonly chains: Readonly<Record<string, readonly string[]>>;
+  /** Those of Uniswap's list, by slug. */
+  readonly uniswap: Readonly<Record<string, readonly string[]>>;
 };
 
 type Coins = Readonly<
@@ -48,7 +51,24 @@ export function readMostTraded(clones: string): MostTraded {
   const chains = LISTED_CHAINS.map(({ slug, chainId }): [string, readonly string[]] => {
     return [slug, (addresses.get(chainId) ?? optimism).slice(0, TOKENS_MAX)];
   });
-  return { sources: [RANKED, CONTRACTS], chains: Object.fromEntries(chains) };
+  return {
+    sources: [RANKED, CONTRACTS, UNISWAP_LIST],
+    chains: Object.fromEntries(chains),
+    uniswap: readUniswap(clones),
+  };
+}
+
+function readUniswap(clones: string): MostTraded["uniswap"] {
+  const list = openClone(clones, UNISWAP_LIST).readJson(UNISWAP_LIST.files);
+  const { tokens } = list as {
+    readonly tokens: readonly { readonly chainId: number; readonly address: string }[];
+  };
+  return Object.fromEntries(
+    LISTED_CHAINS.map(({ slug, chainId }) => [
+      slug,
+      tokens.filter((token) => token.chainId === chainId).map(({ address }) => address.toLowerCase()),
+    ]),
+  );
 }
 
 /** By the best place of the same coin on any other chain: all the lists are sorted by the coin's volume. */

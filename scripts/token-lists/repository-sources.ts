@@ -12,10 +12,11 @@ export type RepositoryRow = {
 };
 
 export type RepositorySource = {
-  /** owner/name on GitHub. */
+  /** owner/name on GitHub, or a package. */
   readonly repository: string;
+  /** Or the version of the package. */
   readonly commit: string;
-  /** Of the commit. */
+  /** Of the commit or version. */
   readonly date: string;
   /** `facts`: only contract addresses, symbols and decimals are taken, which no licence covers. */
   readonly licence: "MIT" | "facts";
@@ -30,6 +31,14 @@ type Rows = readonly RepositoryRow[];
 type RowList = { readonly tokens: Rows };
 
 const SMOLDAPP_LISTS = ["popular", "smolAssets", "coingecko"];
+
+/** What Uniswap's interface shows by default. The repository lacks the bridged tokens, which only the package has. */
+export const UNISWAP_LIST = {
+  repository: "@uniswap/default-token-list",
+  commit: "22.21.0",
+  date: "2026-09-27",
+  files: "build/uniswap-default.tokenlist.json",
+};
 
 /** Most trusted first: the first that has a token describes it. */
 export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
@@ -111,6 +120,12 @@ export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
     files: "42161.json, the tokens with a pinned price feed",
     required: true,
     read: readPricedTokens,
+  },
+  {
+    ...UNISWAP_LIST,
+    licence: "facts",
+    copyright: null,
+    read: (files) => (files.readJson(UNISWAP_LIST.files) as RowList).tokens,
   },
 ];
 
