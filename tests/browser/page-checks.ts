@@ -2,23 +2,76 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What is wider than its place, as text; run in the page, which has no access to this file. */
-export const FIND_OVERFLOW = `(() => {
-  const found = [];
-  const name = (node) => node.tagName + "." + node.className + " " + node.textContent.slice(0, 30);
+const SCHEMES = ["light", "dark"] as const;
+
+/** From the narrowest phone to a desk. */
+export const LAYOUT_WIDTHS: readonly number[] = [320, 360, 390, 768, 1280];
+
+/**
+ * What is wrong with the layout at this width, as text: a page wider than the window, something cut off or only reached
+ * by scrolling sideways, and text that something else covers. Runs in the page, which has no access to this file.
+ */
+const FIND_LAYOUT_DEFECTS = `(() => {
+  const found = new Set();
+  const name = (node) => node.tagName.toLowerCase() + "." + node.className + " " + node.textContent.trim().slice(0, 40);
+  const isUnseen = (node) => {
+    const { width, height } = node.getBoundingClientRect();
+    // The heads of stacked tables, and other texts for screen readers only.
+    for (let each = node; each !== null; each = each.parentElement) {
+      if (getComputedStyle(each).clipPath === "inset(50%)") return true;
+    }
+    return width <= 1 || height <= 1 || !node.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  };
   const { scrollWidth, clientWidth } = document.documentElement;
-  if (scrollWidth > clientWidth) found.push("the page");
-  for (const node of document.querySelectorAll("#total, .card, h1, h2, h3, h4, table, dd, .asset, .permissions > li, .legend li > span")) {
-    const isFolded = node.closest("details:not([open])");
-    if (!isFolded && node.clientWidth > 0 && node.scrollWidth > node.clientWidth) found.push(name(node));
+  if (scrollWidth > clientWidth) found.add("the page is " + scrollWidth + " pixels wide");
+  for (const node of document.body.querySelectorAll("*")) {
+    if (isUnseen(node) || node.closest("svg, pre, select, textarea, input, .hidden")) continue;
+    const { overflowX } = getComputedStyle(node);
+    const isFrame = overflowX !== "visible" || node.matches("#total, .card, h1, h2, h3, h4, table, dd, .asset, .permissions > li, .legend li > span");
+    if (isFrame && node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1) found.add("cut: " + name(node));
+    const { left, right } = node.getBoundingClientRect();
+    if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
   }
-  for (const cell of document.querySelectorAll("table, th, td")) {
-    const { left, right, width } = cell.getBoundingClientRect();
-    const isUnseen = width === 0 || cell.closest("details:not([open])");
-    if (!isUnseen && (left < 0 || right > innerWidth + 0.5)) found.push("outside: " + name(cell));
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    const parent = text.parentElement;
+    if (text.data.trim() === "" || isUnseen(parent) || parent.closest("script, style, select, svg, .hidden")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const { left, right, top, bottom } of range.getClientRects()) {
+      const x = [left + 2, (left + right) / 2, right - 2].find((each) => {
+        const over = document.elementFromPoint(each, (top + bottom) / 2);
+        return over !== null && !over.contains(parent) && !parent.contains(over);
+      });
+      if (right - left < 4 || x === undefined) continue;
+      found.add("covered: " + text.data.trim().slice(0, 40) + " by " + name(document.elementFromPoint(x, (top + bottom) / 2)));
+    }
+  }
+  return [...found];
+})()`;
+
+/** The defects of the layout at every width and in both schemes, with the width in front; what is folded stays so. */
+export async function findLayoutDefects(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const width of LAYOUT_WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    // Only what is in the window can be covered.
+    const height = (await page.evaluate("document.documentElement.scrollHeight")) as number;
+    await page.setViewportSize({ width, height: Math.min(height, WINDOW_HEIGHT_MAX) });
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      const defects = (await page.evaluate(FIND_LAYOUT_DEFECTS)) as readonly string[];
+      found.push(...defects.slice(0, DEFECTS_SHOWN).map((each) => `${width} ${colorScheme}: ${each}`));
+    }
   }
   return found;
-})()`;
+}
+
+// Chromium draws no taller window.
+const WINDOW_HEIGHT_MAX = 16_000;
+// The first ones name the cause; the rest follows from it.
+const DEFECTS_SHOWN = 4;
 
 type Finding = {
   readonly id: string;
@@ -26,7 +79,6 @@ type Finding = {
   readonly nodes: readonly { readonly html: string }[];
 };
 
-const SCHEMES = ["light", "dark"] as const;
 // The pages change nothing but colours with the scheme, so that no other rule can find more in the second one.
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 

@@ -6,7 +6,7 @@ import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
-import { FIND_OVERFLOW, findBarriers } from "./page-checks.ts";
+import { findBarriers, findLayoutDefects } from "./page-checks.ts";
 import {
   approveNothing,
   EXPOSED_WALLET,
@@ -214,15 +214,11 @@ describe("what ends a permission", () => {
 
 it("an exposure fits every width, and has no barrier in light and dark", async () => {
   const { page } = await buy();
-  const expectFit = async (width: number) => {
-    await page.setViewportSize({ width, height: 900 });
-    expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
-  };
-  for (const width of [390, 1280]) await expectFit(width);
+  expect(await findLayoutDefects(page)).toEqual([]);
   await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
-  for (const width of [360, 768]) await expectFit(width);
+  expect(await findLayoutDefects(page)).toEqual([]);
   for (const width of [390, 1280]) {
-    await expectFit(width);
+    await page.setViewportSize({ width, height: 900 });
     expect([width, await findBarriers(page)]).toEqual([width, []]);
   }
 });

@@ -8,10 +8,9 @@ import {
   type TestPortfolioWebOptions,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage } from "./browser.ts";
-import { FIND_OVERFLOW, findBarriers } from "./page-checks.ts";
+import { findBarriers, findLayoutDefects, LAYOUT_WIDTHS } from "./page-checks.ts";
 import { RICH_WARNINGS, ROUTINE_NOTES, richSnapshot } from "./rich-snapshot.ts";
 
-const WIDTHS = [360, 390, 768, 1280];
 const BARRIER_WIDTHS = [390, 1280];
 
 let browser: Browser;
@@ -67,19 +66,16 @@ const FIND_BROKEN_CHAINS = `(() => {
 describe("a snapshot on the page", () => {
   it("fits its place at every width, with names of chains in one piece", async () => {
     const { page, errors } = await buy();
-    for (const width of WIDTHS) {
+    expect(await findLayoutDefects(page)).toEqual([]);
+    for (const width of LAYOUT_WIDTHS) {
       await resize(page, width);
-      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
       expect([width, await page.evaluate(FIND_BROKEN_CHAINS)]).toEqual([width, []]);
       const value = page.locator("tbody tr", { hasText: "AERO" }).locator("td").last();
       expect(await value.isVisible()).toBe(true);
     }
     // What is folded away as well.
     await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
-    for (const width of WIDTHS) {
-      await resize(page, width);
-      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
-    }
+    expect(await findLayoutDefects(page)).toEqual([]);
     expect(errors).toEqual([]);
   });
 
@@ -91,10 +87,7 @@ describe("a snapshot on the page", () => {
     });
     open.push(service);
     const { page } = await buy({}, service);
-    for (const width of WIDTHS) {
-      await resize(page, width);
-      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
-    }
+    expect(await findLayoutDefects(page)).toEqual([]);
     expect(await page.locator("#total").textContent()).toBe("$123,456,789,012,345,678,901,234,567,890.12");
   });
 
@@ -211,10 +204,7 @@ describe("a snapshot on the page", () => {
       "No gas: too little ETH to send",
       "Gas for thousands of transfers",
     ]);
-    for (const width of WIDTHS) {
-      await resize(page, width);
-      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
-    }
+    expect(await findLayoutDefects(page)).toEqual([]);
   });
 
   it("groups positions by protocol, with what is owed", async () => {
@@ -243,8 +233,28 @@ describe("in the light and the dark scheme", () => {
     for (const width of BARRIER_WIDTHS) {
       await resize(page, width);
       expect([width, await findBarriers(page)]).toEqual([width, []]);
-      expect([width, await page.evaluate(FIND_OVERFLOW)]).toEqual([width, []]);
     }
+  });
+});
+
+describe("at every width", () => {
+  it.each(["/", "/portfolio", "/portfolio/diff", "/exposure", "/nothing"])(
+    "fits the window, with nothing cut or covered: %s",
+    async (path) => {
+      const { page } = await openPage(browser);
+      await page.goto(web.url + path, { waitUntil: "load" });
+      await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+      expect(await findLayoutDefects(page)).toEqual([]);
+    },
+  );
+
+  it("keeps the names of chains beside their bars, however long they are", async () => {
+    const { page } = await buy();
+    await page.evaluate(`for (const name of document.querySelectorAll(".shares .chain")) {
+      name.textContent = "Ethereum (local)";
+    }`);
+    expect(await page.locator(".shares .chain").count()).toBeGreaterThan(1);
+    expect(await findLayoutDefects(page)).toEqual([]);
   });
 });
 
