@@ -13,6 +13,7 @@ import {
   type Address,
   encodeFunctionData,
   type Hex,
+  maxUint256,
   numberToHex,
   parseEther,
   parseUnits,
@@ -31,19 +32,26 @@ const STARTING_BALANCES: readonly (readonly [LocalAccountName, StartingBalances]
 
 const USDC_DECIMALS = 6;
 
+type Send = (from: Address, to: Address, data: Hex, value?: bigint) => Promise<void>;
+
+function createSender({ request }: LocalChain): Send {
+  return async (from, to, data, value = 0n) => {
+    const call = { from, to, data, value: numberToHex(value) };
+    const hash = (await request("eth_sendTransaction", [call])) as Hex;
+    const { status } = await awaitReceipt(request, hash);
+    if (status !== "0x1") throw new Error(`Could not prepare the market: ${hash} failed`);
+  };
+}
+
+const encode = (abi: Abi, functionName: string, args: readonly unknown[] = []) =>
+  encodeFunctionData({ abi, functionName, args });
+
 /** Deploys everything and funds the accounts; the chain must mine at once. */
 export async function deployFundedMarket(chain: LocalChain, network: string): Promise<LocalDeployment> {
   const { request, accounts } = chain;
   const deployment = await deploy({ request, owner: accounts.owner, network });
   const { UsdCoin, WrappedEther, Vault4626 } = deployment.local;
-  const send = async (from: Address, to: Address, data: Hex, value = 0n): Promise<void> => {
-    const call = { from, to, data, value: numberToHex(value) };
-    const hash = (await request("eth_sendTransaction", [call])) as Hex;
-    const { status } = await awaitReceipt(request, hash);
-    if (status !== "0x1") throw new Error(`Could not fund an account on ${network}: ${hash} failed`);
-  };
-  const encode = (abi: Abi, functionName: string, args: readonly unknown[] = []) =>
-    encodeFunctionData({ abi, functionName, args });
+  const send = createSender(chain);
   const owner = accounts.owner.address;
   for (const [name, { usdc, saved, wrapped }] of STARTING_BALANCES) {
     const { address } = accounts[name];
@@ -57,4 +65,19 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
     if (coins > 0n) await send(address, WrappedEther, encode(wrappedEtherAbi, "deposit"), coins);
   }
   return deployment;
+}
+
+/** What the payer does after it was funded: an allowance without a limit for an account, and a change of its balances. */
+export async function addPayerActivity(
+  chain: LocalChain,
+  { UsdCoin, WrappedEther }: LocalDeployment["local"],
+): Promise<void> {
+  const { payer, solver, merchant } = chain.accounts;
+  const send = createSender(chain);
+  await send(payer.address, UsdCoin, encode(usdCoinAbi, "approve", [solver.address, maxUint256]));
+  await send(
+    payer.address,
+    WrappedEther,
+    encode(wrappedEtherAbi, "transfer", [merchant.address, parseEther("0.25")]),
+  );
 }

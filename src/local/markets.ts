@@ -11,6 +11,7 @@ import { createLocalCallers } from "../lib/local-callers.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
+import { PERMIT2 } from "../portfolio/exposure/revocations.ts";
 import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
 import { loadDevPackages } from "./simulation.ts";
@@ -32,6 +33,8 @@ type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<
 const SLUGS = ["base", "ethereum"];
 // Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
+// Stands at the address of Permit2, which every real chain has: returns three zero words, an allowance of nothing.
+const NO_ALLOWANCES: Hex = "0x60606000f3";
 // In wei. The chain gives its accounts a million coins each; these wallets are shown to people, who expect a wallet.
 const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bigint>>>> = {
   base: {
@@ -73,13 +76,18 @@ async function startMarket(
   const chainInfo = findChainBySlug(slug);
   if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
   const { chainId } = chainInfo;
-  const { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket } = await loadDevPackages();
+  const { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, addPayerActivity } =
+    await loadDevPackages();
   const chain = await startLocalChain({
-    ...{ chainId, code: LOCAL_GENESIS_CODE },
+    ...{ chainId, code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: NO_ALLOWANCES } },
     findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
   try {
     const { local } = await deployFundedMarket(chain, slug);
+    await setDemoBalances(chain, slug);
+    // A block of its own, from which a difference can start.
+    await chain.request("evm_mine", []);
+    await addPayerActivity(chain, local);
     await setDemoBalances(chain, slug);
     const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
     const tokens = [

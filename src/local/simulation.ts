@@ -98,7 +98,7 @@ export async function loadDevPackages() {
     const [
       { startLocalChain },
       { LOCAL_GENESIS_CODE },
-      { deployFundedMarket },
+      { addPayerActivity, deployFundedMarket },
       { openWorld },
       { runSimulator },
     ] = await Promise.all([
@@ -108,7 +108,8 @@ export async function loadDevPackages() {
       import("@sextant/simulator/world"),
       import("@sextant/simulator/simulator"),
     ]);
-    return { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, openWorld, runSimulator };
+    const market = { addPayerActivity, deployFundedMarket };
+    return { startLocalChain, LOCAL_GENESIS_CODE, ...market, openWorld, runSimulator };
   } catch (cause) {
     throw new Fault(
       "CONFIG_INVALID",

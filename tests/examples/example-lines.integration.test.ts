@@ -169,3 +169,20 @@ it("shows a command for the audit on the page of the integrity that runs as it i
   const { audits } = (await (await fetch(`${state.api}/integrity`)).json()) as { audits: { last: object[] } };
   expect(audits.last).toContainEqual(expect.objectContaining({ source: "command", differences: "0" }));
 }, 60_000);
+
+it("sells a wallet with something to see: an allowance without a limit, and a change between two blocks", async () => {
+  const wallet = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
+  const buy = async (...args: string[]) => {
+    const { code, out } = await runSextantInProcess([...args, "--json"], environment(), folder);
+    expect(code).toBe(0);
+    return JSON.parse(out);
+  };
+  const exposure = await buy("exposure", wallet);
+  expect(exposure.permissions).toContainEqual(
+    expect.objectContaining({ kind: "erc20-allowance", unlimited: true }),
+  );
+  // Only a chain without Permit2 would cause it.
+  expect(JSON.stringify(exposure.summary.warnings)).not.toContain("Permit2");
+  const diff = await buy("diff", wallet, "--from", "base:26");
+  expect(diff.tokens).toEqual([expect.objectContaining({ chain: "base", changeUsd: "-750" })]);
+}, 60_000);
