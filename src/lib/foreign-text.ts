@@ -6,7 +6,7 @@ export const FOREIGN_TEXT = "x-foreign-text";
 // Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, and the control
 // characters that JSON does not escape.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f]/gu;
-const INVISIBLE_RUN = /(?:[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]|(?![\t\n\r])\p{Cc})+/gu;
+const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, INVISIBLE.flags);
 // What joins emoji, and letters of scripts that need it: one between two visible characters, or after an emoji.
 const JOINER = /^(?:\ufe0f?\u200d|\u200c|\ufe0e|\ufe0f)$/u;
 const JOINED = /[^\p{ASCII}\s]$/u;

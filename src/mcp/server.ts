@@ -101,7 +101,9 @@ async function callTool(
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
   const { foreignText } = tool;
-  const bytesMax = resultBytesMax - Buffer.byteLength(JSON.stringify({ foreignText }));
+  // With its comma in place of one of the braces.
+  const markBytes = foreignText.length === 0 ? 0 : Buffer.byteLength(JSON.stringify({ foreignText }));
+  const bytesMax = resultBytesMax - markBytes;
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
     return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, foreignText);
