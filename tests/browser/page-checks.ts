@@ -39,7 +39,12 @@ const FIND_LAYOUT_DEFECTS = `(() => {
     if (text.data.trim() === "" || isUnseen(parent) || parent.closest("script, style, select, svg, .hidden")) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
+    // Text beyond the edge of a box that scrolls up and down is not shown there.
+    let box = parent;
+    while (box !== document.body && getComputedStyle(box).overflowY === "visible") box = box.parentElement;
+    const frame = box === document.body ? null : box.getBoundingClientRect();
     for (const { left, right, top, bottom } of range.getClientRects()) {
+      if (frame !== null && (top < frame.top || bottom > frame.bottom)) continue;
       const x = [left + 2, (left + right) / 2, right - 2].find((each) => {
         const over = document.elementFromPoint(each, (top + bottom) / 2);
         return over !== null && !over.contains(parent) && !parent.contains(over);
