@@ -16,7 +16,7 @@ type OperatorDatabase = {
 
 const settings = { ...databaseSettings, network: indexerSettings.network };
 
-/** Throws if there is no database: an empty one that the command itself creates would answer for the one that is meant. */
+/** Throws if there is no database: the command would create an empty one, which looks like that of the operator. */
 export function chooseOperatorDatabase(environment: Environment): OperatorDatabase {
   const run = findRun(environment);
   // The database of a local run is in a folder of its own, below the one in which the run was found.
@@ -37,7 +37,7 @@ export function chooseOperatorDatabase(environment: Environment): OperatorDataba
   return { environment: joined, note: `Using ${place}, for the deployment ${config.network}.` };
 }
 
-/** Whoever names a deployment, or a database that the run does not use, means that one. */
+/** Null if the operator names a deployment, or a database that the run does not use: the command takes that one. */
 function findRun(environment: Environment): RunState | null {
   const { NETWORK, DEPLOYMENTS, DATABASE_URL } = environment;
   if (NETWORK !== undefined || DEPLOYMENTS !== undefined) return null;

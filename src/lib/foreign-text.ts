@@ -1,6 +1,6 @@
 // Text that other people wrote: characters that no reader sees, but a model does, are made visible or taken out.
 
-/** The key in a JSON Schema of a text that other people chose; whoever reads such a field reads data, never orders. */
+/** The key in a JSON Schema of a text that other people chose: a reader takes such a field as data, never as orders. */
 export const FOREIGN_TEXT = "x-foreign-text";
 
 // Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, and the control

@@ -6,7 +6,7 @@ import { Fault } from "../lib/fault.ts";
 
 /** What every run writes. A local run adds its chains, keys and terms. */
 export type RunState = {
-  /** Absent in what somebody wrote by hand; then nothing says that it has ended. */
+  /** Absent in a file written by hand; then nothing says that the run has ended. */
   readonly pid?: number;
   readonly api: string;
   /** Whether its database is the one in DATABASE_URL, which is a secret and not written here. */
@@ -15,7 +15,7 @@ export type RunState = {
   readonly operator: Readonly<Record<string, string>>;
 };
 
-/** The local run first: it is there for as long as somebody tries things out. */
+/** The local run first: it is there for as long as a developer tries things out. */
 const FILES = { local: "local.json", serve: "serve.json" } as const;
 const RESTART = { local: "a local run writes; run npm start", serve: "`serve` writes; start it" } as const;
 

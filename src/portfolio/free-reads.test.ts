@@ -1,4 +1,4 @@
-// Free reads are shared fairly: whoever takes all it can leaves something to those who come after.
+// Free reads are shared fairly: a client that takes all it can leaves something to those that come after.
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
 import { createFreeReads, FREE_READ_LIMITS } from "./free-reads.ts";
@@ -10,7 +10,7 @@ function openShares() {
   const reads = createFreeReads(clock);
   const ask = (client: string): Promise<Outcome> =>
     reads.run(client, async () => "read" as const).catch(({ code }) => code);
-  /** Asks until it gets nothing more; the last answer. */
+  /** Asks until it gets nothing more; returns the last outcome. */
   const drain = async (client: string) => {
     for (let count = 0; ; count += 1) {
       const outcome = await ask(client);

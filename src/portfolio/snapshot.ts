@@ -119,7 +119,7 @@ async function readPinnedData(
     ? [...priceSources, [createProviderPriceSource(provider.name, balances.prices)]]
     : priceSources;
   const [prices, health] = await Promise.all([
-    collectPrices(sources, { at, assets, seller: { wallet, holdings } }, signal),
+    collectPrices(sources, { at, assets, holder: { wallet, holdings } }, signal),
     readHealth({ at, wallet }, positions.positions, signal),
   ]);
   const data: ChainData = {
@@ -145,7 +145,7 @@ async function readPinnedData(
   if (receipts.length === 0) return data;
   const receiptPrices = await collectPrices(
     sources,
-    { at, assets: receipts, seller: { wallet, holdings } },
+    { at, assets: receipts, holder: { wallet, holdings } },
     signal,
     BUDGET_MS.receiptPrices,
   );

@@ -207,7 +207,7 @@ export type PriceQuery = {
   /** Distinct assets that have no price yet, with how much is held of each as far as that is known. */
   readonly assets: readonly (Asset & { readonly rawBalance?: bigint })[];
   /** An unlisted token has a price of pools only if this wallet could sell what it holds of it. */
-  readonly seller?: { readonly wallet: Hex; readonly holdings: readonly Holding[] };
+  readonly holder?: { readonly wallet: Hex; readonly holdings: readonly Holding[] };
 };
 
 /** An unknown or stale price is missing from the map; a known zero is 0. */
@@ -254,7 +254,7 @@ export type ProtocolPosition = {
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: Hex | null;
-  /** Of a position that is an NFT in the wallet itself: whoever may take the NFT takes the position. */
+  /** Of a position that is an NFT in the wallet itself: an account that may take the NFT takes the position. */
   readonly tokenId?: bigint;
   /**
    * Positions of the same market are one account, in which collateral secures debt: they are valued together or not at

@@ -76,7 +76,7 @@ const HASH_JSON = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
 export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
-/** Text from an event, of any length: the words of whoever sent it. */
+/** Text from an event, of any length: the words of its sender. */
 export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,

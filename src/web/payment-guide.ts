@@ -97,7 +97,7 @@ ${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.n
 - After 503, 429, a timeout or a broken connection: wait \`Retry-After\` seconds (2 if it is absent) and send **the same** \`PAYMENT-SIGNATURE\` again. Do not sign a new payment: a second signature is a second payment.
 - 402 to a request that carried a payment means that it was not accepted and not charged; \`error\` in the header and the body says why. Fix that, then sign a new payment.
 - 409 means that this signature belongs to another request. A payment is bound to method, path and query: \`address\`, \`chains\` and every other parameter.
-- After 500 we have charged nothing. Send the same signature again, a few times a minute, and sign a new one only after it has expired: whoever holds a signature can carry it out. If someone did, the same signature returns the response, until ten minutes after its expiry.
+- After 500 we have charged nothing. Send the same signature again, a few times a minute, and sign a new one only after it has expired: anyone who holds a signature can carry it out. If someone did, the same signature returns the response, until ten minutes after its expiry.
 - We charge only for a delivered response: 400, 402, 409 and 500 cost nothing. After 503 the transfer may have happened already; the same signature returns its response and is not charged again.
 - \`HEAD\` is priced like \`GET\`: without a payment it returns the same 402 without a body, with one it buys, and \`GET\` with the same payment returns the body.
 - \`X-PAYMENT\` is version 1 of x402 and is not accepted.`;

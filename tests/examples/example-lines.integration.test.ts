@@ -89,7 +89,7 @@ async function runLine(text: string): Promise<string | null> {
   return "neither runs nor is listed as one that cannot";
 }
 
-/** `watch` ends when it is told to: it has worked if it waits for events without a complaint. */
+/** `watch` ends at a signal: it has worked if it waits for events without a complaint. */
 async function runCommand(args: readonly string[]): Promise<string | null> {
   const keyboard = new EventEmitter();
   // Commands run in the folder of this process, which stays clean.
@@ -104,7 +104,7 @@ async function runCommand(args: readonly string[]): Promise<string | null> {
 }
 
 const FILES = ["exported", "events.cursor"];
-// Long enough to connect, and to be told what is wrong with the options.
+// Long enough to connect, and to report what is wrong with the options.
 const WATCH_MS = 400;
 const COMMAND_MS_MAX = 60_000;
 const STREAM_SECONDS = 1;

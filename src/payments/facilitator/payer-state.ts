@@ -12,7 +12,7 @@ import {
 import { authorizationState } from "../settlement/onchain.ts";
 import { isContractRevert } from "./broadcast/viem-client.ts";
 
-export type PayerState = {
+type PayerState = {
   readonly hasCode: boolean;
   readonly balance: bigint;
   /** Whether the nonce is used or canceled. */
@@ -46,7 +46,7 @@ export async function readPayerState(client: PublicClient, key: PaymentKey): Pro
   }
 }
 
-/** Why the token rejects a payment in this state, whoever signed it; null where it does not. */
+/** Why the token rejects a payment in this state, even with a valid signature; null if it does not. */
 export function findStateRejection(
   { balance, isUsed, timestamp }: PayerState,
   { value, validAfter, validBefore }: Record<"value" | "validAfter" | "validBefore", string>,

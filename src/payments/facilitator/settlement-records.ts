@@ -111,6 +111,11 @@ type Row = {
   updated_ms: string;
 };
 
+const sameNonce = ({ network, asset, payer, nonce }: PaymentKey) =>
+  sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
+
+const samePayload = (key: SettlementKey) => sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
+
 export function openSettlementRecords(store: StatementRunner, clock: Clock): SettlementRecords {
   const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
   let prunedMs = Number.NEGATIVE_INFINITY;
@@ -120,10 +125,6 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
         is_contract, gas::text as gas, amount::text as amount, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
     return rows.map(readRecord);
   };
-  const sameNonce = ({ network, asset, payer, nonce }: PaymentKey) =>
-    sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
-
-  const samePayload = (key: SettlementKey) => sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
 
   async function prune(): Promise<void> {
     if (clock.nowMs() - prunedMs < PRUNE_EVERY_MS) return;
@@ -136,22 +137,7 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
 
   return {
     find: (key) => select(sameNonce(key)),
-    async addReservation({ amount, ...key }) {
-      const now = toTimestamp(clock.nowMs());
-      // With the time of now also where its transaction was dropped long ago: it is about to be sent again, and other
-      // processes must not take it for gone.
-      await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
-          transactions, is_open, is_contract, gas, amount, created_at, updated_at)
-        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
-          '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
-        on conflict (network, asset, payer, nonce, payment_digest)
-          do update set is_open = true, amount = excluded.amount, updated_at = excluded.updated_at`);
-    },
-    async removeReservation(key) {
-      await store.run(
-        sql`delete from facilitator_settlements where ${samePayload(key)} and transactions = '{}'`,
-      );
-    },
+    ...openReservations(store, clock),
     async addTransaction({ isContract, ...key }, { transaction, gas }, turn) {
       await prune();
       const now = toTimestamp(clock.nowMs());
@@ -188,6 +174,31 @@ export function openSettlementRecords(store: StatementRunner, clock: Clock): Set
       );
     },
     ...openRevertRecords(store, clock),
+  };
+}
+
+/** Payments that count against a balance before their transaction is known. */
+function openReservations(
+  store: StatementRunner,
+  clock: Clock,
+): Pick<SettlementRecords, "addReservation" | "removeReservation"> {
+  return {
+    async addReservation({ amount, ...key }) {
+      const now = toTimestamp(clock.nowMs());
+      // With the time of now also where its transaction was dropped long ago: it is about to be sent again, and other
+      // processes must not take it for gone.
+      await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
+          transactions, is_open, is_contract, gas, amount, created_at, updated_at)
+        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
+          '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
+        on conflict (network, asset, payer, nonce, payment_digest)
+          do update set is_open = true, amount = excluded.amount, updated_at = excluded.updated_at`);
+    },
+    async removeReservation(key) {
+      await store.run(
+        sql`delete from facilitator_settlements where ${samePayload(key)} and transactions = '{}'`,
+      );
+    },
   };
 }
 

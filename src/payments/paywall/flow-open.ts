@@ -102,7 +102,7 @@ export async function reclaimPayment(
   return to === "settling" ? { at: "resuming", row: reclaimed } : verifyOrTrace(rejection);
 }
 
-/** A payment that we cannot charge any more may have been carried out by someone else. */
+/** A payment that we can no longer charge may have been carried out by someone else. */
 function verifyOrTrace(rejection: Rejection | null): StateOf<"verifying"> | StateOf<"tracing"> {
   return rejection === null ? { at: "verifying" } : { at: "tracing", rejection };
 }

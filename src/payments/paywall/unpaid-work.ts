@@ -52,7 +52,7 @@ export class UnpaidWork {
     return waitMs;
   }
 
-  /** For a payer who has paid before and has signed the payment: nobody else can use these up. */
+  /** For a payer who has paid before and has signed the payment: no other client can use these units up. */
   takeForPayer(payer: Hex, units: number): TakenUnits | number {
     const waitMs = this.#perPayer.take(payer, units);
     if (waitMs > 0) return waitMs;

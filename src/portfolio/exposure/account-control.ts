@@ -113,7 +113,7 @@ async function readSafe(
         .map(async (module) => [module, await readModuleAllowances(query, module, signal)] as const),
     ),
   );
-  // Known modules act on the owners' signatures, or within limits; where these could not be read, nobody knows.
+  // Known modules act on the owners' signatures, or within limits; if these could not be read, it is unknown.
   const controlOf = (module: Hex) => {
     if (limits.has(module)) return limits.get(module) === null ? null : false;
     return kindOf(module) !== "signed-module";

@@ -62,8 +62,9 @@ const NO_POSITIONS: Positions = {
 const POSITION_PRICES_MS = BUDGET_MS.prices / 2;
 
 /**
- * Positions of the protocols in which somebody may act, or of all where somebody controls the wallet. A token that is
- * approved and held, and that no source has a price for, may be the receipt of a position: all readers are then asked.
+ * Positions of the protocols in which another account may act, or of all if another account controls the wallet. A
+ * token that is approved and held, and that no source has a price for, may be the receipt of a position: all readers
+ * are then asked.
  */
 export async function readExposedAssets(
   sources: AssetSources,
@@ -121,7 +122,7 @@ export async function readRanking(
   const { holdings: assets } = await readTokenMetadata(at, balances.holdings, signal);
   const { prices } = await collectPrices(
     listSources(sources, balances),
-    { at, assets, seller: { wallet, holdings: assets } },
+    { at, assets, holder: { wallet, holdings: assets } },
     signal,
     POSITION_PRICES_MS,
   );
@@ -193,7 +194,7 @@ async function readApprovedTokens(
   const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);
   const { prices, incompletePrices, warnings } = await collectPrices(
     listSources(sources, balances),
-    { at, assets, seller: { wallet, holdings: assets } },
+    { at, assets, holder: { wallet, holdings: assets } },
     signal,
   );
   return {
@@ -291,7 +292,7 @@ async function valuePositions(
   const assets = [...listPositionAssets(found), ...metadata.holdings].filter(
     (asset) => !priced.prices.has(getAssetKey(asset)),
   );
-  const query = { at, assets, seller: { wallet, holdings: priced.holdings } };
+  const query = { at, assets, holder: { wallet, holdings: priced.holdings } };
   const more = await collectPrices(sources.priceSources, query, signal, POSITION_PRICES_MS);
   const prices = new Map([...priced.prices, ...more.prices]);
   const borrowable = new Map(

@@ -1,4 +1,4 @@
-// What the wallet's positions are worth to somebody who may act on them: each account of collateral and debt once.
+// What the wallet's positions are worth to an account that may act on them: each account of collateral and debt once.
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Asset, ProtocolPosition } from "../types.ts";

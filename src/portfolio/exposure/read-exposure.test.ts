@@ -421,7 +421,7 @@ describe("permissions inside protocols", () => {
 
   it("finds every known spender at the block, however old its permission is, and values what it can take", async () => {
     const before = await countRequests([]);
-    // As used by the wallet, with nobody who may act: one more scan.
+    // As used by the wallet, with no account that may act: one more scan.
     await chain.setCode(POOL, fixedReturnCode({ "getUserConfiguration(address)": one }));
     const used = await countRequests([reader]);
     expect(used.requests - before.requests).toBeLessThanOrEqual(1);

@@ -177,7 +177,7 @@ describe("a permission over positions", () => {
     expect(usd(valuatePositions([], [delegated(1n)]).valueTotal())).toEqual([0, false]);
   });
 
-  it("an operator of Euler takes the accounts of its bits, and those that nobody can see make it partial", () => {
+  it("an operator of Euler takes the accounts of its bits, and those that no reader can see make it partial", () => {
     const euler: Delegation = { form: "euler", protocol: "euler", contract: POOL };
     const operator = (accounts: bigint): LivePermission => ({
       ...{
@@ -230,7 +230,7 @@ describe("the pairs that are read", () => {
     contract: `0x7${(i + 1).toString(16).padStart(39, "0")}` as const,
   }));
 
-  it("are those of the most valuable tokens when there are too many, wherever a list has them", () => {
+  it("come from the most valuable tokens when there are too many, wherever a list has them", () => {
     const [first, , last] = [held[0], held[1], held.at(-1)];
     const chain = makeChainConfig("base", 8453);
     const prices = new Map([[last?.contract as Hex, ONE]]);

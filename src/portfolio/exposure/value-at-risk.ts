@@ -102,7 +102,7 @@ export class RiskValuation {
       return [];
     });
     const unread = this.#addPowers(add);
-    // Nobody knows what these can take.
+    // What these can take is not known.
     const hidden = permissions.filter(
       ({ kind, controlsAll }) => kind === "session-key" || (controlsAll === null && kind !== "owner"),
     );

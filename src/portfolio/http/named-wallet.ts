@@ -59,7 +59,7 @@ function replaceAddress(query: string, address: string): string {
 
 /**
  * A client repeats the request by name with the payment that it signed for an address: that must still be the one. A
- * payment that does not name it could be led anywhere by whoever owns the name.
+ * payment that does not name it could be led anywhere by the owner of the name.
  */
 function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
   if (signature === undefined) return;

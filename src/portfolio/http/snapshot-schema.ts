@@ -172,7 +172,7 @@ const portfolioSummary = record("PortfolioSummary", {
   unlistedValueUsd: {
     ...amount,
     description:
-      'How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none.',
+      'How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none.',
   },
 });
 

@@ -85,7 +85,7 @@ describe("the name of a wallet", () => {
     ],
     ["older one without the registrar", records(text("old.base.eth"), WALLET), null, "old.base.eth", 4],
     ["none if neither leads back", records(text("old.base.eth"), OTHER), text("new.base.eth"), null, 6],
-  ] as const)("of two records on Base the name is the %s", async (_, resolver, newer, name, requests) => {
+  ] as const)("chooses between two records on Base: the %s", async (_, resolver, newer, name, requests) => {
     await stage.chain.setCode(
       REGISTRAR,
       newer === null ? "0x" : fixedReturnCode({ "nameForAddr(address)": newer }),

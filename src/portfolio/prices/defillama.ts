@@ -166,7 +166,7 @@ function validQuotes(coins: JsonObject, at: PinnedChain): readonly (readonly [st
 
 /** Null for a price that is not believed, which says nothing about the token. */
 function believeQuote({ chain }: PinnedChain, asset: Asset, { usd, timestamp }: Quote): QuotedPrice | null {
-  // Nobody can tell by which pool a vendor prices a token that anyone may have made, so that no sale shows it to be true.
+  // Anyone may have made this token, and the vendor does not name the pool behind its price, so no sale can confirm it.
   const contract = (asset.contract?.toLowerCase() ?? null) as Asset["contract"];
   return isListed(chain, { contract }) ? quotePrice(usd, { timestamp }) : null;
 }

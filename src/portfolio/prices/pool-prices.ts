@@ -40,7 +40,7 @@ export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolP
   return {
     name: "pools",
     async read(query, signal) {
-      const { at, seller } = query;
+      const { at, holder } = query;
       const market = markets.get(at.chain.chainId);
       const tokens = market === undefined ? [] : listTokens(market, query);
       if (market === undefined || tokens.length === 0) return { prices: new Map(), warnings: [] };
@@ -51,15 +51,15 @@ export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolP
       const readings = await readPools(at, found.pools, signal);
       const quotePrices = await addNativePrice(at, market, { readings, quotePrices: quotes.prices }, signal);
       const claims = claimPrices(at, tokens, { readings, quotePrices });
-      const sales = await findSellable(at, { claims, wallet: seller?.wallet }, signal);
+      const sales = await findSellable(at, { claims, wallet: holder?.wallet }, signal);
       return priceTokens(at, { tokens, found, readings, quotePrices, sales, warnings: quotes.warnings });
     },
   };
 }
 
 /** Listed tokens first: what strangers send to a wallet must not use up its budget. */
-function listTokens({ wrappedNative }: SpotMarket, { at, assets, seller }: PriceQuery): readonly Token[] {
-  const inWallet = new Map(seller?.holdings.map(({ contract, rawBalance }) => [contract, rawBalance]));
+function listTokens({ wrappedNative }: SpotMarket, { at, assets, holder }: PriceQuery): readonly Token[] {
+  const inWallet = new Map(holder?.holdings.map(({ contract, rawBalance }) => [contract, rawBalance]));
   const tokens = new Map<Hex, Token>();
   for (const asset of assets) {
     // Without decimals the price of one whole token is undefined.

@@ -1,4 +1,4 @@
-// Sells into the pools that set prices, without a transaction: a price at which nobody buys is not one.
+// Sells into the pools that set prices, without a transaction: a price at which no pool buys is not a price.
 import {
   saleSimulatorAbi as abi,
   saleSimulatorRuntimeBytecode as code,
@@ -40,9 +40,9 @@ type SalesQuery<Claim> = { readonly claims: readonly Claim[]; readonly wallet: H
 const simulate = createFunctionCodec(abi, "simulate");
 
 /**
- * Of an unlisted token the wallet itself sells all that it has: the token may refuse. Of a listed one the pool is asked
- * what it would pay for what is held; its coins may lie where no sale gets to. Pools of reserves pay by what they hold.
- * One request for a hundred tokens, and none without such claims.
+ * Of an unlisted token the wallet itself sells all that it has: the token may reject the sale. Of a listed one the pool
+ * is asked what it would pay for what is held; its coins may lie where no sale gets to. Pools of reserves pay by what
+ * they hold. One request for a hundred tokens, and none without such claims.
  */
 export async function findSellable<Claim extends SaleClaim>(
   at: PinnedChain,

@@ -72,7 +72,7 @@ export const ledgerCheck = (purchases: readonly E2ePurchase[]): E2eCheck => ({
   },
 });
 
-/** Whoever's money has arrived gets the response, whoever carried the payment out. */
+/** A payer whose money has arrived gets the response, no matter which party carried the payment out. */
 async function fetchPaidResponses(system: E2eSystem, purchases: readonly E2ePurchase[]): Promise<void> {
   const { services, observations } = system;
   const [shop] = services.portfolios;

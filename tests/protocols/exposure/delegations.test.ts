@@ -191,7 +191,7 @@ describe("a delegation of debt in Aave", () => {
   });
 });
 
-/** Claims in the name of a wallet that somebody may borrow everything. */
+/** Claims in the name of a wallet that another account may borrow everything. */
 const LIAR = `pragma solidity ^0.8.20;
 contract Liar {
   event BorrowAllowanceDelegated(address indexed fromUser, address indexed toUser, address indexed asset, uint256 amount);
@@ -312,7 +312,7 @@ describe("an operator of liquidity NFTs", () => {
       partial: false,
     });
     expect(Number(operator?.valueAtRiskUsd)).toBeGreaterThan(100);
-    // Without logs nobody can tell which NFTs the wallet owns.
+    // Without logs it is unknown which NFTs the wallet owns.
     const unseen = await read(reader, { of, through: blind });
     expect(ofKind(unseen, "nft-operator")).toMatchObject([{ valueAtRiskUsd: null, partial: true }]);
     expect(unseen.summary).toMatchObject({ valueAtRiskUsd: null, partial: true });

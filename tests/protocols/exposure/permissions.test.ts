@@ -364,7 +364,7 @@ describe("known modules of a Safe", () => {
     if (limit?.revoke?.type !== "call") throw new Error("a limit is ended by a call");
     await approve(limit.revoke.to, limit.revoke.data);
     expect((await read(safe.address, listed)).summary.valueAtRiskUsd).toBe("0");
-    // A module that nobody knows can take everything.
+    // A module that is on no list can take everything.
     await own("enableModule", [numberToHex(0x30da, { size: 20 })]);
     expect((await read(safe.address, listed)).summary.valueAtRiskUsd).toBe("1980");
   });

@@ -286,7 +286,7 @@ describe("coins that are not around the price", () => {
 });
 
 describe("a token that its holder cannot sell", () => {
-  const TRAPS = { open: 0n, refuses: 1n, taxes: 2n, loops: 3n, "forges proceeds": 4n, "pays by itself": 5n };
+  const TRAPS = { open: 0n, reverts: 1n, taxes: 2n, loops: 3n, "forges proceeds": 4n, "pays by itself": 5n };
 
   it.each(["v3", "v2"])("has no price by a pool of %s, whatever its trick", async (name) => {
     const trap = await lab.deployTrap();
@@ -304,7 +304,7 @@ describe("a token that its holder cannot sell", () => {
       expect(incompletePrices.size).toBe(0);
       found[trick] = texts[0];
     }
-    const none = { refuses: null, taxes: null, loops: null, "forges proceeds": null, "pays by itself": null };
+    const none = { reverts: null, taxes: null, loops: null, "forges proceeds": null, "pays by itself": null };
     expect(found).toEqual({ ...none, open: expect.stringMatching(/^(3000|2999\.9)[0-9]* pools$/) });
   });
 

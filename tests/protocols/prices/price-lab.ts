@@ -35,7 +35,7 @@ contract Token is ERC20 {
   function mint(address to, uint256 amount) external { _mint(to, amount); }
 }
 
-/// Lets only its maker move it; others lose what they send, or the whole call, and are told what they like to hear.
+/// Lets only its maker move it; others lose what they send, or the whole call, while its return values claim success.
 contract Trap is Token {
   address private immutable maker = msg.sender;
   uint256 private mode;
@@ -166,7 +166,7 @@ export async function collect(
     aaveMarkets: new Map([[chainId, [aaveMarket]]]),
     spotMarkets: new Map(market ? [[chainId, market]] : []),
   });
-  const query = { at, assets, seller: { wallet, holdings: assets } };
+  const query = { at, assets, holder: { wallet, holdings: assets } };
   const result = await collectPrices(sources, query, new AbortController().signal);
   const describe = (price: AssetPrice) => `${formatDecimal(price.usd)} ${price.source}`;
   return {
@@ -194,7 +194,7 @@ function squareRoot(value: bigint): bigint {
 }
 
 /** In the pool's own order of tokens. */
-export type TickRange = { readonly tickLower: bigint; readonly tickUpper: bigint };
+type TickRange = { readonly tickLower: bigint; readonly tickUpper: bigint };
 
 export type Exchange = {
   readonly factory: PoolFactory;
