@@ -27,7 +27,7 @@ const FIND_LAYOUT_DEFECTS = `(() => {
   for (const node of document.body.querySelectorAll("*")) {
     if (isUnseen(node) || node.closest("svg, pre, select, textarea, input, .hidden")) continue;
     const { overflowX } = getComputedStyle(node);
-    const isFrame = overflowX !== "visible" || node.matches("#total, .card, h1, h2, h3, h4, table, dd, .asset, .permissions > li, .legend li > span");
+    const isFrame = overflowX !== "visible" || node.matches("#total, .card, h1, h2, h3, h4, dd, .asset, .permissions > li, .legend li > span");
     if (isFrame && node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1) found.add("cut: " + name(node));
     const { left, right } = node.getBoundingClientRect();
     if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
