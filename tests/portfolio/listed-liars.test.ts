@@ -3,7 +3,7 @@ import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { returningCode } from "@sextant/contracts/test/hostile-token-code";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { encodeFunctionData, type Hex } from "viem";
+import { concatHex, encodeFunctionData, type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { AAVE_V3_MARKETS } from "../../src/portfolio/positions/aave-v3/markets.ts";
@@ -15,8 +15,8 @@ import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.
 import { readChainData } from "../../src/portfolio/snapshot.ts";
 import type { PinnedChain, PositionReader } from "../../src/portfolio/types.ts";
 import { valueSnapshot } from "../../src/portfolio/valuation/value-snapshot.ts";
+import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
 import { createTestRpc } from "../support/nodes/test-rpc.ts";
-import { answeringCode } from "../support/portfolio/answering-code.ts";
 import { makeChainConfig } from "../support/portfolio/portfolio-parts.ts";
 
 /** Ethereum, so that every reader has its markets. */
@@ -66,6 +66,17 @@ async function readSnapshot(positionReaders: readonly PositionReader[]) {
   return valueSnapshot({ wallet, takenAtMs: 0, provider: "rpc", chains: [data] });
 }
 
+/** Function signatures, such as `asset()`, with the words that each returns. */
+const lyingCode = (lies: Readonly<Record<string, readonly bigint[]>>): Hex =>
+  fixedReturnCode(
+    Object.fromEntries(
+      Object.entries(lies).map(([signature, words]) => [
+        signature,
+        concatHex(words.map((word) => numberToHex(word, { size: 32 }))),
+      ]),
+    ),
+  );
+
 const VAULT_LIES = {
   "convertToAssets(uint256)": [FORTUNE],
   "maxWithdraw(address)": [FORTUNE],
@@ -78,7 +89,7 @@ describe("a listed contract that claims to be a vault", () => {
   const placeVault = (lies: Readonly<Record<string, readonly bigint[]>> = {}) =>
     chain.setCode(
       LIAR,
-      answeringCode({
+      lyingCode({
         ...{ "balanceOf(address)": [1n], "asset()": [BigInt(usdc)] },
         ...{ ...VAULT_LIES, ...lies },
       }),
@@ -176,7 +187,7 @@ describe("a listed contract that claims to be another protocol's receipt", () =>
 
   it.each(Object.keys(RECEIPTS))("stays a token without a value as a %s", async (kind) => {
     const lies = RECEIPTS[kind]?.() ?? {};
-    await chain.setCode(LIAR, answeringCode({ "balanceOf(address)": [FORTUNE], ...lies }));
+    await chain.setCode(LIAR, lyingCode({ "balanceOf(address)": [FORTUNE], ...lies }));
     const { positions, tokens, summary } = await readSnapshot(POSITION_READERS);
     expect(positions).toEqual([]);
     expect(tokens.filter(({ contract }) => contract === LIAR)).toMatchObject([
@@ -186,7 +197,7 @@ describe("a listed contract that claims to be another protocol's receipt", () =>
   });
 
   it("is asked by no reader but those of vaults and pairs, so that no other kind can lie", async () => {
-    await chain.setCode(LIAR, answeringCode({ "balanceOf(address)": [1n] }));
+    await chain.setCode(LIAR, lyingCode({ "balanceOf(address)": [1n] }));
     const at = await pin();
     const holdings = [
       { contract: LIAR, symbol: "UNI-V2", name: "Listed", decimals: 6, logo: null, rawBalance: FORTUNE },

@@ -50,10 +50,6 @@ export function createPaymentResponses(
     count("pending");
     return toErrorResponse("PAYMENT_PENDING", message, retryAfterSeconds);
   };
-  const limited = (message: string, afterSeconds: number) => {
-    count("limited");
-    return toErrorResponse("RATE_LIMITED", message, afterSeconds);
-  };
   return {
     paymentRequired,
     conflict,
@@ -64,29 +60,7 @@ export function createPaymentResponses(
       pending(
         "Too many requests wait for this payment; it is charged once at most. Send the same signature again.",
       ),
-    tooManyFailures: () =>
-      limited(
-        "Too many requests of this payer have failed; send the same signature again later.",
-        Math.ceil(limits.failureWindowMs / 1_000),
-      ),
-    tooManyActive: () =>
-      limited("Too many requests of this payer are in progress; send the same signature again.", 1),
-    /** The payer has never paid, or not since money of it was missing. */
-    oneAtATime: () =>
-      limited(
-        "The first payment of a payer must be settled before the next; send the same signature again once the other request has its response.",
-        retryAfterSeconds,
-      ),
-    balanceTooLow: (amount: bigint) =>
-      limited(
-        `The payer's balance does not cover this payment of ${amount} units and its others in progress; add money, or wait for them, and send the same signature again.`,
-        retryAfterSeconds,
-      ),
-    tooManyUnpaid: (waitMs: number) =>
-      limited(
-        "Too many requests of this client were not paid for; wait, and send the same signature again. A payer who has paid before is not limited by others.",
-        Math.max(1, Math.ceil(waitMs / 1_000)),
-      ),
+    ...createLimitResponses(limits, count),
     facilitatorUnavailable(err: unknown) {
       log.warn(
         { component: "payments", event: "payment_unverifiable", err },
@@ -111,5 +85,38 @@ export function createPaymentResponses(
       count("replayed");
       return deliverResponse(row, stored, transaction);
     },
+  };
+}
+
+/** A limit of the payer or of the client is reached: the same signature works later. */
+function createLimitResponses(limits: GateLimits, count: (outcome: PaymentOutcome) => void) {
+  const limited = (message: string, afterSeconds: number) => {
+    count("limited");
+    return toErrorResponse("RATE_LIMITED", message, afterSeconds);
+  };
+  return {
+    tooManyFailures: () =>
+      limited(
+        "Too many requests of this payer have failed; send the same signature again later.",
+        Math.ceil(limits.failureWindowMs / 1_000),
+      ),
+    tooManyActive: () =>
+      limited("Too many requests of this payer are in progress; send the same signature again.", 1),
+    /** The payer has never paid, or not since money of it was missing. */
+    oneAtATime: () =>
+      limited(
+        "The first payment of a payer must be settled before the next; send the same signature again once the other request has its response.",
+        limits.retryAfterSeconds,
+      ),
+    balanceTooLow: (amount: bigint) =>
+      limited(
+        `The payer's balance does not cover this payment of ${amount} units and its others in progress; add money, or wait for them, and send the same signature again.`,
+        limits.retryAfterSeconds,
+      ),
+    tooManyUnpaid: (waitMs: number) =>
+      limited(
+        "Too many requests of this client were not paid for; wait, and send the same signature again. A payer who has paid before is not limited by others.",
+        Math.max(1, Math.ceil(waitMs / 1_000)),
+      ),
   };
 }

@@ -118,7 +118,6 @@ async function readSafe(
     if (limits.has(module)) return limits.get(module) === null ? null : false;
     return kindOf(module) !== "signed-module";
   };
-  const ownersLeft = (owners?.length ?? 0) - 1;
   const single = (kind: "guard" | "fallback-handler", data: Hex | null | undefined, revoke: Revocation) => {
     const address = decodeStoredAddress(data);
     // A handler decides which signatures of the Safe are valid (ERC-1271), and with that what Permit2 may take.
@@ -129,15 +128,7 @@ async function readSafe(
   };
   return {
     permissions: [
-      ...(owners ?? []).map((owner, i) => {
-        const previous = owners?.[i - 1] ?? SENTINEL;
-        // A Safe has one owner at least.
-        const revoke =
-          ownersLeft < 1
-            ? null
-            : revocations.safeOwner(wallet, previous, owner, Math.min(threshold ?? 1, ownersLeft));
-        return control(wallet, "owner", owner, revoke, threshold === 1);
-      }),
+      ...listSafeOwners(wallet, owners ?? [], threshold),
       ...(modules ?? []).map((module, i) =>
         control(
           wallet,
@@ -161,6 +152,21 @@ async function readSafe(
         : []),
     ],
   };
+}
+
+function listSafeOwners(
+  wallet: Hex,
+  owners: readonly Hex[],
+  threshold: Account["threshold"],
+): readonly LivePermission[] {
+  const ownersLeft = owners.length - 1;
+  const thresholdLeft = Math.min(threshold ?? 1, ownersLeft);
+  return owners.map((owner, i) => {
+    const previous = owners[i - 1] ?? SENTINEL;
+    // A Safe has one owner at least.
+    const revoke = ownersLeft < 1 ? null : revocations.safeOwner(wallet, previous, owner, thresholdLeft);
+    return control(wallet, "owner", owner, revoke, threshold === 1);
+  });
 }
 
 /** The page, the sentinel behind it, and the list: offset, next, length, items. */

@@ -2,7 +2,7 @@
 import { builtinModules } from "node:module";
 import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 
-const MANIFEST = /^(?:(contracts|packages\/[^/]+)\/)?package\.json$/;
+const MANIFEST = /^(?:(contracts|packages\/[^/]+|tests\/openapi-tools)\/)?package\.json$/;
 const LOCKFILE = "package-lock.json";
 const SECTIONS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
@@ -17,6 +17,8 @@ const OTHERWISE_USED: Readonly<Record<string, readonly string[]>> = {
   ],
   // Solidity imports it.
   "contracts/package.json": ["@openzeppelin/contracts"],
+  // The test loads these generators by their names.
+  "tests/openapi-tools/package.json": ["oazapfts", "openapi-typescript"],
 };
 
 type Manifest = { readonly [Section in (typeof SECTIONS)[number]]?: Readonly<Record<string, string>> } & {

@@ -28,7 +28,7 @@ const EXEMPT: readonly (readonly [files: RegExp, words: RegExp])[] = [
     /refused/,
   ],
   [/^src\/(chain|portfolio\/providers)\//, /refused/],
-  [/chainlink|local-tokens\.test|portfolio\/(truth|as-of)\.test/, /answer(ed)?/],
+  [/chainlink|local-tokens\.test|portfolio\/(truth|as-of|listed-liars)\.test/, /answer(ed)?/],
   [/^contracts\/test\//, /refused/],
   [/^src\/store\/postgres\/migrations\/0002/, /answers/],
   [/^src\/web\/pay-page\/paid-request\.js$/, /answer/],

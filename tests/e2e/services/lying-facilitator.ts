@@ -47,21 +47,12 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     onLie(lie);
   };
 
-  function inventSettlement(lie: FacilitatorLie | null, body: Buffer): Settled | null {
-    const { paymentRequirements } = lie ? JSON.parse(body.toString("utf8")) : { paymentRequirements: null };
-    if (lie === "made-up transaction") {
-      const transaction = `0x${randomBytes(32).toString("hex")}`;
-      return { success: true, transaction, network: paymentRequirements.network };
-    }
-    return lie === "transaction of another payment" ? before : null;
-  }
-
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const path = request.url ?? "";
     const lie = chooseLie(path);
     const respond = (body: object) => response.writeHead(200, JSON_TYPE).end(JSON.stringify(body));
-    const invented = inventSettlement(lie, body);
+    const invented = inventSettlement(lie, body, before);
     if (lie !== null && invented !== null) {
       tellLie(lie);
       return void respond(invented);
@@ -100,6 +91,14 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     },
     stop: server.stop,
   };
+}
+
+function inventSettlement(lie: FacilitatorLie | null, body: Buffer, before: Settled | null): Settled | null {
+  if (lie === "transaction of another payment") return before;
+  if (lie !== "made-up transaction") return null;
+  const { paymentRequirements } = JSON.parse(body.toString("utf8"));
+  const transaction = `0x${randomBytes(32).toString("hex")}`;
+  return { success: true, transaction, network: paymentRequirements.network };
 }
 
 /** Whether the honest facilitator carried the payment out. */

@@ -92,7 +92,7 @@ type ServiceOptions = Pick<ManagedProcessOptions, "observations" | "outages" | "
 const PUBLIC_URL = "https://portfolio.example";
 
 export function openServices(options: ServiceOptions): Services {
-  const { protocol, market, databaseUrl, network } = options;
+  const { protocol, databaseUrl, network } = options;
   const nodes = options.protocolNodes.join(",");
   const slot = (
     command: string,
@@ -121,20 +121,7 @@ export function openServices(options: ServiceOptions): Services {
     INDEXER_PORT: "0",
   };
   const api = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: nodes, API_PORT: "0" };
-  const portfolio = {
-    ...payment,
-    DATABASE_URL: databaseUrl,
-    PORTFOLIO_PORT: "0",
-    // Some clients of a run have an address of their own.
-    SEXTANT_TRUST_PROXY: "1",
-    // A run is short, and its payers are few.
-    PORTFOLIO_UNPAID_PER_MINUTE: "30",
-    PORTFOLIO_PUBLIC_URL: PUBLIC_URL,
-    PORTFOLIO_TOKEN_LISTS: market.tokenList,
-    [`RPC_URL_${market.chainId}`]: options.marketNodes.join(","),
-    PAY_TO: protocol.payTo,
-    FACILITATOR_URL: options.facilitatorUrl,
-  };
+  const portfolio = { ...payment, ...portfolioEnvironment(options) };
   const indexers = [1, 2].map((number) => slot("indexer", number, indexer));
   const apis = [1, 2].map((number) => slot("api", number, api));
   const portfolios = [1, 2].map((number) => slot("portfolio", number, portfolio));
@@ -162,5 +149,22 @@ export function openServices(options: ServiceOptions): Services {
     async close() {
       await Promise.all(all.map((each) => each.end("SIGKILL")));
     },
+  };
+}
+
+function portfolioEnvironment(options: ServiceOptions): Readonly<Record<string, string>> {
+  const { databaseUrl, protocol, market, marketNodes, facilitatorUrl } = options;
+  return {
+    DATABASE_URL: databaseUrl,
+    PORTFOLIO_PORT: "0",
+    // Some clients of a run have an address of their own.
+    SEXTANT_TRUST_PROXY: "1",
+    // A run is short, and its payers are few.
+    PORTFOLIO_UNPAID_PER_MINUTE: "30",
+    PORTFOLIO_PUBLIC_URL: PUBLIC_URL,
+    PORTFOLIO_TOKEN_LISTS: market.tokenList,
+    [`RPC_URL_${market.chainId}`]: marketNodes.join(","),
+    PAY_TO: protocol.payTo,
+    FACILITATOR_URL: facilitatorUrl,
   };
 }
