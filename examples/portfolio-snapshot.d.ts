@@ -268,7 +268,7 @@ export type PortfolioSummary = {
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
-  /** How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none. */
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
   unlistedValueUsd: string;
 };
 

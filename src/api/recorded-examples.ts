@@ -105,7 +105,7 @@ export const recordedExamples: ApiExamples = {
         id: "14",
         status: "selected",
         cursor:
-          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDk0MDkyNjYyMzY5NyIsIjEiLCIxIl0",
+          "WyItNTAzNjE3Nzg3MCIsIjE2Nzg3MjU5NTY5NjIzMzQwNzMiLCIxMDAwIiwiMTc5NDk0Mzk2NTAxNjkzNiIsIjEiLCIxIl0",
       },
     },
     listPolicies: {
@@ -257,7 +257,7 @@ export const recordedExamples: ApiExamples = {
     },
     getQuote: {
       parameters: {
-        quoteHash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b",
+        quoteHash: "0x9e1d818fa2d0dfa3139f438c4c1ac7441eee7a8f7a799595abb9b25c4d5ce016",
       },
     },
     getFacilitator: {
@@ -273,7 +273,7 @@ export const recordedExamples: ApiExamples = {
         service_numeric_id: "1",
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
         token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318",
-        quote_hash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b",
+        quote_hash: "0x9e1d818fa2d0dfa3139f438c4c1ac7441eee7a8f7a799595abb9b25c4d5ce016",
         cursor: "WyI4Il0",
         block: "345",
       },
@@ -322,8 +322,8 @@ export const recordedExamples: ApiExamples = {
         merchant_id: "1",
         payment_rail: 2,
         facilitator: "0xe3a969f8bd5b0b6cce3a76c0252ec9d316c2c6be",
-        from: "1794769200",
-        to: "1794938400",
+        from: "1794772800",
+        to: "1794942000",
       },
     },
     getPaymentFlows: {
@@ -404,7 +404,7 @@ export const recordedExamples: ApiExamples = {
     },
     manageWebhook: {
       parameters: {
-        id: "wh_0C15-sHEXNyDhFQmaoJKqA",
+        id: "wh_lyk6qkrVkdvrLg7dzIaM2w",
       },
       body: {
         action: "pause",
@@ -418,7 +418,7 @@ export const recordedExamples: ApiExamples = {
     },
     getWebhook: {
       parameters: {
-        id: "wh_0C15-sHEXNyDhFQmaoJKqA",
+        id: "wh_lyk6qkrVkdvrLg7dzIaM2w",
       },
     },
     readEvents: {

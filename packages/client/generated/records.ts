@@ -1312,7 +1312,7 @@ export type PortfolioOverview = {
   totalValueUsd: string | null;
   /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
   stablecoinValueUsd: string | null;
-  /** How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none. */
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
   unlistedValueUsd: string;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
@@ -1403,7 +1403,7 @@ export type PortfolioSummary = {
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
-  /** How much of the value held rests on prices of tokens that no list has: pools buy them, and nobody vouches for them. "0" when there is none. */
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
   unlistedValueUsd: string;
 };
 
