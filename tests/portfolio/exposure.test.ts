@@ -5,6 +5,7 @@ import { namedAccounts } from "@sextant/local-chain/accounts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FOREIGN_TEXT } from "../../src/lib/foreign-text.ts";
 import type { Exposure } from "../../src/portfolio/exposure/types.ts";
 import { exposureSchema } from "../../src/portfolio/http/exposure-schema.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
@@ -18,6 +19,7 @@ import {
 } from "./service-stage.ts";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { "date-time": true } });
+ajv.addKeyword(FOREIGN_TEXT);
 const isValid = ajv.compile(exposureSchema);
 
 let stage: ServiceStage;
