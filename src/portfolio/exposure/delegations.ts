@@ -1,7 +1,7 @@
 // Who may act on a wallet's positions inside protocols: which pairs are read, first and for protocols that it uses.
-import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
+import { decodeAddressArray, decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
 import type { Delegation, PositionReader, WalletQuery } from "../types.ts";
 import { type ApprovedPair, readSignedAuthorizations } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
@@ -20,8 +20,8 @@ export function listDelegations(readers: readonly PositionReader[], chainId: num
   return readers.flatMap((reader) => reader.delegations?.(chainId) ?? []);
 }
 
-// Anyone can emit the log of a debt token; of those that our data lacks, the newest are verified.
-const UNKNOWN_DEBT_TOKENS_MAX = 20;
+// In debt tokens that our data lacks and that a pool names: only the wallet makes such logs, and it makes few.
+const ADDED_DELEGATES_MAX = 500;
 
 /** What says whether the wallet uses a protocol, so that a wallet without positions costs one pair and no request. */
 const ACCOUNT_READS = { aave: "aave-account", nft: "nft-balance", euler: "euler-owner" } as const;
@@ -86,6 +86,8 @@ type DelegationScan = ScannedPermissions & {
   readonly confirmed: ReadonlyMap<Hex, { readonly delegation: Delegation; readonly underlying: Hex }>;
   /** Managers of which the wallet owns NFTs. */
   readonly managers: ReadonlySet<Hex>;
+  /** Pairs beyond the limit. */
+  readonly omitted: number;
   readonly warnings: readonly string[];
 };
 
@@ -102,11 +104,11 @@ export async function scanUsedProtocols(
   const ofForm = (form: Delegation["form"]) =>
     inUse.filter((delegation) => delegation.form === form).map(({ contract }) => contract);
   const pools = inUse.filter((delegation) => delegation.form === "aave");
-  const unknown = approvals
-    .filter(({ kind, contract }) => kind === "borrow-delegation" && findDebt(delegations, contract) === null)
-    .slice(0, pools.length === 0 ? 0 : UNKNOWN_DEBT_TOKENS_MAX);
+  const unknown = approvals.filter(
+    ({ kind, contract }) => kind === "borrow-delegation" && findDebt(delegations, contract) === null,
+  );
   const signed = ofForm("morpho");
-  const [confirmed, authorizations] = await Promise.all([
+  const [{ confirmed, silent }, authorizations] = await Promise.all([
     confirmDebtTokens(query, pools, unknown, signal),
     signed.length === 0 ? [] : readSignedAuthorizations(query, signed, signal),
   ]);
@@ -116,14 +118,16 @@ export async function scanUsedProtocols(
     spender,
     trusted: true,
   });
+  // First what is genuine, then the limit: logs of strangers take no place.
+  const added = unknown.filter(({ contract }) => confirmed.has(contract));
   const reads = [
     ...pools.flatMap(({ underlyingOf }) =>
       [...underlyingOf.keys()].flatMap((token) =>
         spenders.ofPositions.map((spender) => pair("borrow-delegation", token, spender)),
       ),
     ),
-    ...unknown
-      .filter(({ contract }) => confirmed.has(contract))
+    ...added
+      .slice(0, ADDED_DELEGATES_MAX)
       .map(({ contract, spender }) => pair("borrow-delegation", contract, spender)),
     ...ofForm("nft").flatMap((contract) =>
       spenders.ofTokens.map((spender) => pair("nft-operator", contract, spender)),
@@ -137,8 +141,9 @@ export async function scanUsedProtocols(
   const scanned = await scanPermissions(at, wallet, distinctReads(reads), signal);
   return {
     found: scanned.found.filter((found) => !before.has(keyOf(found))),
-    failed: scanned.failed,
+    failed: [...scanned.failed, ...silent.map((pool) => pair("borrow-delegation", pool, wallet))],
     confirmed,
+    omitted: Math.max(0, added.length - ADDED_DELEGATES_MAX),
     managers: new Set(ofForm("nft")),
     warnings:
       authorizations === null
@@ -153,28 +158,48 @@ function distinctReads(reads: readonly PermissionRead[]): readonly PermissionRea
   return [...new Map(reads.map((read) => [keyOf(read), read])).values()];
 }
 
+const getReservesList = createCallEncoder("function getReservesList() view returns (address[])");
 const getReserveData = createCallEncoder("function getReserveData(address)");
+/** A pool stores a user's reserves in one word, two bits each, so there are never more. */
+const RESERVES_MAX = 128;
 
-/** A debt token is genuine if the pool names it for the asset. */
+type AavePool = Extract<Delegation, { form: "aave" }>;
+
+/**
+ * A debt token is genuine if the pool names it for one of its reserves. Pools are asked about their own reserves among
+ * the assets of the logs: however many contracts claim to lend, the work is that of the reserves.
+ */
 async function confirmDebtTokens(
   { at }: WalletQuery,
-  pools: readonly Extract<Delegation, { form: "aave" }>[],
+  pools: readonly AavePool[],
   unknown: readonly ApprovedPair[],
   signal: AbortSignal,
-): Promise<DelegationScan["confirmed"]> {
-  const asked = pools.flatMap((delegation) =>
-    unknown.flatMap(({ contract, asset }) => (asset ? [{ delegation, debtToken: contract, asset }] : [])),
-  );
+): Promise<Pick<DelegationScan, "confirmed"> & { readonly silent: readonly Hex[] }> {
   const confirmed = new Map<Hex, { delegation: Delegation; underlying: Hex }>();
-  if (asked.length === 0) return confirmed;
+  const silent = new Set<Hex>();
+  if (unknown.length === 0) return { confirmed, silent: [] };
+  const logged = new Set(unknown.map(({ asset }) => asset));
+  const lists = await readByMulticall(
+    at,
+    pools.map(({ contract }) => getReservesList(contract)),
+    signal,
+  );
+  const asked = pools.flatMap((delegation, index) => {
+    const reserves = decodeAddressArray(lists[index], RESERVES_MAX);
+    if (reserves === null) silent.add(delegation.contract);
+    return (reserves ?? []).filter((asset) => logged.has(asset)).map((asset) => ({ delegation, asset }));
+  });
   const calls = asked.map(({ delegation, asset }) => getReserveData(delegation.contract, [asset]));
-  const results = await at.read(calls, signal);
-  for (const [index, { delegation, debtToken, asset }] of asked.entries()) {
+  const results = await readByMulticall(at, calls, signal);
+  for (const [index, { delegation, asset }] of asked.entries()) {
     const words = decodeWords(results[index], delegation.words);
-    const named = delegation.debtWords.map((word) => wordToAddress(words?.[word]));
-    if (named.includes(debtToken)) confirmed.set(debtToken, { delegation, underlying: asset });
+    if (words === null) silent.add(delegation.contract);
+    for (const word of delegation.debtWords) {
+      const debtToken = wordToAddress(words?.[word]);
+      if (debtToken !== null) confirmed.set(debtToken, { delegation, underlying: asset });
+    }
   }
-  return confirmed;
+  return { confirmed, silent: [...silent] };
 }
 
 /** Null for what is not a permission inside a protocol. */

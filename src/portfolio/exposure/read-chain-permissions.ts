@@ -76,7 +76,7 @@ export async function readChainPermissions(
     searchedFromBlock: approvals.fromBlock,
     warnings: [
       ...describeScope(at, approvals, sources.spenders.version),
-      ...describeUnread(at.chain.name, candidates, scanned.failed),
+      ...describeUnread(at.chain.name, candidates.omitted + scanned.omitted, scanned.failed),
       ...account.warnings,
       ...control.warnings,
       ...scanned.warnings,
@@ -100,6 +100,7 @@ async function scanAll(context: ScanContext, reads: readonly PermissionRead[], s
       (one) => toProtocolPermission(one, context, second.confirmed) ?? toPermission(one, context.query),
     ),
     failed: [...dropAbsent(reads, first.failed, context), ...second.failed],
+    omitted: second.omitted,
     managers: second.managers,
     warnings: second.warnings,
   };
@@ -216,11 +217,7 @@ function describeScope(
 // Enough to investigate; a hundred names would bury every other warning.
 const NAMED_MAX = 3;
 
-function describeUnread(
-  name: string,
-  { omitted }: Candidates,
-  failed: readonly PermissionRead[],
-): readonly string[] {
+function describeUnread(name: string, omitted: number, failed: readonly PermissionRead[]): readonly string[] {
   const ofPermit2 = failed.filter(({ kind }) => kind === "permit2-allowance").length;
   const others = failed.filter(({ kind }) => kind !== "permit2-allowance");
   const contracts = [...new Set(others.map(({ contract }) => contract))];

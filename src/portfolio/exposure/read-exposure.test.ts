@@ -4,6 +4,7 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
 import fc from "fast-check";
 import {
+  concatHex,
   createWalletClient,
   defineChain,
   encodeDeployData,
@@ -82,6 +83,13 @@ const approvalFloodCode = (count: number): Hex => {
   const topics = `8073${wallet.slice(2)}7f${hashEvent("Approval(address,address,uint256)").slice(2)}`;
   // The count; per round LOG3 without data, and one less, until the count is zero.
   return `0x61${numberToHex(count, { size: 2 }).slice(2)}5b${topics}5f5fa3600190038060035700`;
+};
+
+/** The same for delegations of debt in this asset. */
+const delegationFloodCode = (count: number, asset: Hex): Hex => {
+  const event = hashEvent("BorrowAllowanceDelegated(address,address,address,uint256)").slice(2);
+  const topics = `73${asset.slice(2)}8173${wallet.slice(2)}7f${event}`;
+  return `0x61${numberToHex(count, { size: 2 }).slice(2)}5b${topics}60205fa4600190038060035700`;
 };
 
 const KNOWN = Array.from({ length: 6 }, (_, i) => numberedAddress(0xa000 + i));
@@ -453,5 +461,53 @@ describe("permissions inside protocols", () => {
     expect(first).toMatchObject({ protocol: "test", valueAtRiskUsd: null, partial: true });
     expect(exposure.summary.partial).toBe(true);
     expect(exposure.summary.warnings.join("\n")).toContain("Positions in test are missing");
+  });
+
+  it("finds a delegate of a debt token that our data lacks behind any number of logs of strangers", async () => {
+    const [pool, asset, debtToken, liar] = [0x9b1, 0x9b2, 0x9b3, 0x9b4].map(numberedAddress) as [
+      ...[Hex, Hex, Hex, Hex],
+    ];
+    const words = (...values: readonly (bigint | number | Hex)[]) =>
+      concatHex(values.map((value) => numberToHex(BigInt(value), { size: 32 })));
+    const dollars = (amount: bigint) => amount * 10n ** 8n;
+    const account = words(dollars(300_000n), 0, dollars(200_000n), 1, 1, 1);
+    const views = { "getUserConfiguration(address)": one, "getUserAccountData(address)": account };
+    const reserve = words(...Array.from({ length: 15 }, (_, i) => (i === 10 ? debtToken : 1n)));
+    const reserves = { "getReservesList()": words(32, 1, asset), "getReserveData(address)": reserve };
+    const emit = async (from: Hex, count: number) => {
+      await chain.setCode(from, delegationFloodCode(count, asset));
+      await send(from, "0x");
+      const borrowAllowance = `0x${"ff".repeat(32)}` as const;
+      await chain.setCode(from, fixedReturnCode({ "borrowAllowance(address,address)": borrowAllowance }));
+    };
+    const aave: PositionReader = {
+      protocol: "aave",
+      delegations: () => [
+        {
+          ...{ form: "aave", protocol: "aave", contract: pool, words: 15, debtWords: [10] },
+          underlyingOf: new Map(),
+        },
+      ],
+      read: async () => ({ positions: [supplied({ protocol: "aave", market: pool })], warnings: [] }),
+    };
+    const delegates = async () => {
+      const { permissions, summary } = await read(stage.port(scanNode, []), wallet, [aave]);
+      const found = permissions.filter(({ kind }) => kind === "borrow-delegation");
+      return { found: found.map(({ contract, valueAtRiskUsd }) => [contract, valueAtRiskUsd]), summary };
+    };
+    await chain.setCode(pool, fixedReturnCode({ ...views, ...reserves }));
+    await emit(debtToken, 1);
+    const real = [[debtToken, "200000"]];
+    expect((await delegates()).found).toEqual(real);
+    await emit(liar, 300);
+    expect((await delegates()).found).toEqual(real);
+    // A pool that does not say which debt tokens are its own hides them, and that is said.
+    await chain.setCode(pool, fixedReturnCode(views));
+    const silent = await delegates();
+    expect(silent.found).toEqual([]);
+    expect(silent.summary.warnings.join("\n")).toMatch(
+      new RegExp(`possible permissions? could not be read, of .*${pool}`),
+    );
+    for (const contract of [pool, debtToken, liar]) await chain.setCode(contract, "0x");
   });
 });
