@@ -50,7 +50,10 @@ it("says what was charged, and what to do, only if a payment was signed", () => 
     /^The payment was charged once\. Run the same/,
   );
   expect(last({ payment: PAYMENT, charged: "unknown" })[1]).toMatch(/`payments recover`.* at most once\.$/);
-  expect(last({ payment: PAYMENT, charged: "unknown", retry: "never" })[1]).toMatch(/counts as spent/);
+  expect(last({ payment: PAYMENT, charged: "unknown", retry: "never" })[1]).toMatch(
+    /counts as spent.* shows it\.$/,
+  );
+  expect(last({ payment: PAYMENT, charged: "unknown", retry: "sign-again" })[1]).toMatch(/a new payment\.$/);
 });
 
 it("names settings instead of options of the client", () => {

@@ -9,7 +9,7 @@ export const EXIT_CODES = {
   2: "there is no such record",
   3: "a limit or pin of the guard forbids the payment; nothing was signed",
   4: "the payment or the purchase failed; nothing was charged",
-  5: "it is not known whether the payment was charged; the same command finds it out and never pays twice",
+  5: "it is not known whether the payment was charged; the same command sends the same signature until it is over",
   6: "charged once, and the response was lost; the same command gets it",
   64: "the command line is invalid",
   65: "a value is invalid",
@@ -88,9 +88,11 @@ function describeMoney({ charged, payment, retry }: SextantError): string | null
       ? "Nothing was charged."
       : "Nothing was charged. Run the same command again to retry.";
   }
-  return retry === "never"
-    ? "It is not known whether the payment was charged. It counts as spent; `payments list` shows it."
-    : "It is not known whether the payment was charged. Run the same command again, or `payments recover`: the same signature is sent, so it is charged at most once.";
+  if (retry !== "same-signature") {
+    const next = retry === "never" ? "" : " The same command makes a new payment.";
+    return `It is not known whether the payment was charged. It counts as spent; \`payments list\` shows it.${next}`;
+  }
+  return "It is not known whether the payment was charged. Run the same command again, or `payments recover`: the same signature is sent, so it is charged at most once.";
 }
 
 /** The client names its options; people set variables and write arguments. */

@@ -217,6 +217,16 @@ describe("a client with a node, of a service that says 402 to every signature,",
     expect((await sextant.payments.budget()).spent.total).toBe("0");
   });
 
+  it("learns from its node that a payment whose response was lost is over and was not charged", async () => {
+    const deny = service.onPaid;
+    service.onPaid = (request) => request.socket.destroy();
+    expect(await fail()).toBe("UNREACHABLE unknown same-signature");
+    await passOnChain(BigInt(WINDOW + MARGIN), 1);
+    service.onPaid = deny;
+    const [recovered] = await createSextant(options).payments.recover();
+    expect(recovered?.error).toMatchObject({ charged: "no", retry: "sign-again" });
+  });
+
   it("signs nothing new while its node does not respond, or sends nonsense", async () => {
     await fail();
     await passADay();

@@ -41,6 +41,16 @@ async function failTimes(count: number, call: () => Promise<unknown>): Promise<S
   return learned;
 }
 
+/** Redirects each name to the address that the test says, and sells everything else. */
+function leadNames(addressOf: () => string): void {
+  service.onUnpaid = (request, response) => {
+    const url = new URL(request.url ?? "", service.url);
+    if (!url.searchParams.get("address")?.includes(".")) return requirePayment(response);
+    url.searchParams.set("address", addressOf());
+    response.writeHead(307, { location: `${url.pathname}${url.search}` }).end("{}");
+  };
+}
+
 describe("a service that keeps each signature and says 402", () => {
   it.each(["report", undefined])("gets one signature for 20 calls of the purchase %s", async (purchase) => {
     service.onPaid = (_, response) => requirePayment(response);
@@ -54,13 +64,10 @@ describe("a service that keeps each signature and says 402", () => {
 
   it("gets one signature for a name that leads to another address at each call", async () => {
     let led = 0;
-    service.onUnpaid = (request, response) => {
-      const url = new URL(request.url ?? "", service.url);
-      if (!url.searchParams.get("address")?.includes(".")) return requirePayment(response);
+    leadNames(() => {
       led += 1;
-      url.searchParams.set("address", `0x${String(led).padStart(40, "0")}`);
-      response.writeHead(307, { location: `${url.pathname}${url.search}` }).end("{}");
-    };
+      return `0x${String(led).padStart(40, "0")}`;
+    });
     service.onPaid = (_, response) => requirePayment(response);
     const sextant = createSextant(options);
     const named = { purchase: "report" };
@@ -123,6 +130,89 @@ describe("a rejected signature, without a node to ask,", () => {
       await failTimes(2, () => sextant.getPortfolio(REQUEST, { purchase: "report" }));
     }
     expect(payer.signed).toBe(1);
+  });
+
+  it("is sent once more when it is over, and nothing new is signed where the service delivers", async () => {
+    after(0);
+    deny(WINDOW);
+    const sextant = createSextant(options);
+    const buy = () => sextant.getPortfolio(REQUEST, { purchase: "report" });
+    await failTimes(1, buy);
+    after(WINDOW + MARGIN);
+    service.onPaid = (_, response) => response.end('{"ok":true}');
+    expect((await buy()).data).toEqual({ ok: true });
+    expect([payer.signed, service.received.length, new Set(service.received).size]).toEqual([1, 2, 1]);
+  });
+
+  it("is not followed by another one while the service does not reject it once more", async () => {
+    after(0);
+    deny(WINDOW);
+    const sextant = createSextant(options);
+    await failTimes(1, () => sextant.getPortfolio(REQUEST));
+    after(WINDOW + MARGIN);
+    for (const [status, code] of [
+      [503, "PAYMENT_PENDING"],
+      [400, "INPUT_INVALID"],
+    ] as const) {
+      service.onPaid = (_, response) => response.writeHead(status, { "x-error-code": code }).end("{}");
+      const [learned] = await failTimes(1, () => sextant.getPortfolio(REQUEST));
+      expect(learned).toMatch(`${code} unknown`);
+    }
+    expect(payer.signed).toBe(1);
+  });
+
+  it("is not called uncharged because its time is over", async () => {
+    after(0);
+    service.onPaid = (request) => request.socket.destroy();
+    const sextant = createSextant(options);
+    await failTimes(1, () => sextant.getPortfolio(REQUEST));
+    after(WINDOW + MARGIN);
+    deny(WINDOW);
+    const [recovered] = await sextant.payments.recover();
+    expect(recovered).toMatchObject({
+      payment: { state: "rejected" },
+      error: { code: "PAYMENT_REQUIRED", charged: "unknown", retry: "sign-again" },
+    });
+    expect(recovered?.error?.message).toContain("guard.node");
+  });
+
+  it.each([["name"], ["address"]])(
+    "is followed by one payment, found by name and by address, if it was made by %s",
+    async (first) => {
+      after(0);
+      leadNames(() => REQUEST.address);
+      service.onPaid = (_, response) => requirePayment(response);
+      const sextant = createSextant(options);
+      const given = { name: { address: "alice.eth" }, address: REQUEST };
+      const [one, two] = first === "name" ? [given.name, given.address] : [given.address, given.name];
+      const buy = (request: typeof REQUEST) => sextant.getPortfolio(request, { purchase: "order-1" });
+      await failTimes(1, () => buy(one));
+      const [old] = service.received;
+      after(WINDOW + MARGIN);
+      service.onPaid = (request, response) =>
+        request.headers["payment-signature"] === old ? requirePayment(response) : response.end("{}");
+      const payments = [];
+      for (const request of [two, two, one, two, one]) payments.push((await buy(request)).receipt?.payment);
+      expect([payer.signed, new Set(payments).size]).toEqual([2, 1]);
+    },
+  );
+
+  it("stands for its purchase when another process delivers it while this one finds it over", async () => {
+    after(0);
+    deny(WINDOW);
+    const sextant = createSextant(options);
+    const buy = () => sextant.getPortfolio(REQUEST, { purchase: "report" });
+    await failTimes(1, buy);
+    after(WINDOW + MARGIN);
+    const offer = service.onUnpaid;
+    service.onUnpaid = async (request, response) => {
+      service.onPaid = (_, paid) => paid.end('{"ok":true}');
+      const [payment] = await sextant.payments.list();
+      await createSextant(options).payments.replay(payment?.id ?? "");
+      offer(request, response);
+    };
+    expect((await buy()).data).toEqual({ ok: true });
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
   });
 
   it("is replaced by one signature only when two processes find it over at once", async () => {

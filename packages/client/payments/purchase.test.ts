@@ -170,6 +170,28 @@ describe("a response to a signature", () => {
     expect([requests, payer.signed]).toEqual([3, 1]);
   });
 
+  const UNCLEAR: Readonly<Record<string, RequestListener>> = {
+    "402": (_, response) => requirePayment(response),
+    "402 with the code of another error": fail(402, "INPUT_INVALID"),
+    "a lost connection": (request) => request.socket.destroy(),
+    "503": fail(503, "PAYMENT_PENDING"),
+  };
+
+  it.each(Object.entries(UNCLEAR))(
+    "400 of the service says nothing about a signature that it rejected by 400 and then met with %s",
+    async (_name, unclear) => {
+      const call = () => errorOf(createSextant({ ...options, attemptsMax: 1 }).getPortfolio(REQUEST));
+      const says = (charged: string) => ({ code: "INPUT_INVALID", charged, retry: "never" });
+      service.onPaid = fail(400, "INPUT_INVALID");
+      expect(await call()).toMatchObject(says("no"));
+      service.onPaid = unclear;
+      expect(await call()).toMatchObject({ charged: "unknown", retry: "same-signature" });
+      service.onPaid = fail(400, "INPUT_INVALID");
+      for (let repeated = 0; repeated < 2; repeated += 1) expect(await call()).toMatchObject(says("unknown"));
+      expect(payer.signed).toBe(1);
+    },
+  );
+
   it("400 with a receipt says nothing, and 400 to a delivered purchase says that it was charged", async () => {
     service.onPaid = (_, response) =>
       response

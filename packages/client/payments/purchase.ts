@@ -5,13 +5,13 @@ import { locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
 import { parseJson, type Transport } from "../http/transport.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { PaymentEntry } from "../journal/payment-book.ts";
+import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord, SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { type Payer, signTransfer } from "./authorization.ts";
 import type { Guard } from "./guard.ts";
 import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
-import { chargedSoFar, isExpired, judgeRejection, readVerdict, type Verdict } from "./verdict.ts";
+import { chargedSoFar, readVerdict, type Verdict } from "./verdict.ts";
 
 export type PurchaseContext = {
   readonly transport: Transport;
@@ -34,54 +34,57 @@ export type PaidRequest = {
 export async function buy(context: PurchaseContext, given: PaidRequest): Promise<Paid<unknown>> {
   const { transport, attemptsMax } = context;
   const { method, signal } = given;
-  let url = given.url;
+  const over = new Set<string>();
   // By what the caller gave, before the service can say where a name leads today.
-  let held = await findHeld(context, given, url);
-  if (held === null) {
-    url = await locateWallet(context, given);
-    held = url === given.url ? null : await findHeld(context, given, url);
-  }
-  if (held !== null) {
-    const finished = await settleHeld(context, held, signal);
-    if (finished.kind === "paid") return toPaid(held, finished);
-    // The old signature is over and was not charged: this call may make a new one.
-    if (finished.error.retry !== "sign-again") throw finished.error;
-    url = await locateWallet(context, given);
-  }
+  const held = await settleHeld(context, given, { url: given.url, over });
+  if (held !== null) return held;
+  const url = await locateWallet(context, given);
+  const heldByAddress = url === given.url ? null : await settleHeld(context, given, { url, over });
+  if (heldByAddress !== null) return heldByAddress;
   const accepted = [200, 402];
   const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
   // A service that asks for no payment, such as one under development.
   if (unpaid.status === 200) return { data: parseJson(unpaid.text), receipt: null };
   const terms = parsePaymentRequired(unpaid.headers.get("payment-required"));
-  const { entry, isNew } = await signOnce(context, { given, url, over: held }, terms);
+  const { entry, isNew } = await signOnce(context, { given, url, over }, terms);
   const finished = await finish(context, entry, signal, isNew);
   if (finished.kind === "paid") return toPaid(entry, finished);
   throw finished.error;
 }
 
-async function findHeld(
-  { journal, payer, now }: PurchaseContext,
-  given: PaidRequest,
-  url: string,
-): Promise<PaymentEntry | null> {
-  return (await journal.read()).findReusable(digestRequest(payer, given, url), now());
-}
-
-/** Ends a payment that stands for the purchase. Sends its signature again, unless that is known to be over. */
+/**
+ * Sends the signature of the payment that stands for the purchase again, also past its end: the service may have found
+ * the money meanwhile. Returns null if there is none, or if it is `over` and this call may make a new one.
+ */
 async function settleHeld(
   context: PurchaseContext,
-  entry: PaymentEntry,
-  signal: AbortSignal | undefined,
-): Promise<Verdict> {
-  if (entry.state === "rejected" && isExpired(entry, context.now())) {
-    const error = new SextantError("PAYMENT_REQUIRED", "The service rejected the payment.", { status: 402 });
-    const verdict = await judgeRejection(context, entry, error, signal);
-    if (verdict.kind !== "paid" && verdict.error.retry === "sign-again") {
-      await recordOutcome(context, entry, verdict);
-      return verdict;
-    }
+  given: PaidRequest,
+  { url, over }: { readonly url: string; readonly over: Set<string> },
+): Promise<Paid<unknown> | null> {
+  const { journal, payer, now } = context;
+  const entry = findStanding(await journal.read(), [digestRequest(payer, given, url)], over, now());
+  if (entry === null) return null;
+  const finished = await resume(context, entry, given.signal);
+  if (finished.kind === "paid") return toPaid(entry, finished);
+  if (finished.error.retry !== "sign-again") throw finished.error;
+  over.add(entry.id);
+  return null;
+}
+
+/** The payment that stands for any of the requests, except for what is over. */
+function findStanding(
+  book: PaymentBook,
+  requests: readonly string[],
+  over: ReadonlySet<string>,
+  nowMs: number,
+): PaymentEntry | null {
+  for (const request of requests) {
+    const entry = book.findReusable(request, nowMs);
+    // Another process may have got the response of one that was over here.
+    const isOver = entry?.state === "rejected" && over.has(entry.id);
+    if (entry !== null && !isOver) return entry;
   }
-  return resume(context, entry, signal);
+  return null;
 }
 
 /**
@@ -104,15 +107,11 @@ async function finish(
   signal: AbortSignal | undefined,
   isNew: boolean,
 ): Promise<Verdict> {
-  // What the service has rejected for the request itself, it has not charged before.
-  const isKnownUncharged = entry.state === "rejected" && entry.code !== "PAYMENT_REQUIRED";
-  let wasUnclear = !isNew && !isKnownUncharged;
+  let wasUnclear = !isNew && !isKnownUncharged(entry);
   for (let attempt = 1; ; attempt += 1) {
     const verdict = await sendSignature(context, entry, { wasUnclear, signal });
-    if (verdict.kind !== "open") {
-      await recordOutcome(context, entry, verdict);
-      return verdict;
-    }
+    await recordOutcome(context, entry, verdict);
+    if (verdict.kind !== "open") return verdict;
     wasUnclear = true;
     const { error } = verdict;
     const isWorthIt = error.retry === "same-signature" && error.code !== "ABORTED";
@@ -126,8 +125,8 @@ type NewPurchase = {
   readonly given: PaidRequest;
   /** By address. */
   readonly url: string;
-  /** The payment of this purchase that is known to be over. */
-  readonly over: PaymentEntry | null;
+  /** Ids of payments of this purchase that are known to be over. */
+  readonly over: ReadonlySet<string>;
 };
 
 /**
@@ -153,8 +152,8 @@ function signOnce(
   const asGiven = digestRequest(payer, given, given.url);
   const request = digestRequest(payer, given, url);
   return journal.exclusive(async (book, append) => {
-    const other = book.findReusable(asGiven, now()) ?? book.findReusable(request, now());
-    if (other !== null && other.id !== over?.id) return { entry: other, isNew: false };
+    const other = findStanding(book, [asGiven, request], over, now());
+    if (other !== null) return { entry: other, isNew: false };
     if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
     guard.assertWithinLimits(terms, book, now());
@@ -199,16 +198,34 @@ async function sendSignature(
   }
 }
 
+/** What the service has rejected for the request itself, and nothing else since, it has not charged before. */
+function isKnownUncharged({ state, code }: PaymentEntry): boolean {
+  return state === "rejected" && code !== null && code !== "PAYMENT_REQUIRED";
+}
+
+/** What the verdict adds to the journal; null if nothing. */
+function outcomeOf(
+  entry: PaymentEntry,
+  verdict: Verdict,
+): Pick<OutcomeRecord, "type" | "transaction" | "code"> | null {
+  if (entry.state === "paid") return null;
+  if (verdict.kind === "paid") return { type: "paid", transaction: verdict.transaction, code: null };
+  // From now on the payment may be charged: the next rejection of the request no longer says that it was not.
+  if (verdict.kind === "open") {
+    return isKnownUncharged(entry) ? { type: "rejected", transaction: null, code: null } : null;
+  }
+  const { code, status } = verdict.error;
+  const named = status === 402 ? "PAYMENT_REQUIRED" : code;
+  const isUnclearNow = isKnownUncharged(entry) && named === "PAYMENT_REQUIRED";
+  if (entry.state === verdict.kind && !isUnclearNow) return null;
+  return { type: verdict.kind, transaction: null, code: named };
+}
+
 /** Not durable: if it is lost, the same signature is sent once more and gets the same response. */
 async function recordOutcome(context: PurchaseContext, entry: PaymentEntry, verdict: Verdict): Promise<void> {
-  if (verdict.kind === "open" || entry.state === "paid" || entry.state === verdict.kind) return;
-  const record: OutcomeRecord = {
-    type: verdict.kind,
-    id: entry.id,
-    at: context.now(),
-    transaction: verdict.kind === "paid" ? verdict.transaction : null,
-    code: verdict.kind === "paid" ? null : verdict.error.code,
-  };
+  const outcome = outcomeOf(entry, verdict);
+  if (outcome === null) return;
+  const record: OutcomeRecord = { ...outcome, id: entry.id, at: context.now() };
   try {
     await context.journal.exclusive((_, append) => append(record, { durable: false }));
   } catch (error) {

@@ -27,6 +27,9 @@ const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay a
 const CHARGED_ADVICE =
   "The chain shows that the payment was used. Call again: the same signature is sent. To pay again, name a new purchase.";
 
+const CLOCK_ADVICE =
+  "By the clock of this machine its signature is over. Whether it was charged before, only guard.node can show.";
+
 /** `wasUnclear`: the signature was sent before, and what became of it is not known. */
 export async function readVerdict(
   context: VerdictContext,
@@ -70,9 +73,9 @@ function isRequestRejected({ headers }: HttpResponse, { status, retry }: Sextant
 
 /**
  * A service that keeps the signature can charge what it rejects. Until the chain, or without a node the end of the
- * signature, shows that it cannot, the payment stands for its purchase, and whether it is charged is not known.
+ * signature, shows that it cannot, the payment stands for its purchase. Only the chain shows that it was not charged.
  */
-export async function judgeRejection(
+async function judgeRejection(
   context: VerdictContext,
   entry: PaymentEntry,
   error: SextantError,
@@ -93,13 +96,11 @@ export async function judgeRejection(
     return { kind: "conflict", error: error.forPayment(id, charged, "same-signature", CHARGED_ADVICE) };
   }
   if (proof === "open") return held(describeHold(context.guard.node, entry));
+  if (context.guard.node === null) {
+    return { kind: "rejected", error: error.forPayment(id, "unknown", "sign-again", CLOCK_ADVICE) };
+  }
   const over = error.forPayment(id, "no", "sign-again");
   return { kind: proof === "released" ? "released" : "rejected", error: over };
-}
-
-/** By the clock of this machine; a node knows better. */
-export function isExpired(entry: PaymentEntry, nowMs: number): boolean {
-  return nowMs >= expiryOf(entry) * 1_000;
 }
 
 async function findProof(
@@ -107,7 +108,8 @@ async function findProof(
   entry: PaymentEntry,
   signal: AbortSignal | undefined,
 ) {
-  if (node === null) return isExpired(entry, now()) ? "expired" : "open";
+  // The clock of this machine; a node knows better.
+  if (node === null) return now() >= expiryOf(entry) * 1_000 ? "expired" : "open";
   try {
     return await proveCharge(transport, { node, signal }, entry);
   } catch (error) {
