@@ -21,10 +21,14 @@ afterAll(async () => {
   await api?.close();
 });
 
+type ClientPage = { readonly page: Page; readonly requested: readonly string[]; stop(): Promise<void> };
+
 /** A page that has the client, on an origin of its own. */
-async function openClientPage(): Promise<{ readonly page: Page; stop(): Promise<void> }> {
+async function openClientPage(): Promise<ClientPage> {
   const bundle = await bundleClient();
+  const requested: string[] = [];
   const site = await startLoopbackServer((request, response) => {
+    requested.push(request.url ?? "");
     if (request.url === "/client.js") {
       return response.writeHead(200, { "content-type": "text/javascript" }).end(bundle);
     }
@@ -36,7 +40,7 @@ async function openClientPage(): Promise<{ readonly page: Page; stop(): Promise<
   });
   const { page } = await openPage(browser);
   await page.goto(site.url);
-  return { page, stop: site.stop };
+  return { page, requested, stop: site.stop };
 }
 
 // As text: it runs in the page, which has no access to this file.
@@ -62,6 +66,7 @@ const PROGRAM = `async ({ api, portfolio, privateKey, guard, address, elsewhere 
     spent: (await sextant.payments.budget()).spent.total,
     missing: await failureOf(sextant.getIntent({ id: "99999999" })),
     redirected: await failureOf(redirected.getPortfolio(request)),
+    named: await failureOf(redirected.getPortfolio({ address: "alice.eth" })),
   };
 }`;
 
@@ -71,7 +76,7 @@ it("reads, writes and pays once across origins", async () => {
   const privateKey = generatePrivateKey();
   const { address: payer } = privateKeyToAccount(privateKey);
   await mint(payer, 1_000_000n);
-  const { page, stop } = await openClientPage();
+  const { page, requested, stop } = await openClientPage();
   const guard = { network: "eip155:31337", asset, payees: [payTo] };
   const address = stage.paid.chain.accounts.payer.address;
   const given = {
@@ -98,7 +103,10 @@ it("reads, writes and pays once across origins", async () => {
     spent: "0.01",
     missing: { code: "NOT_FOUND", status: 404, requestId: expect.stringMatching(/\S/), charged: "no" },
     redirected: { code: "REDIRECTED", status: 0, requestId: null, charged: "no" },
+    named: { code: "REDIRECTED", status: null, requestId: null, charged: "no" },
   });
+  expect(requested).toContain("/portfolio?address=alice.eth");
+  expect(requested).not.toContain("/elsewhere");
   expect(transfers).toHaveLength(1);
   const receipt = await node.getTransactionReceipt({ hash: transaction as `0x${string}` });
   expect(receipt.status).toBe("success");

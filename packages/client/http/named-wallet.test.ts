@@ -51,18 +51,33 @@ describe("a request by name", () => {
     expect(requests).toEqual(["/portfolio?address=alice.eth"]);
   });
 
-  it("compares after the redirect where a browser hides it", async () => {
-    const hidden = Object.defineProperty(new Response(null), "type", { value: "opaqueredirect" });
-    const browser: typeof fetch = async (input, init) =>
-      init?.redirect === "manual" ? hidden : fetch(input, init);
-    const { located, origin } = await locate(
-      "address=alice.eth",
-      () => `/portfolio?address=${ADDRESS}`,
-      browser,
-    );
-    expect(located).toBe(`${origin}/portfolio?address=${ADDRESS}`);
-    const other = await locate("address=alice.eth", () => `/exposure?address=${ADDRESS}`, browser);
-    expect(other.located).toMatchObject({ code: "REDIRECTED" });
+  it.each([
+    ["the same request by address", (origin: string) => `${origin}/portfolio?address=${ADDRESS}`],
+    [
+      "another place",
+      (origin: string) => `${origin.replace("127.0.0.1", "localhost")}/portfolio?address=${ADDRESS}`,
+    ],
+  ])("does not let a browser, which hides redirects, follow one to %s", async (_, target) => {
+    const hidden = Object.defineProperties(new Response(null), {
+      type: { value: "opaqueredirect" },
+      status: { value: 0 },
+    });
+    const browser: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return init?.redirect === "manual" && response.status === 307 ? hidden : response;
+    };
+    const { located, requests } = await locate("address=alice.eth", target, browser);
+    expect(located).toMatchObject({
+      code: "REDIRECTED",
+      message: expect.stringContaining("give the address of the wallet"),
+    });
+    expect(requests).toEqual(["/portfolio?address=alice.eth"]);
+  });
+
+  it("rejects what a fetch has followed although it was asked not to", async () => {
+    const follows: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "follow" });
+    const { located } = await locate("address=alice.eth", () => `/portfolio?address=${ADDRESS}`, follows);
+    expect(located).toMatchObject({ code: "REDIRECTED" });
   });
 
   it("sends no lookup for a request that has an address", async () => {

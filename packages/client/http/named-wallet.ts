@@ -11,6 +11,8 @@ type NamedRequest = {
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const REDIRECTS = [301, 302, 303, 307, 308];
+// Of a redirect in a browser, which hides where it leads.
+const HIDDEN = 0;
 
 /**
  * Returns the URL with the address in place of the name, or the same URL if it has no name. Sends one request without a
@@ -24,16 +26,22 @@ export async function locateWallet(
   const request = { method, url, signal, returnsRedirect: true };
   const response = await sendRepeatedly(transport, request, {
     attemptsMax,
-    accepted: [200, 402, ...REDIRECTS],
+    accepted: [200, 402, HIDDEN, ...REDIRECTS],
   });
+  if (response.status === HIDDEN) {
+    throw new SextantError(
+      "REDIRECTED",
+      "A browser does not show where the service redirects a name, so nothing is sent there: give the address of the wallet.",
+    );
+  }
   const target = readTarget(response, url);
   const address = target?.searchParams.get("address") ?? "";
   const located = withAddress(url, address);
   if (target === null || !ADDRESS.test(address) || !isSame(new URL(located), target)) {
-    const where = target === null ? "no address" : shorten(target.href);
+    const where = target === null ? "nowhere" : `to ${shorten(target.href)}`;
     throw new SextantError(
       "REDIRECTED",
-      `The service redirects the name to ${where}, which is not the same request by address.`,
+      `The service redirects the name ${where}, which is not the same request by address.`,
     );
   }
   return located;
@@ -45,7 +53,7 @@ function isNamed(url: string): boolean {
 
 /** Null if the service names no target that can be read. */
 function readTarget(response: HttpResponse, url: string): URL | null {
-  if (!REDIRECTS.includes(response.status)) return new URL(response.url);
+  if (!REDIRECTS.includes(response.status)) return null;
   const location = response.headers.get("location");
   return location !== null && URL.canParse(location, url) ? new URL(location, url) : null;
 }

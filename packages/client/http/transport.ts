@@ -6,7 +6,7 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Returns a redirect instead of rejecting it. Only for a request without a payment or a signature. */
+  /** Returns a redirect instead of rejecting it; one that a browser hides has the status 0 and no headers. */
   readonly returnsRedirect?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
@@ -15,8 +15,6 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it came from: the URL of the request, unless a browser has followed a redirect. */
-  readonly url: string;
 };
 
 export type Transport = {
@@ -45,17 +43,15 @@ export function createTransport(options: TransportOptions): Transport {
   async function begin(request: HttpRequest, deadline: AbortSignal): Promise<Response> {
     // Looked up for each request: programs replace the global one in tests and with proxies.
     const send = options.fetch ?? globalThis.fetch;
-    const init = {
+    const response = await send(request.url, {
       method: request.method,
       headers: { accept: "application/json", ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
-    };
-    // No request may reach a server that the caller did not name, least of all one with a payment.
-    const response = await send(request.url, { ...init, redirect: "manual" });
-    if (request.returnsRedirect !== true) rejectRedirect(response, request.url);
-    // Browsers hide where a redirect leads. The request has no secret, and pages may send it anywhere in any case.
-    else if (response.type === "opaqueredirect") return send(request.url, { ...init, redirect: "follow" });
+      // No request may reach a server that the caller did not name, least of all one with a payment.
+      redirect: "manual",
+    });
+    if (request.returnsRedirect !== true || response.redirected) rejectRedirect(response, request.url);
     return response;
   }
   return {
@@ -64,7 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const response = await begin(request, deadline);
         const text = await readText(response, responseBytesMax);
-        return { status: response.status, headers: response.headers, text, url: response.url || request.url };
+        return { status: response.status, headers: response.headers, text };
       } catch (cause) {
         throw toTransportError(cause, request, deadline);
       }
@@ -76,12 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
         const response = await begin(request, late.signal);
         const { status, headers, body } = response;
         if (status !== 200) {
-          throw toResponseError({
-            status,
-            headers,
-            text: await readText(response, responseBytesMax),
-            url: request.url,
-          });
+          throw toResponseError({ status, headers, text: await readText(response, responseBytesMax) });
         }
         if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) return body;
         body?.cancel().catch(() => undefined);
