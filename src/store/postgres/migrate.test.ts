@@ -59,6 +59,29 @@ describe("migrate", () => {
     expect(await migrated).toBe(2);
   });
 
+  it("lets writers write while it builds an index concurrently, in place of one that was left unfinished", async () => {
+    const database = await schema("beside_writers");
+    await migrate(database, MIGRATIONS, log);
+    await database.query("CREATE INDEX agents_by_id ON agents (owner)");
+    const sql = "CREATE INDEX CONCURRENTLY agents_by_id ON agents (id)";
+    const index = { version: 4, name: "by id", concurrentIndex: "agents_by_id", sql };
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE query LIKE '% CONCURRENTLY %' AND wait_event_type = 'Lock'
+      AND datname = current_database() AND pid <> pg_backend_pid()`;
+    let migrated: Promise<number> = Promise.resolve(0);
+    await database.transaction(async (session) => {
+      await session.query("INSERT INTO agents VALUES (2)");
+      migrated = migrate(database, [...MIGRATIONS, index], log);
+      while ((await database.query(waiting)).rows.length === 0) await sleep(10);
+      await database.query("INSERT INTO agents VALUES (3)");
+    });
+    expect(await migrated).toBe(1);
+    const { rows } = await database.query(
+      "SELECT pg_get_indexdef('agents_by_id'::regclass) LIKE '%(id)' AS found",
+    );
+    expect(rows).toEqual([{ found: true }]);
+    expect(await versions(database)).toEqual([1, 2, 3, 4]);
+  });
+
   it("applies each migration once per schema", async () => {
     const database = await schema("once");
     expect(await migrate(database, MIGRATIONS.slice(0, 1), log)).toBe(1);

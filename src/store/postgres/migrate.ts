@@ -5,12 +5,17 @@ import type { Log } from "../../lib/log.ts";
 import { acquireLock } from "./advisory-lock.ts";
 import type { Database } from "./database.ts";
 import { runWithLockTimeout } from "./lock-timeout.ts";
-import type { Session } from "./session.ts";
+import { runStatement, type Session } from "./session.ts";
 
 export type Migration = {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
+  /**
+   * The name of the index that `sql` builds concurrently, which locks out no writer and cannot run in a transaction.
+   * The migration does nothing else.
+   */
+  readonly concurrentIndex?: string;
   /**
    * Set when comments changed after release: databases hold `checksum`, the sha256 of the released text. It stays
    * valid as long as the text without comment lines has the sha256 `statements`.
@@ -55,6 +60,7 @@ export async function migrate(
         { component: "store", event: "migrating", version: migration.version, migration: migration.name },
         "Migrating the database",
       );
+      if (migration.concurrentIndex !== undefined) await buildIndex(database, migration);
       await runWithLockTimeout(lock, (session) => apply(session, migration), {
         statementTimeoutMs: STATEMENT_MS_MAX,
         attemptsMax: ATTEMPTS_MAX,
@@ -66,9 +72,21 @@ export async function migrate(
   }
 }
 
+/** On a connection of its own. A process that died while it built the index left one that is never used. */
+async function buildIndex(database: Database, { concurrentIndex, sql }: Migration): Promise<void> {
+  const client = await database.connect("migration", { statementTimeoutMs: STATEMENT_MS_MAX });
+  const limits = { target: database.target, statementTimeoutMs: STATEMENT_MS_MAX };
+  try {
+    await runStatement(client, `DROP INDEX CONCURRENTLY IF EXISTS ${concurrentIndex}`, limits);
+    await runStatement(client, sql, limits);
+  } finally {
+    await client.end();
+  }
+}
+
 async function apply(session: Session, migration: Migration): Promise<void> {
-  const { version, name, sql } = migration;
-  await session.query(sql);
+  const { version, name, sql, concurrentIndex } = migration;
+  if (concurrentIndex === undefined) await session.query(sql);
   await session.query({
     text: "INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)",
     values: [version, name, checksumOf(migration)],

@@ -40,6 +40,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["whether stored snapshots were sold", "ab9c948547fffe0bdf35785fc170c9c4560d0baa0b47c7ee50d4e41724e6f3be"],
   ["amounts of settlements", "8b598c6aa3a95fe44b329ea3a5ee3562b757ffd7936c3ed59e621e0eef0468d2"],
   ["contract accounts that pay", "6b988f91a3aab6f3dbffdf626b878017cf46fd0dd7b07780cf2b0db4d077c482"],
+  ["settled payments by payer", "d55952b96829a69b061f7503b8d82fb1352c09a3cba919276648d3ecb6b1068d"],
 ];
 
 let server: TestDatabase;

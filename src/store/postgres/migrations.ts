@@ -18,6 +18,7 @@ import { indexRevision } from "./migrations/0015-index-revision.ts";
 import { soldSnapshots } from "./migrations/0016-sold-snapshots.ts";
 import { settlementAmounts } from "./migrations/0017-settlement-amounts.ts";
 import { contractPayers } from "./migrations/0018-contract-payers.ts";
+import { settledByPayer } from "./migrations/0019-settled-by-payer.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   soldSnapshots,
   settlementAmounts,
   contractPayers,
+  settledByPayer,
 ];
