@@ -26,6 +26,8 @@ let stage: ServiceStage;
 let service: PortfolioService;
 let usdc: Hex;
 const wallet = namedAccounts().payer.address.toLowerCase() as Hex;
+/** The payer of a local market has approved it without a limit. */
+const SOLVER = namedAccounts().solver.address.toLowerCase() as Hex;
 const STRANGER = numberedAddress(0x57a);
 /** 1inch: the local market has the chain id of Base, so that its spenders are known. */
 const ROUTER: Hex = "0x111111125421ca6dc452d289314280a0f8842a65";
@@ -67,6 +69,7 @@ describe("an exposure", () => {
     const block = await callNode<Hex>(stage.base, "eth_blockNumber", []);
     const { permissions, summary } = await buy();
     expect(permissions.map(({ spender, spenderName, reasons }) => [spender, spenderName, reasons])).toEqual([
+      [SOLVER, null, ["unlimited", "unknown spender"]],
       [ROUTER, "1inch Aggregation Router v6", ["unlimited"]],
       [STRANGER, null, ["unknown spender"]],
     ]);
@@ -81,7 +84,7 @@ describe("an exposure", () => {
         ]),
       ).toString(),
     );
-    // The router alone may take everything, so that the stranger adds nothing to the total.
+    // The solver alone may take everything, so that the others add nothing to the total.
     expect(summary.valueAtRiskUsd).toBe(permissions[0]?.valueAtRiskUsd);
     for (const { revoke } of permissions) {
       if (revoke?.type !== "call") throw new Error("an allowance is revoked by a call");
