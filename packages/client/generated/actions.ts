@@ -426,7 +426,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xc8ce421507d6c948a4585d47164c769e430bf7d0275b96fac5ff470acaa16e2b" });
+   * const record = await sextant.getQuote({ quoteHash: "0x9e1d818fa2d0dfa3139f438c4c1ac7441eee7a8f7a799595abb9b25c4d5ce016" });
    * ```
    */
   getQuote(parameters: {
@@ -1015,7 +1015,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_0C15-sHEXNyDhFQmaoJKqA" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_lyk6qkrVkdvrLg7dzIaM2w" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1032,7 +1032,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_0C15-sHEXNyDhFQmaoJKqA" });
+   * const record = await sextant.getWebhook({ id: "wh_lyk6qkrVkdvrLg7dzIaM2w" });
    * ```
    */
   getWebhook(parameters: {
