@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a payer who has never paid, served many times at once",
     file: "src/payments/paywall/admission.ts",
-    find: "if (open.length > 0) return respond.oneAtATime();",
+    find: "if (open.length >= atOnce) return respond.tooManyActive(atOnce);",
     replace: "",
     caughtBy: "src/payments/paywall/unpaid-work.test.ts",
   },

@@ -351,7 +351,7 @@ export const paywallSettings = {
     "PORTFOLIO_UNPAID_PER_MINUTE",
     integer(0, 1_000_000),
     100,
-    "Maximum rejected payments per client and minute; unpaid work counts as five; 0 disables the limit.",
+    "Maximum rejected payments per client and minute, and a fifth as many unpaid runs; 0 disables both limits.",
   ),
   payTo: setting(
     "PAY_TO",

@@ -98,10 +98,10 @@ const unused = {
 const carriedOut = async () => world.carryOut({});
 const failed = () => request({ handler: notFound });
 /** The payer is known, and may have several payments at once. */
-const hasPaid = () =>
+const hasPaid = (at = 999) =>
   insertLedgerRow(database, {
-    ...{ state: "settled", settled: true, verified: true, final: true, nonce: nonceOf(999) },
-    transaction: nonceOf(999),
+    ...{ state: "settled", settled: true, verified: true, final: true, nonce: nonceOf(at) },
+    transaction: nonceOf(at),
   });
 const failedWithIdentifier = () => request({ handler: notFound, paymentId: ID });
 
@@ -486,7 +486,7 @@ it("two processes that admit one payer at once never run more handlers than allo
   const EACH = 8;
   const resource = { method: "GET", path: "/paid", query: {} };
   let nonce = 1_000;
-  await hasPaid();
+  for (let each = 1; each < MAX; each += 1) await hasPaid(900 + each);
   for (let round = 0; round < ROUNDS; round += 1) {
     let running = 0;
     let ended = 0;

@@ -18,10 +18,10 @@ import {
 import {
   acquireSql,
   admitSql,
+  countSettledSql,
   deleteReservationSql,
   FREE_LEASE,
   fromNow,
-  hasPaidSql,
   NOT_LEASED,
   type OpenOptions,
   openPaymentsSql,
@@ -140,17 +140,18 @@ export class PaymentLedger {
 
   /**
    * Marks a payment as verified, and records the transfer where someone else made it; `others` are the payments of its
-   * payer that could still be charged just before.
+   * payer that could still be charged just before, `settled` those settled since its last unpaid one, up to a maximum.
    */
   async admit(
     key: PaymentKey,
     owner: string,
     transfer: Pick<TransferFound, "transaction" | "block"> | null = null,
-  ): Promise<{ readonly isMarked: boolean; readonly others: number; readonly hasPaid: boolean }> {
-    const [row] = await this.#store.run<{ marked: number; others: number; has_paid: boolean }>(
-      admitSql({ key, owner }, transfer),
+    settledMax = 1,
+  ): Promise<{ readonly isMarked: boolean; readonly others: number; readonly settled: number }> {
+    const [row] = await this.#store.run<{ marked: number; others: number; settled: number }>(
+      admitSql({ key, owner }, transfer, settledMax),
     );
-    return { isMarked: row?.marked === 1, others: row?.others ?? 0, hasPaid: row?.has_paid === true };
+    return { isMarked: row?.marked === 1, others: row?.others ?? 0, settled: row?.settled ?? 0 };
   }
 
   /** The payer's other payments that may still be charged, in any process. */
@@ -166,8 +167,10 @@ export class PaymentLedger {
 
   /** Whether the payer has paid since it last let work go unpaid. */
   async hasPaid(key: PaymentKey): Promise<boolean> {
-    const [row] = await this.#store.run<{ has_paid: boolean }>(sql`select ${hasPaidSql(key)} as has_paid`);
-    return row?.has_paid === true;
+    const [row] = await this.#store.run<{ settled: number }>(
+      sql`select ${countSettledSql(key, 1)} as settled`,
+    );
+    return row?.settled === 1;
   }
 
   /** Removes a reservation: nothing was charged, and no handler ran for it. */

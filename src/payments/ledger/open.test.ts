@@ -16,7 +16,7 @@ import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
 import { type OpenedPayment, openPaymentLedger } from "./ledger.ts";
-import { fromNow, type ReservationInput } from "./statements.ts";
+import { admitSql, fromNow, type ReservationInput } from "./statements.ts";
 import { PAYMENT_STATES } from "./transitions.ts";
 
 const RUNS = 300;
@@ -183,4 +183,42 @@ it("one of two authorizations that open under one identifier at the same time re
     );
     expect(holders).toHaveLength(1);
   }
+});
+
+/** The rows that the scans of a plan read, also those that a filter removes. */
+function rowsReadBy(plan: ExplainedNode): number {
+  const children = plan.Plans ?? [];
+  const own = (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)) * plan["Actual Loops"];
+  return children.reduce(
+    (sum, child) => sum + rowsReadBy(child),
+    plan["Relation Name"] === undefined ? 0 : own,
+  );
+}
+
+type ExplainedNode = {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly ExplainedNode[];
+};
+
+it.each([
+  ["no unpaid one", []],
+  ["an unpaid one just now", [{ state: "refused", failures: 1, failed_seconds: 0, reason: "a reason" }]],
+])("reads few rows to admit a payment of a payer with thousands of settled ones and %s", async (_, more) => {
+  await one.query("delete from payments");
+  await one.query(`insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before, fingerprint,
+      payment_digest, payload, terms, state, verified, settled_at, final, transaction)
+    select '${TEST_KEY.network}', '${TEST_KEY.asset}', case when i % 2 = 0 then '${TEST_KEY.payer}'
+        else '0x' || lpad(to_hex(i), 40, '0') end, '0x' || lpad(to_hex(i), 64, '0'), '${TEST_PAY_TO}', 10000, 1, '', '',
+      '', '', 'settled', true, now() - interval '1 hour' - i * interval '1 second', true, '0x'
+    from generate_series(1, 4000) i`);
+  for (const row of more) await insertLedgerRow(one, row);
+  await one.query("analyze payments");
+  const explained = await openRecordStore(one).run<{ "QUERY PLAN": { Plan: ExplainedNode }[] }>(
+    sql`explain (analyze, format json) ${admitSql({ key: { ...TEST_KEY, nonce: `0x${"ff".repeat(32)}` }, owner: OWNER }, null, 30)}`,
+  );
+  const [plan] = explained[0]?.["QUERY PLAN"] ?? [];
+  expect(rowsReadBy(plan?.Plan as ExplainedNode)).toBeLessThan(100);
 });

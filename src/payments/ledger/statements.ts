@@ -150,16 +150,17 @@ export function acquireSql(
     where ${whereKey(key)} and state = ${from} and ${NOT_LEASED} returning ${ROW_COLUMNS}`;
 }
 
-/** Marks the payment as verified, and counts the other payments of its payer that may still be charged. */
+/** Marks the payment as verified, and counts what its payer has settled and what may still be charged to it. */
 export function admitSql(
   { key, owner }: OwnedKey,
   transfer: { readonly transaction: string; readonly block: BlockId } | null,
+  settledMax: number,
 ): SqlText {
   const found =
     transfer === null ? sql`` : sql`, transaction = ${transfer.transaction}, ${setBlock(transfer.block)}`;
   const mark = ownerTransitionSql("admit", { key, owner }, sql`verified = true${found}`);
   return sql`with marked as (${mark})
-    select (select count(*) from marked)::int as marked, ${hasPaidSql(key)} as has_paid,
+    select (select count(*) from marked)::int as marked, ${countSettledSql(key, settledMax)} as settled,
       (select count(*) from (${openPaymentsSql(key)}) open)::int as others`;
 }
 
@@ -178,11 +179,15 @@ export function openPaymentsSql({ network, asset, payer, nonce }: PaymentKey): S
 
 const USED_REASONS = [NONCE_USED, NONCE_USED_NOT_FINAL, NONCE_UNTRACED];
 
-/** Work that was not paid for counts until a later payment is settled: a new payer has the trust of an old one soon. */
-export function hasPaidSql({ network, asset, payer }: PaymentKey): SqlText {
-  return sql`exists (select 1 from payments where network = ${network} and asset = ${asset} and payer = ${payer}
-    and state = 'settled' and settled_at > coalesce((select max(failed_at) from payments
-      where payer = ${payer} and failures > 0 and reason is not null), '-infinity'))`;
+/**
+ * How many payments of the payer were settled since it last let work go unpaid, up to `max`. The order makes the index
+ * of settled payments the only way to read them, however many the payer has.
+ */
+export function countSettledSql({ network, asset, payer }: PaymentKey, max: number): SqlText {
+  return sql`(select count(*) from (select 1 from payments where network = ${network} and asset = ${asset}
+    and payer = ${payer} and state = 'settled' and settled_at > coalesce((select max(failed_at) from payments
+      where payer = ${payer} and failures > 0 and reason is not null), '-infinity')
+    order by settled_at desc limit ${max}::int) settled)::int`;
 }
 
 /** Deletes a row. It stays as `released` if it has failures, which still count, or a transfer, which pays for it. */

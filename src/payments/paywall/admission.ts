@@ -4,19 +4,25 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { findSignatureRejection } from "../facilitator/payer-signature.ts";
 import type { OpenPayment } from "../ledger/ledger.ts";
 import type { Flow } from "./flow-states.ts";
-import { REJECTION_UNITS, RUN_UNITS } from "./unpaid-work.ts";
+import type { GateLimits } from "./limits.ts";
 
 /** Before a payment is verified or looked up. Null if its client, or its payer, may cost us another rejection. */
 export async function findCheckLimit(flow: Flow): Promise<EndpointResponse | null> {
   const { services, key, payload, terms, unpaid, respond } = flow;
-  const waitMs = unpaid.take(REJECTION_UNITS);
+  if (unpaid.hasAny) return null;
+  const waitMs = unpaid.takeRejection();
   if (waitMs === 0) return null;
   // Behind an address that many share. The signature is checked without a node: anyone can name a payer.
   const isSigned = (await findSignatureRejection(payload, terms)) === null;
-  if (isSigned && (await services.ledger.hasPaid(key))) {
-    return unpaid.takeForPayer(key.payer, REJECTION_UNITS) === 0 ? null : respond.tooManyUnpaid(waitMs);
-  }
-  return respond.tooManyUnpaid(waitMs);
+  if (!isSigned) return respond.tooManyUnpaid(waitMs);
+  // What rejected payments use up is not what first purchases need. One that is worth nothing costs a run.
+  const earlyMs = (await services.ledger.hasPaid(key)) ? unpaid.takeForPayer(key.payer) : unpaid.takeRun();
+  return earlyMs === 0 ? null : respond.tooManyUnpaid(earlyMs);
+}
+
+/** How many payments a payer may have in progress: at least half of all its work is paid for, whatever it does. */
+function atOnceOf(settled: number, { activePerPayerMax }: GateLimits): number {
+  return Math.min(1 + settled, activePerPayerMax);
 }
 
 /**
@@ -25,19 +31,19 @@ export async function findCheckLimit(flow: Flow): Promise<EndpointResponse | nul
  */
 export async function findAdmissionLimit(
   flow: Flow,
-  { hasPaid, others }: { readonly hasPaid: boolean; readonly others: number },
+  { settled, others }: { readonly settled: number; readonly others: number },
 ): Promise<EndpointResponse | null> {
   const { services, key, payment, unpaid, respond } = flow;
-  if (hasPaid && others === 0) return null;
+  if (settled > 0 && others === 0) return null;
   // The statement that marks does not see what other processes mark while it runs. With our own mark committed,
   // processes that admit at the same moment see one another.
   const open = await services.ledger.findOpenPayments(key);
-  if (!hasPaid) {
-    if (open.length > 0) return respond.oneAtATime();
-    const waitMs = unpaid.take(RUN_UNITS);
+  const atOnce = atOnceOf(settled, services.limits);
+  if (open.length >= atOnce) return respond.tooManyActive(atOnce);
+  if (settled === 0) {
+    const waitMs = unpaid.takeRun();
     return waitMs === 0 ? null : respond.tooManyUnpaid(waitMs);
   }
-  if (open.length >= services.limits.activePerPayerMax) return respond.tooManyActive();
   try {
     return (await coversAll(flow, open)) ? null : respond.balanceTooLow(payment.value);
   } catch (error) {

@@ -1,6 +1,6 @@
 // Steps of the payment flow: an owner's (verify, trace, run, store, settle, deliver), and those of a second authorization.
 import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
-import { Fault } from "../../lib/fault.ts";
+import { FAULTS, Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { requestVerify, type VerifyOutcome } from "../facilitator/facilitator.ts";
 import { type LedgerRow, type StoredResponse, toStoredResponse } from "../ledger/row.ts";
@@ -76,7 +76,7 @@ export function admitPayment(flow: Flow, state: StateOf<"admitting">): Promise<N
 /** Marks the payment as verified, and lets it go on within the limits of its payer and its client. */
 async function admitInTurn(flow: Flow, { transfer }: StateOf<"admitting">): Promise<Next<"admitting">> {
   const { services, key, owner, respond } = flow;
-  const admitted = await services.ledger.admit(key, owner, transfer);
+  const admitted = await services.ledger.admit(key, owner, transfer, services.limits.activePerPayerMax);
   if (!admitted.isMarked) return done(respond.takenOver());
   // A payment that someone else carried out is paid.
   const limited = transfer === null ? await findAdmissionLimit(flow, admitted) : null;
@@ -86,9 +86,9 @@ async function admitInTurn(flow: Flow, { transfer }: StateOf<"admitting">): Prom
 /** Runs the handler. Nothing is charged for a failure, which counts against the payer. */
 export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): Promise<Next<"running">> {
   const { services, key, owner, unpaid } = flow;
-  const recordFailure = async () => {
+  const recordFailure = async (error?: unknown) => {
     services.count("failed");
-    unpaid.spendTaken();
+    if (!isOutage(error)) unpaid.spendTaken();
     await services.ledger.recordJobFailure(key, owner);
   };
   let response: EndpointResponse;
@@ -97,12 +97,17 @@ export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): 
     response = await handleWithDeadline(flow, transfer);
     if (response.status < 400) stored = toStoredResponse(response);
   } catch (error) {
-    await recordFailure();
+    await recordFailure(error);
     throw error;
   }
   if (stored !== null) return { at: "storing", response: stored, transfer };
   await recordFailure();
   return done(response);
+}
+
+/** Our own trouble before any work, which no client can cause: what a new payer's client has taken is given back. */
+function isOutage(error: unknown): boolean {
+  return error instanceof Fault && FAULTS[error.code].status === 503 && error.code !== "TIMED_OUT";
 }
 
 /** The handler must end while there is still time to settle before the authorization expires, or is settled already. */

@@ -45,11 +45,11 @@ export const GATE_LIMITS: GateLimits = {
   waitersPerPaymentMax: 32,
   // A waiting request costs a connection and no query of its own; beyond this, connections run out first.
   waitersMax: 2_000,
-  // Of one payer at once, who has paid before and whose balance covers all of them. It bounds the work for one whose
+  // Of one payer at once, who has settled as many and whose balance covers all of them. It bounds the work for one whose
   // money leaves meanwhile.
   activePerPayerMax: 30,
-  // Rejected payments of one client; unpaid work counts as five of them, so that twenty payers who have never paid can be
-  // served at once behind one address. A client who pays gets its units back. 0 is no limit.
+  // Rejected payments of one client, and five times its unpaid runs, which are counted apart: twenty payers who have never
+  // paid can be served at once behind one address. A client who pays gets its runs back. 0 is no limit.
   unpaidPerClientPerMinute: 100,
   // Failing requests are free for the payer, so their number is limited.
   failuresMax: 10,

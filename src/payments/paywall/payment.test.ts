@@ -67,6 +67,17 @@ describe("a payment header", () => {
     });
   });
 
+  it("accepts no time that the ledger cannot hold", () => {
+    for (const validBefore of [2n ** 63n, 2n ** 256n - 1n]) {
+      expect(read(valid({ validBefore: validBefore.toString() }))).toEqual({
+        unsupported: "The payment is valid for longer than a day.",
+      });
+    }
+    expect(read(valid({ validBefore: String(2n ** 63n - 1n) }))).toMatchObject({
+      validBefore: 2n ** 63n - 1n,
+    });
+  });
+
   it("fails only with a sentence of ours, whatever the header", () => {
     fc.assert(
       fc.property(

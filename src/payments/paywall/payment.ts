@@ -102,7 +102,8 @@ export function parsePayment(
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
     return { unsupported: "Only EIP-3009 authorizations are accepted, not Permit2." };
   }
-  return readAuthorization(payload, envelope.extensions, what);
+  const payment = readAuthorization(payload, envelope.extensions, what);
+  return payment.validBefore > LEDGER_SECONDS_MAX ? { unsupported: VALID_TOO_LONG } : payment;
 }
 
 function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
@@ -150,6 +151,9 @@ export function toPaymentPayload(
   };
 }
 
+// What a bigint of PostgreSQL holds.
+const LEDGER_SECONDS_MAX = 2n ** 63n - 1n;
+const VALID_TOO_LONG = "The payment is valid for longer than a day.";
 // A signature that is valid for longer could be charged long after its payer has forgotten it.
 const VALID_SECONDS_MAX = 86_400n;
 
@@ -169,7 +173,7 @@ export function findTermsViolation(
   if (payment.validBefore < now + BigInt(Math.ceil(settleMs / 1_000))) {
     return "The payment expires too soon to be settled.";
   }
-  if (payment.validBefore > now + VALID_SECONDS_MAX) return "The payment is valid for longer than a day.";
+  if (payment.validBefore > now + VALID_SECONDS_MAX) return VALID_TOO_LONG;
   return null;
 }
 

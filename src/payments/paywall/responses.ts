@@ -8,6 +8,8 @@ import type { GateLimits } from "./limits.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 import type { PaidResource, PaymentOutcome } from "./paid-request.ts";
 
+const JITTER_SECONDS = 3;
+
 /** An error response with headers of its own: when to retry, and that no cache may store it. */
 export function toErrorResponse(
   code: FaultCode,
@@ -100,13 +102,11 @@ function createLimitResponses(limits: GateLimits, count: (outcome: PaymentOutcom
         "Too many requests of this payer have failed; send the same signature again later.",
         Math.ceil(limits.failureWindowMs / 1_000),
       ),
-    tooManyActive: () =>
-      limited("Too many requests of this payer are in progress; send the same signature again.", 1),
-    /** The payer has never paid, or not since money of it was missing. */
-    oneAtATime: () =>
+    /** With jitter: processes that reject each other's payments of one payer must not meet again. */
+    tooManyActive: (atOnce: number) =>
       limited(
-        "The first payment of a payer must be settled before the next; send the same signature again once the other request has its response.",
-        limits.retryAfterSeconds,
+        `The payer may have ${atOnce} payment${atOnce === 1 ? "" : "s"} in progress: one more than it has settled since its last unpaid one, ${limits.activePerPayerMax} at most; send the same signature again once another request has its response.`,
+        limits.retryAfterSeconds + Math.floor(JITTER_SECONDS * Math.random()),
       ),
     balanceTooLow: (amount: bigint) =>
       limited(
@@ -115,7 +115,7 @@ function createLimitResponses(limits: GateLimits, count: (outcome: PaymentOutcom
       ),
     tooManyUnpaid: (waitMs: number) =>
       limited(
-        "Too many requests of this client were not paid for; wait, and send the same signature again. A payer who has paid before is not limited by others.",
+        "Too many requests of this client were not paid for; wait, and send the same signature again. A payer whose key has paid before is not limited by others.",
         Math.max(1, Math.ceil(waitMs / 1_000)),
       ),
   };

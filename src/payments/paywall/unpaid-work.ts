@@ -1,114 +1,137 @@
-// What clients may cost us without paying, per client and in all: rejected payments, and work for payers who never paid.
+// What clients may cost us without paying, per client and in all: rejected payments, and runs for payers who never paid.
 import { createRateLimiter } from "../../http/security/request-guard.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { FairShares } from "../../lib/fair-shares.ts";
 import type { Hex } from "../../lib/hex.ts";
 
 /** What a rejected payment costs. */
 export const REJECTION_UNITS = 1;
 /**
- * What unpaid work costs. It takes tens of calls to nodes where a rejected payment takes one or two; but for each, the
+ * What an unpaid run costs. It takes tens of calls to nodes where a rejected payment takes one or two; but for each, the
  * payer must pay for a transfer of its money to another account.
  */
 export const RUN_UNITS = 5;
-
-// As many clients use everything up that all have together.
+// As many clients use everything up that all have together, if no others come.
 const CLIENTS_AT_ONCE = 20;
-const ALL = "all";
 
-type Limiter = ReturnType<typeof createRateLimiter>;
-type TakenUnits = { readonly units: number; release(units: number): void };
+type Release = () => void;
+/** A number says how many milliseconds too early it is. */
+type Taken = Release | number;
 
-/** In memory, as request limits are: each process has these limits for itself. */
-export class UnpaidWork {
-  readonly #perClient: Limiter;
-  readonly #perPayer: Limiter;
-  readonly #overall: Limiter;
-  readonly #reserve: Limiter;
-  readonly #fromReserve: Limiter;
+/** What each client has a minute, and all of them in fair shares. */
+class ClientShares {
+  readonly #perClient: ReturnType<typeof createRateLimiter>;
+  readonly #overall: FairShares;
 
-  constructor(perMinute: number, clock: Clock) {
-    const inAll = { perMinute: perMinute * CLIENTS_AT_ONCE, clock, clientsMax: 1 };
-    this.#perClient = createRateLimiter({ perMinute, clock });
-    this.#perPayer = createRateLimiter({ perMinute, clock });
-    this.#overall = createRateLimiter(inAll);
-    this.#reserve = createRateLimiter(inAll);
-    this.#fromReserve = createRateLimiter({ perMinute: 1, clock });
+  constructor(perClientPerMinute: number, clock: Clock) {
+    const perMinute = perClientPerMinute * CLIENTS_AT_ONCE;
+    this.#perClient = createRateLimiter({ perMinute: perClientPerMinute, clock });
+    this.#overall = new FairShares({ perMinute, perClientPerMinute, clock });
   }
 
-  /** Returns how many milliseconds too early it is where there are no units left. */
-  take(client: string, units: number): TakenUnits | number {
-    const clientWaitMs = this.#perClient.take(client, units);
+  take(client: string): Taken {
+    const clientWaitMs = this.#perClient.take(client);
     if (clientWaitMs > 0) return clientWaitMs;
-    const waitMs = this.#overall.take(ALL, units);
-    // Once a minute a client may use the reserve: others that cost us much, together, do not lock it out.
-    const hasReserve = () => this.#fromReserve.take(client) === 0 && this.#reserve.take(ALL, units) === 0;
-    const pool = waitMs === 0 ? this.#overall : hasReserve() ? this.#reserve : null;
-    const release = (unused: number) => {
-      this.#perClient.release(client, unused, 0);
-      pool?.release(ALL, unused, 0);
+    const waitMs = this.#overall.take(client);
+    if (waitMs > 0) this.#perClient.release(client, 1, 0);
+    if (waitMs > 0) return waitMs;
+    return () => {
+      this.#perClient.release(client, 1, 0);
+      this.#overall.release(client);
     };
-    if (pool !== null) return { units, release };
-    release(units);
-    return waitMs;
+  }
+}
+
+/**
+ * Rejections and runs are counted apart: forged payments use up nothing that first purchases need. In
+ * memory, as request limits are: each process has these limits for itself.
+ */
+export class UnpaidWork {
+  readonly #rejections: ClientShares;
+  readonly #runs: ClientShares;
+  readonly #perPayer: ReturnType<typeof createRateLimiter>;
+
+  constructor(unitsPerMinute: number, clock: Clock) {
+    this.#rejections = new ClientShares(unitsPerMinute / REJECTION_UNITS, clock);
+    this.#runs = new ClientShares(Math.ceil(unitsPerMinute / RUN_UNITS), clock);
+    this.#perPayer = createRateLimiter({ perMinute: unitsPerMinute / REJECTION_UNITS, clock });
+  }
+
+  takeRejection(client: string): Taken {
+    return this.#rejections.take(client);
+  }
+
+  takeRun(client: string): Taken {
+    return this.#runs.take(client);
   }
 
   /** For a payer who has paid before and has signed the payment: no other client can use these units up. */
-  takeForPayer(payer: Hex, units: number): TakenUnits | number {
-    const waitMs = this.#perPayer.take(payer, units);
-    if (waitMs > 0) return waitMs;
-    return { units, release: (unused) => this.#perPayer.release(payer, unused, 0) };
+  takeForPayer(payer: Hex): Taken {
+    const waitMs = this.#perPayer.take(payer);
+    return waitMs > 0 ? waitMs : () => this.#perPayer.release(payer, 1, 0);
   }
 }
+
+const SPENT: Release = () => {};
 
 /** What one request takes of it: before the work, and given back at the end unless it was spent. */
 export class UnpaidShare {
   /** Null without a limit. */
   readonly #work: UnpaidWork | null;
   readonly #client: string;
-  readonly #taken: TakenUnits[] = [];
-  #units = 0;
-  #spent = 0;
+  #rejection: Release | null = null;
+  #run: Release | null = null;
 
   constructor(work: UnpaidWork | null, client: string) {
     this.#work = work;
     this.#client = client;
   }
 
-  /** Raises what is taken to these units. Returns 0, or how many milliseconds too early it is. */
-  take(units: number): number {
-    return this.#add(units, (more) => this.#work?.take(this.#client, more) ?? 0);
+  /** Whether the payment may be rejected at the cost of what is taken. */
+  get hasAny(): boolean {
+    return this.#work === null || this.#rejection !== null || this.#run !== null;
   }
 
-  takeForPayer(payer: Hex, units: number): number {
-    return this.#add(units, (more) => this.#work?.takeForPayer(payer, more) ?? 0);
+  /** Returns 0, or how many milliseconds too early it is; so do the others. */
+  takeRejection(): number {
+    return this.#keepRejection(this.#work?.takeRejection(this.#client));
   }
 
-  #add(units: number, take: (more: number) => TakenUnits | number): number {
-    if (this.#units >= units) return 0;
-    const taken = take(units - this.#units);
+  takeForPayer(payer: Hex): number {
+    return this.#keepRejection(this.#work?.takeForPayer(payer));
+  }
+
+  takeRun(): number {
+    if (this.#run !== null) return 0;
+    const taken = this.#work?.takeRun(this.#client) ?? SPENT;
     if (typeof taken === "number") return taken;
-    this.#taken.push(taken);
-    this.#units = units;
+    this.#run = taken;
     return 0;
   }
 
-  /** These are not given back; if they were not taken before, as far as there are any. */
-  spend(units: number): void {
-    this.take(units);
-    this.#spent = Math.max(this.#spent, units);
+  #keepRejection(taken: Taken = SPENT): number {
+    if (typeof taken === "number") return taken;
+    this.#rejection = taken;
+    return 0;
   }
 
-  /** A run that ended without a payment: of a payer who has paid before nothing was taken for it. */
+  /** What was taken is not given back; what was not taken before costs as far as there is any left. */
+  spend(units: typeof REJECTION_UNITS | typeof RUN_UNITS): void {
+    if (units === RUN_UNITS) this.takeRun();
+    else if (!this.hasAny) this.takeRejection();
+    if (units === REJECTION_UNITS && this.#rejection !== null) this.#rejection = SPENT;
+    else this.spendTaken();
+  }
+
+  /** A run that ended without a payment: for a payer who has paid before nothing was taken. */
   spendTaken(): void {
-    this.#spent = this.#units > REJECTION_UNITS ? this.#units : this.#spent;
+    if (this.#run !== null) this.#run = SPENT;
   }
 
   end(): void {
-    let left = this.#spent;
-    for (const { units, release } of this.#taken.splice(0)) {
-      const kept = Math.min(units, left);
-      left -= kept;
-      if (units > kept) release(units - kept);
-    }
+    this.#rejection?.();
+    this.#run?.();
+    this.#rejection = null;
+    this.#run = null;
   }
 }

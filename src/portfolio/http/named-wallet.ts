@@ -71,7 +71,7 @@ function requireSameWallet(signature: string | undefined, { name, address }: Res
       : `The payment was signed for ${paidFor}, and ${name} now leads to ${address}`;
   throw new Fault(
     "PAYMENT_CONFLICT",
-    `${found}. Nothing was charged: send the payment with the address it was signed for, or sign a new one.`,
+    `${found}. This request charged nothing. Send the payment with the address it was signed for: if it was charged before, that request gets its response.`,
   );
 }
 
