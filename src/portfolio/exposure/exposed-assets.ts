@@ -22,6 +22,7 @@ import {
   getAssetKey,
   type Holding,
   type HoldingsProvider,
+  isListed,
   type PinnedChain,
   type PositionQuery,
   type PositionReader,
@@ -232,6 +233,7 @@ function describeToken(
   return {
     holding,
     isBalanceKnown: withBalance.has(contract),
+    isVouched: proven || isListed(chain, holding),
     price,
     isSpam: findSpamReasons(holding, { chain, unpriced, proven }).length > 0,
   };

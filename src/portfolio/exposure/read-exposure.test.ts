@@ -373,7 +373,9 @@ describe("the response", () => {
     expect(scans).toBe(2);
     expect(exposure.summary.permissionCount).toBeGreaterThanOrEqual(LIARS.length * KNOWN.length);
     expect(exposure.permissions).toHaveLength(500);
-    expect(exposure.summary.warnings[0]).toMatch(/^The \d+ permissions with the least at risk are counted/);
+    expect(exposure.summary.warnings[0]).toMatch(
+      /^The \d+ permissions with the least at risk, or of .* are counted/,
+    );
   });
 });
 
@@ -509,5 +511,48 @@ describe("permissions inside protocols", () => {
       new RegExp(`possible permissions? could not be read, of .*${pool}`),
     );
     for (const contract of [pool, debtToken, liar]) await chain.setCode(contract, "0x");
+  });
+});
+
+describe("claims of strangers", () => {
+  const FAKES = [0xfa01, 0xfa02, 0xfa03, 0xfa04].map(numberedAddress);
+
+  /** Approvals in the wallet's name of tokens that allow everyone one unit and have no balance. */
+  const claim = async (fakes: readonly Hex[], count: number) => {
+    for (const fake of fakes) {
+      await chain.setCode(fake, approvalFloodCode(count));
+      await send(fake, "0x");
+      await chain.setCode(fake, fixedReturnCode({ "allowance(address,address)": pad("0x1") }));
+    }
+  };
+
+  it("neither hide a real permission nor make the total partial, however many there are", async () => {
+    const [token, , unheld] = tokens as [Hex, Hex, Hex];
+    const [thief, old] = [numberedAddress(0xbadbad), KNOWN[1] as Hex];
+    for (const one of tokens) for (const spender of [...KNOWN, ...STRANGERS]) await approve(one, spender, 0n);
+    await approve(token, thief, UINT256_MAX);
+    await approve(unheld, old, 9n);
+    const balance = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });
+    const held = (await chain.request("eth_call", [{ to: unheld, data: balance }, "latest"])) as Hex;
+    const args = [owner, BigInt(held)] as const;
+    await send(unheld, encodeFunctionData({ abi: plainTokenAbi, functionName: "transfer", args }));
+    const readClaims = async () => {
+      const { permissions, summary } = await read(stage.port(scanNode, [token, unheld]));
+      const places = permissions.map(({ contract, spender }) => `${contract} ${spender}`);
+      return {
+        ...{ total: summary.valueAtRiskUsd, partial: summary.partial, count: permissions.length },
+        ...{ stolen: places.indexOf(`${token} ${thief}`), old: places.includes(`${unheld} ${old}`) },
+        summary,
+      };
+    };
+    const { total } = await readClaims();
+    expect(Number(total)).toBeGreaterThan(0);
+    await claim(FAKES.slice(0, 1), 6);
+    expect(await readClaims()).toMatchObject({ total, partial: false, stolen: 0, old: true, count: 8 });
+    await claim(FAKES, 300);
+    const flooded = await readClaims();
+    expect(flooded).toMatchObject({ total, partial: false, stolen: 0, old: true });
+    expect(flooded.summary.permissionCount).toBeGreaterThan(500);
+    expect(flooded.summary.warnings[0]).toMatch(/contracts that nothing vouches for, are counted/);
   });
 });

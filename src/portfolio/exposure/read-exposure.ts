@@ -75,6 +75,8 @@ type ReadChains = {
 
 // About a kilobyte each: what matters comes first, and a token that claims to be approved for all cannot fill a response.
 const PERMISSIONS_MAX = 500;
+// Of contracts that nothing vouches for, if there are more in all: they push out nothing that is real.
+const CLAIMS_MAX = 250;
 
 function describeExposure(
   { provider, spenders }: Pick<ExposureOptions, "provider" | "spenders">,
@@ -82,8 +84,9 @@ function describeExposure(
 ): Exposure {
   const described = chains.map((data) => describeChain(data, wallet, spenders.onChain(data.chain.chainId)));
   const permissions = described.flatMap((chain) => chain.permissions).sort(comparePermissions);
-  const omitted = permissions.length - PERMISSIONS_MAX;
-  const left = `The ${omitted} permissions with the least at risk are counted, but not listed.`;
+  const listed = limitList(permissions);
+  const omitted = permissions.length - listed.length;
+  const left = `The ${omitted} permissions with the least at risk, or of contracts that nothing vouches for, are counted, but not listed.`;
   return {
     address: wallet,
     timestamp: new Date(takenAtMs).toISOString(),
@@ -99,15 +102,21 @@ function describeExposure(
       })),
       warnings: [...(omitted > 0 ? [left] : []), ...described.flatMap(({ data }) => data.warnings)],
     },
-    permissions: permissions.slice(0, PERMISSIONS_MAX).map(({ permission }) => permission),
+    permissions: listed.map(({ permission }) => permission),
     provider: provider.name,
   };
+}
+
+function limitList(sorted: readonly ValuedPermission[]): readonly ValuedPermission[] {
+  if (sorted.length <= PERMISSIONS_MAX) return sorted;
+  const claims = new Set(sorted.filter((one) => rankOf(one) === "claim").slice(CLAIMS_MAX));
+  return sorted.filter((one) => !claims.has(one)).slice(0, PERMISSIONS_MAX);
 }
 
 type ValuedPermission = {
   readonly permission: ExposurePermission;
   readonly risk: Risk;
-  /** Anyone can make a collection and approve it in a wallet's name: its unknown value says nothing. */
+  /** Nothing vouches for the contract. */
   readonly isStrange: boolean;
 };
 
@@ -123,12 +132,19 @@ function countPermissions(permissions: readonly ValuedPermission[], total: Risk)
   };
 }
 
-/** By value at risk, what is unknown first; then by the number of reasons. NFTs of strangers come late, spam last. */
+/** In the order of the list. Strangers can make what is unknown or worth nothing, and never what has a value. */
+const RANKS = ["at risk", "claim", "worthless", "worthless claim", "spam"] as const;
+
+function rankOf({ permission, isStrange, risk }: ValuedPermission): (typeof RANKS)[number] {
+  if (permission.reasons.includes("spam token")) return "spam";
+  if (risk.value?.units === 0n) return isStrange ? "worthless claim" : "worthless";
+  return isStrange && risk.value === null ? "claim" : "at risk";
+}
+
+/** By rank, then by value at risk, what is unknown first; then by the number of reasons. */
 function comparePermissions(a: ValuedPermission, b: ValuedPermission): number {
-  const rank = ({ permission, isStrange, risk }: ValuedPermission) =>
-    permission.reasons.includes("spam token") ? 3 : risk.value?.units === 0n ? 2 : isStrange ? 1 : 0;
   return (
-    rank(a) - rank(b) ||
+    RANKS.indexOf(rankOf(a)) - RANKS.indexOf(rankOf(b)) ||
     compareRisk(a.risk.value, b.risk.value) ||
     b.permission.reasons.length - a.permission.reasons.length
   );
@@ -144,7 +160,7 @@ function describeChain(data: ChainPermissions, wallet: Hex, spenders: ChainSpend
       const token = valuation.tokenOf(live.contract);
       return {
         risk,
-        isStrange: live.kind.startsWith("nft-") && live.power === undefined,
+        isStrange: valuation.isStrange(live),
         permission: describePermission(live, { data, spenders, risk, token }),
       };
     }),

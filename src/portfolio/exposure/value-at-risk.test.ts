@@ -36,7 +36,9 @@ const noPositions: ExposedPositions = {
 
 function valuate(permissions: readonly LivePermission[], failed: readonly PermissionRead[] = []) {
   const price = { ...quotePrice({ units: 1n, scale: 0 }), source: "test" };
-  const tokens = [{ holding: makeHolding(token, 100n), isBalanceKnown: true, price, isSpam: false }];
+  const tokens = [
+    { holding: makeHolding(token, 100n), isBalanceKnown: true, isVouched: true, price, isSpam: false },
+  ];
   return new RiskValuation({ wallet, permissions, failed, tokens, positions: noPositions });
 }
 
@@ -113,7 +115,7 @@ function valuatePositions(
     assets: new Map([[priced.contract, priced]]),
     borrowable: new Map([[POOL, { units: borrowable, scale: 0 }]]),
   };
-  const tokens = [{ holding, isBalanceKnown: true, price: null, isSpam: false }];
+  const tokens = [{ holding, isBalanceKnown: true, isVouched: true, price: null, isSpam: false }];
   return new RiskValuation({ wallet, permissions, failed: [], tokens, positions: exposed });
 }
 

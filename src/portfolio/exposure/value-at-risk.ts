@@ -28,6 +28,8 @@ export type ExposedToken = {
   readonly holding: Holding;
   /** False when the balance could not be read: nothing is then known about the risk. */
   readonly isBalanceKnown: boolean;
+  /** A list has it, or a feed, deep pools or a protocol show that it is genuine: no stranger made it. */
+  readonly isVouched: boolean;
   readonly price: AssetPrice | null;
   /** Never counted in a total, as in a snapshot. */
   readonly isSpam: boolean;
@@ -62,6 +64,12 @@ export class RiskValuation {
 
   tokenOf(contract: Hex): ExposedToken | undefined {
     return this.#tokens.get(contract);
+  }
+
+  /** Anyone can make a token or a collection, and approve it in a wallet's name: what is unknown of it says nothing. */
+  isStrange({ kind, contract, power }: LivePermission): boolean {
+    if (isSpendable(kind) || kind === "permit2-allowance") return !this.#tokens.get(contract)?.isVouched;
+    return (kind === "nft-operator" || kind === "nft-approval") && power === undefined;
   }
 
   valuePermission(permission: LivePermission): Risk {
@@ -113,11 +121,13 @@ export class RiskValuation {
     ]);
   }
 
-  /** Of each token that is not spam. */
+  /** Of each token that is not spam; a token of strangers that returns no balance is worth nothing to them. */
   #sumAllowances(): readonly (readonly [Hex, bigint])[] {
     const sums = new Map<Hex, bigint>();
     for (const { kind, contract, rawAllowance } of this.#chain.permissions) {
-      if (!isSpendable(kind) || this.#tokens.get(contract)?.isSpam) continue;
+      const token = this.#tokens.get(contract);
+      const isClaim = token !== undefined && !token.isVouched && !token.isBalanceKnown;
+      if (!isSpendable(kind) || token?.isSpam || isClaim) continue;
       sums.set(contract, (sums.get(contract) ?? 0n) + (rawAllowance ?? 0n));
     }
     return [...sums];

@@ -7,6 +7,8 @@ import type { BudgetOptions } from "./budget.ts";
 import { cutName, cutWarning, fillList, pickFields } from "./fit.ts";
 
 const PERMISSIONS_MAX = 5;
+// What is unknown comes first, and leaves room for the largest known values.
+const UNKNOWN_MAX = 3;
 const WARNINGS_MAX = 5;
 // Warnings say what could not be searched, so that permissions leave room for one.
 const BYTES_WITH_PERMISSIONS_MAX = 1_700;
@@ -68,7 +70,10 @@ function summarizeExposure({ address, timestamp, summary, permissions, provider 
     warnings,
     provider,
   };
-  const most = permissions.slice(0, PERMISSIONS_MAX).map((each) => ({
+  const firstKnown = permissions.findIndex(({ valueAtRiskUsd }) => valueAtRiskUsd !== null);
+  const unknown = permissions.slice(0, firstKnown < UNKNOWN_MAX ? 0 : UNKNOWN_MAX);
+  const ordered = [...unknown, ...permissions.slice(unknown.length === 0 ? 0 : firstKnown)];
+  const most = ordered.slice(0, PERMISSIONS_MAX).map((each) => ({
     ...pickFields(each, PERMISSION_FIELDS),
     symbol: cutName(each.symbol),
     spenderName: cutName(each.spenderName),

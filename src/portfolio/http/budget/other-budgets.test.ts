@@ -68,6 +68,27 @@ function summarize<Body>({ shapes }: typeof EXPOSURE_BUDGET | typeof DIFF_BUDGET
   return { bytes: Buffer.byteLength(text), value: JSON.parse(text) as Record<string, unknown> };
 }
 
+describe("an overview of an exposure", () => {
+  const [permission] = exposure.permissions as [Exposure["permissions"][number]];
+  const listValues = (...values: readonly (string | null)[]) => {
+    const permissions = values.map((valueAtRiskUsd) => ({ ...permission, valueAtRiskUsd }));
+    const { value } = summarize(EXPOSURE_BUDGET, { ...exposure, permissions });
+    return (value.permissions as Exposure["permissions"]).map(({ valueAtRiskUsd }) => valueAtRiskUsd);
+  };
+
+  it("lists the largest known values beside what is unknown", () => {
+    expect(listValues(null, null, null, null, null, null, "9", "8", "7")).toEqual([
+      null,
+      null,
+      null,
+      "9",
+      "8",
+    ]);
+    expect(listValues(null, "9", "8", null, null, "0")).toEqual([null, "9", "8", null, null]);
+    expect(listValues(null, null, null, null, null, null)).toEqual(Array(5).fill(null));
+  });
+});
+
 describe.each(TEXTS)("with names such as %j", (text) => {
   it("an overview of an exposure fits into 2,048 bytes", () => {
     const { bytes, value } = summarize(EXPOSURE_BUDGET, hostileExposure(text));
