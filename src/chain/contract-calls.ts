@@ -5,7 +5,7 @@ import type { BlockId } from "../schema/chain-log.ts";
 import { canonicalHeaderCall } from "./headers.ts";
 import { RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import { readData, toQuantity } from "./rpc/hex-values.ts";
-import type { Rpc, RpcCall, RpcCallOptions } from "./rpc/types.ts";
+import type { Rpc, RpcCall, RpcCallOptions, RpcResult } from "./rpc/types.ts";
 
 type ContractCall = {
   readonly to: Hex;
@@ -52,18 +52,26 @@ export async function callContracts(
   });
 }
 
-/** A call to code that the node puts at an address for this call only. */
-type OverrideCall = {
-  readonly code: Hex;
-  readonly data: Hex;
-  readonly gasMax?: number;
-  /** The account that runs the code and sends the call; missing for an empty address. */
-  readonly account?: Hex;
+/** A call to code that the node puts at an empty address for this call only. */
+type OverrideCall = { readonly code: Hex; readonly data: Hex; readonly gasMax?: number };
+
+/** A call to code that the node puts at `account`, by `account`, and calls that the account makes as it is. */
+type AccountCall = OverrideCall & {
+  readonly account: Hex;
+  readonly plainCalls: readonly Pick<ContractCall, "to" | "data" | "gasMax">[];
+};
+
+type AccountResults = {
+  readonly returnData: Hex;
+  /** In the order of the plain calls; null when the node did not make one. */
+  readonly plainResults: readonly (ContractCallResult | null)[];
 };
 
 type OverrideCaller = {
   /** Null when the node does not support state overrides, or cannot finish this call. */
   callWithOverride(block: BlockId, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
+  /** The same with all calls in one batch at one block. */
+  callAsAccount(block: BlockId, call: AccountCall, signal: AbortSignal): Promise<AccountResults | null>;
 };
 
 // Made up, so nothing is deployed there: the code runs without any state.
@@ -80,7 +88,9 @@ const UNSUPPORTED: ReadonlySet<RpcFailureKind> = new Set(["unsupported", "invali
 // This call was too much for the contract or the node (its gas, its size, its time); the next may be fine.
 const CALL_FAILURES: ReadonlySet<RpcFailureKind> = new Set(["reverted", "internal", "response-too-large"]);
 
-type OverrideStrategy = (rpc: Rpc, block: BlockId, call: OverrideCall, signal: AbortSignal) => Promise<Hex>;
+type BlockReference = ContractCall["block"];
+type Send<T> = (node: Rpc, at: BlockReference) => Promise<T>;
+type OverrideStrategy = <T>(rpc: Rpc, block: BlockId, send: Send<T>, signal: AbortSignal) => Promise<T>;
 
 /** Calls with the strategy that the node supports. */
 export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
@@ -89,22 +99,52 @@ export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): Over
     { call: callByHash, rejectedUntilMs: 0 },
     { call: callByNumber, rejectedUntilMs: 0 },
   ];
+  const callWith = async (block: BlockId, send: Send<AccountResults>, signal: AbortSignal) => {
+    for (const strategy of strategies) {
+      if (clock.nowMs() < strategy.rejectedUntilMs) continue;
+      const result = await resultOrFailure(strategy.call(rpc, block, send, signal));
+      if (result === "failed") return null;
+      // A node that does not know the third parameter may ignore it and call an empty account.
+      if (result !== "rejected" && result.returnData !== "0x") return result;
+      strategy.rejectedUntilMs = clock.nowMs() + RECHECK_MS;
+    }
+    return null;
+  };
   return {
-    async callWithOverride(block, call, signal) {
-      for (const strategy of strategies) {
-        if (clock.nowMs() < strategy.rejectedUntilMs) continue;
-        const result = await resultOrFailure(strategy.call(rpc, block, call, signal));
-        if (result === "failed") return null;
-        // A node that does not know the third parameter may ignore it and call an empty account.
-        if (result !== "rejected" && result !== "0x") return result;
-        strategy.rejectedUntilMs = clock.nowMs() + RECHECK_MS;
-      }
-      return null;
+    async callWithOverride(block, { code, data, gasMax = OVERRIDE_GAS_MAX }, signal) {
+      const to = OVERRIDE_ADDRESS;
+      const send: Send<AccountResults> = async (node, at) => {
+        const call = contractCall({ to, data, gasMax, codeOverride: code, block: at });
+        return { returnData: await node.request(call, { signal }), plainResults: [] };
+      };
+      return (await callWith(block, send, signal))?.returnData ?? null;
     },
+    callAsAccount: (block, call, signal) =>
+      callWith(block, (node, at) => sendAsAccount(node, at, call, signal), signal),
   };
 }
 
-async function resultOrFailure(call: Promise<Hex>): Promise<Hex | "rejected" | "failed"> {
+async function sendAsAccount(
+  node: Rpc,
+  block: BlockReference,
+  { account: from, code, data, gasMax = OVERRIDE_GAS_MAX, plainCalls }: AccountCall,
+  signal: AbortSignal,
+): Promise<AccountResults> {
+  const own = contractCall({ from, to: from, data, gasMax, codeOverride: code, block });
+  const others = plainCalls.map((call) => contractCall({ ...call, from, block }));
+  const [result, ...plainResults] = await node.batch([own, ...others], { signal });
+  if ("error" in result) throw result.error;
+  return { returnData: result.ok, plainResults: plainResults.map(toPlainResult) };
+}
+
+/** Null for a failure of the node: what someone's contract does to its own call must not fail the others. */
+function toPlainResult(result: RpcResult<Hex>): ContractCallResult | null {
+  if ("ok" in result) return result;
+  const { kind, revertData } = result.error;
+  return kind === "reverted" || kind === "response-too-large" ? { reverted: revertData } : null;
+}
+
+async function resultOrFailure<T>(call: Promise<T>): Promise<T | "rejected" | "failed"> {
   try {
     return await call;
   } catch (error) {
@@ -114,27 +154,16 @@ async function resultOrFailure(call: Promise<Hex>): Promise<Hex | "rejected" | "
   }
 }
 
-const callByHash: OverrideStrategy = (rpc, block, call, signal) =>
-  rpc.request(overrideCall(call, { blockHash: block.hash }), { signal });
+const callByHash: OverrideStrategy = (rpc, block, send) => send(rpc, { blockHash: block.hash });
 
 // A reorg may put another block under the number, so the header is checked afterwards. Not in a batch with the call: a
 // gateway that rejects a whole batch for one member would seem to support no batches at all.
-const callByNumber: OverrideStrategy = (rpc, block, call, signal) =>
+const callByNumber: OverrideStrategy = (rpc, block, send, signal) =>
   rpc.pinned(
     async (node) => {
-      const result = await node.request(overrideCall(call, block.number), { signal });
+      const result = await send(node, block.number);
       await node.request(canonicalHeaderCall(block.number, block.hash), { signal });
       return result;
     },
     { signal },
   );
-
-function overrideCall(
-  { code, data, gasMax = OVERRIDE_GAS_MAX, account }: OverrideCall,
-  block: number | { blockHash: Hex },
-) {
-  return contractCall({
-    ...{ to: account ?? OVERRIDE_ADDRESS, data, gasMax, codeOverride: code, block },
-    ...(account === undefined ? {} : { from: account }),
-  });
-}

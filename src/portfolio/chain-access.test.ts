@@ -128,6 +128,31 @@ describe("state overrides", () => {
     await expect(at.callWithOverride(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
+  it("runs code as an account, and calls from the account without code, in one request", async () => {
+    const { node, at } = await pinned();
+    const account: Hex = `0x${"7a".repeat(20)}`;
+    const plainCalls = [
+      { to: RETURNING, data: "0x" },
+      { to: REVERTING, data: "0x" },
+    ] as const;
+    const sent = node.requests.length;
+    const results = await at.callAsAccount({ ...call, account, plainCalls }, signal);
+    expect(results).toEqual({
+      returnData: word(at.block.number),
+      plainResults: [{ ok: expect.any(String) }, { reverted: expect.anything() }],
+    });
+    expect(node.requests.length).toBe(sent + 1);
+    const block = { blockHash: at.block.hash };
+    expect(node.requests.at(-1)?.map(({ params }) => params)).toEqual([
+      [expect.objectContaining({ from: account, to: account }), block, { [account]: { code: CLOCK_CODE } }],
+      [{ from: account, to: RETURNING, data: "0x" }, block],
+      [{ from: account, to: REVERTING, data: "0x" }, block],
+    ]);
+    expect(
+      await (await pinned(rejectStateOverrides)).at.callAsAccount({ ...call, account, plainCalls }, signal),
+    ).toBeNull();
+  });
+
   it("returns null when the node rejects or ignores a state override", async () => {
     expect(await (await pinned(rejectStateOverrides)).at.callWithOverride(call, signal)).toBeNull();
     const { at } = await pinned();

@@ -68,6 +68,7 @@ function createPinnedChain(
   const at: PinnedChain = {
     ...createPinnedReads(rpc, chain, block),
     callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
+    callAsAccount: (call, abort) => overrides.callAsAccount(block, call, abort),
   };
   return { ...at, read: (calls, abort) => readWithCaps(at, calls, abort) };
 }
@@ -76,7 +77,7 @@ function createPinnedReads(
   rpc: Rpc,
   chain: ChainConfig,
   block: PinnedBlock,
-): Omit<PinnedChain, "callWithOverride"> {
+): Omit<PinnedChain, "callWithOverride" | "callAsAccount"> {
   const at = { blockHash: block.hash };
   return {
     chain,

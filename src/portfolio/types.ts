@@ -1,4 +1,5 @@
 // The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
+import type { ContractCallResult } from "../chain/contract-calls.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
 import type { TopicFilter } from "../chain/logs/topic-logs.ts";
 import type { TransferFilter } from "../chain/logs/transfers.ts";
@@ -83,19 +84,27 @@ export type PinnedChain = {
     calls: readonly ContractRead[],
     signal: AbortSignal,
   ): Promise<readonly (Hex | null)[] | null>;
-  /**
-   * Calls code placed by a state override at an empty address, or as `account` itself; null when the node does not
-   * support overrides.
-   */
+  /** Calls code placed by a state override at an empty address; null when the node does not support overrides. */
   callWithOverride(
-    call: {
-      readonly code: Hex;
-      readonly data: Hex;
-      readonly gasMax?: number;
-      readonly account?: Hex;
-    },
+    call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },
     signal: AbortSignal,
   ): Promise<Hex | null>;
+  /**
+   * Calls code placed as `account` itself. A contract can see that code; so `plainCalls` come in the same batch from the
+   * account as it is, each null when the node did not make it. Null as a whole like `callWithOverride`.
+   */
+  callAsAccount(
+    call: {
+      readonly account: Hex;
+      readonly code: Hex;
+      readonly data: Hex;
+      readonly plainCalls: readonly ContractRead[];
+    },
+    signal: AbortSignal,
+  ): Promise<{
+    readonly returnData: Hex;
+    readonly plainResults: readonly (ContractCallResult | null)[];
+  } | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
   /** Of the pinned block, in wei for a unit of gas; null for a block of before EIP-1559. */
   baseFee(signal: AbortSignal): Promise<bigint | null>;

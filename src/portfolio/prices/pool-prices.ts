@@ -16,7 +16,7 @@ import {
 import { collectPrices } from "./collect-prices.ts";
 import { findPools, type PoolToken as Token } from "./find-pools.ts";
 import { type PoolReading, readPools } from "./read-pools.ts";
-import { findSellable, type SaleClaim, type Sales } from "./simulate-sales.ts";
+import { findSellable, type Sale, type SaleClaim, type Sales } from "./simulate-sales.ts";
 import { type QuoteToken, SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import type { Ratio } from "./spot-pools.ts";
 
@@ -24,6 +24,8 @@ import type { Ratio } from "./spot-pools.ts";
 const DEPTH_USD_MIN: Decimal = { units: 50_000n, scale: 0 };
 // Pools that differ more from the deepest one do not trade the same thing.
 const POOL_DIFFERENCE_PERCENT_MAX = 10n;
+// A sale of as much as an honest pool holds pays half of price times amount, because it moves the price.
+const VALUE_PER_PAID_MAX = 2n;
 // More digits than any feed has.
 const PRICE_DIGITS = 24;
 
@@ -145,7 +147,10 @@ function priceTokens(
 ): PriceResult {
   const { tokens, found, readings, quotePrices, sales } = query;
   const prices = new Map(
-    sales.sellable.flatMap(({ pool, price }) => pool.token.keys.map((key) => [key, price] as const)),
+    sales.sellable.flatMap((sale) => {
+      const price = limitToSale(sale, quotePrices);
+      return sale.claim.pool.token.keys.map((key) => [key, price] as const);
+    }),
   );
   const unproven = tokens.filter(
     (token) =>
@@ -165,6 +170,16 @@ function priceTokens(
       ...describeMissing(at, { tokens, skipped: found.unasked, unproven, unsold }),
     ],
   };
+}
+
+/** What an unlisted token is worth follows from a sale, and not from the depth of its pool: its code may be anything. */
+function limitToSale({ claim, paid }: Sale<PriceClaim>, quotePrices: QuotePrices): QuotedPrice {
+  const { pool, price } = claim;
+  const quoteUsd = quotePrices.get(pool.quote.token);
+  if (paid === null || quoteUsd === undefined || price.payableUsdMax === null) return price;
+  const units = paid * VALUE_PER_PAID_MAX;
+  const valueMax = multiplyDecimals({ units, scale: pool.quote.decimals }, quoteUsd);
+  return compareDecimals(valueMax, price.payableUsdMax) < 0 ? { ...price, payableUsdMax: valueMax } : price;
 }
 
 /** Whether the pool could have a price that is not known. */

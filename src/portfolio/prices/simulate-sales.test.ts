@@ -1,7 +1,7 @@
 // Which prices survive a simulated sale, on a node that returns what a test says; the sales themselves run in tests/protocols.
 
 import { saleSimulatorAbi as abi } from "@sextant/contracts/generated/sale-simulator";
-import { decodeFunctionData, type Hex, numberToHex } from "viem";
+import { decodeFunctionData, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { describe, expect, it } from "vitest";
 import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
 import { makeChainConfig, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
@@ -38,16 +38,26 @@ function words(...values: readonly bigint[]): Hex {
   return `0x${all.map((value) => numberToHex(value, { size: 32 }).slice(2)).join("")}`;
 }
 
-type Call = Parameters<PinnedChain["callWithOverride"]>[0];
+type Call = Parameters<PinnedChain["callAsAccount"]>[0];
+type PlainResult = { readonly ok: Hex } | { readonly reverted: null } | null;
 
-function openNode(respond: (call: Call) => Hex | null): PinnedChain & { readonly calls: Call[] } {
+const TRUE = { ok: numberToHex(1, { size: 32 }) };
+
+/** A node on which plain transfers succeed, unless a test says otherwise. */
+function openNode(
+  respond: (call: Call) => Hex | null,
+  transferred: (index: number) => PlainResult = () => TRUE,
+): PinnedChain & { readonly calls: Call[] } {
   const calls: Call[] = [];
   return {
     ...openFailingChain({ chain: makeChainConfig("base", 8453), calls: [] }),
     calls,
-    callWithOverride: async (call) => {
+    callAsAccount: async (call) => {
       calls.push(call);
-      return respond(call);
+      const returnData = respond(call);
+      return (
+        returnData && { returnData, plainResults: call.plainCalls.map((_, index) => transferred(index)) }
+      );
     },
   };
 }
@@ -58,11 +68,14 @@ function salesOf({ data }: Call) {
 }
 
 describe("a simulated sale", () => {
-  it("needs a quarter of price times amount, and is made by the wallet for all that it has", async () => {
-    const claims = [249n, 250n, 1_000n].map((_, index) => claimOf(makePool(index + 1)));
-    const at = openNode(() => words(249n, 250n, 1_000n));
+  it("needs half of what an honest pool pays, and is made by the wallet for all that it has", async () => {
+    const claims = [1, 2, 3].map((number) => claimOf(makePool(number)));
+    const at = openNode(() => words(399n, 400n, 1_000n));
     const { sellable, untried } = await findSellable(at, { claims, wallet }, signal);
-    expect(sellable).toEqual(claims.slice(1));
+    expect(sellable).toEqual([
+      { claim: claims[1], paid: 400n },
+      { claim: claims[2], paid: 1_000n },
+    ]);
     expect(untried).toEqual([]);
     expect(at.calls.map(({ account }) => account)).toEqual([wallet]);
     expect(salesOf(at.calls[0] as Call)).toMatchObject([
@@ -72,13 +85,38 @@ describe("a simulated sale", () => {
     ]);
   });
 
+  it("counts only if the wallet, as it is, could transfer the token to the pool", async () => {
+    const claims = Array.from({ length: 6 }, (_, index) => claimOf(makePool(index + 1)));
+    const outcomes: readonly PlainResult[] = [
+      ...[TRUE, { ok: "0x" } as const, { reverted: null }],
+      ...[{ ok: numberToHex(0, { size: 32 }) }, { ok: numberToHex(2, { size: 32 }) }, null],
+    ];
+    const at = openNode(
+      () => words(...claims.map(() => 1_000n)),
+      (index) => outcomes[index] ?? null,
+    );
+    const { sellable, untried } = await findSellable(at, { claims, wallet }, signal);
+    expect(sellable.map(({ claim }) => claim)).toEqual(claims.slice(0, 2));
+    expect(untried).toEqual(claims.slice(5));
+    expect(at.calls).toHaveLength(1);
+    const abi = parseAbi(["function transfer(address,uint256)"]);
+    expect(at.calls[0]?.plainCalls).toEqual(
+      claims.map(({ pool }) => ({
+        to: pool.token.contract,
+        data: encodeFunctionData({ abi, args: [pool.address, 1_000n] }),
+        gasMax: 1_500_000,
+      })),
+    );
+  });
+
   it("is only asked for of listed tokens, up to what the pool claims, and not of reserves", async () => {
     const listed = claimOf(makePool(1, { isListed: true, held: 1_000_000n }));
     const inReserves = claimOf(makePool(2, { isListed: true }, RESERVES));
     const at = openNode(() => words(999n));
     const { sellable } = await findSellable(at, { claims: [listed, inReserves], wallet }, signal);
     expect(salesOf(at.calls[0] as Call)).toMatchObject([{ amount: 4_000n, isQuoted: true }]);
-    expect(sellable).toEqual([inReserves]);
+    expect(at.calls[0]?.plainCalls).toEqual([]);
+    expect(sellable).toEqual([{ claim: inReserves, paid: null }]);
   });
 
   it("goes on where the gas of a call ends", async () => {
@@ -90,8 +128,12 @@ describe("a simulated sale", () => {
           .map(() => 500n),
       ),
     );
-    expect((await findSellable(at, { claims, wallet }, signal)).sellable).toEqual(claims);
-    expect(at.calls.map((call) => salesOf(call).length)).toEqual([3, 1]);
+    const { sellable } = await findSellable(at, { claims, wallet }, signal);
+    expect(sellable).toEqual(claims.map((claim) => ({ claim, paid: 500n })));
+    expect(at.calls.map((call) => [salesOf(call).length, call.plainCalls.length])).toEqual([
+      [3, 3],
+      [1, 0],
+    ]);
   });
 
   it.each([
@@ -105,13 +147,17 @@ describe("a simulated sale", () => {
       { claims, wallet },
       signal,
     );
-    expect({ sellable, untried }).toEqual({ sellable: [listed], untried: [unlisted] });
+    expect({ sellable, untried }).toEqual({
+      sellable: [{ claim: listed, paid: null }],
+      untried: [unlisted],
+    });
   });
 
   it("costs no request without a claim to try", async () => {
     const at = openNode(() => null);
     const claims = [claimOf(makePool(1, { isListed: true }, RESERVES))];
-    expect((await findSellable(at, { claims, wallet }, signal)).sellable).toEqual(claims);
+    const { sellable } = await findSellable(at, { claims, wallet }, signal);
+    expect(sellable).toEqual(claims.map((claim) => ({ claim, paid: null })));
     expect(at.calls).toEqual([]);
   });
 });

@@ -3,34 +3,42 @@ import {
   saleSimulatorAbi as abi,
   saleSimulatorRuntimeBytecode as code,
 } from "@sextant/contracts/generated/sale-simulator";
+import type { ContractCallResult } from "../../chain/contract-calls.ts";
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
-import { decodeWordArray } from "../../lib/abi/return-data.ts";
+import { decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder } from "../multicall.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN } from "../positions/uniswap-v3/tick-math.ts";
-import type { PinnedChain } from "../types.ts";
+import type { ContractRead, PinnedChain } from "../types.ts";
 import type { Pool } from "./find-pools.ts";
 import type { PoolState } from "./spot-pools.ts";
 
 /** A swap over a few ranges takes 200,000 gas; tokens that take a fee and sell it themselves take several times that. */
 const SALE_GAS_MAX = 1_500_000;
-/** About 25 million gas with ordinary tokens; where some burn all that they get, the rest goes into another call. */
-const SALES_PER_CALL_MAX = 100;
+/**
+ * With a plain transfer of each, a batch that nearly every node accepts. About 25 million gas with ordinary tokens; where
+ * some burn all that they get, the rest goes into another call.
+ */
+const SALES_PER_CALL_MAX = 99;
 /** As many as 300 tokens that burn all their gas need; what is left then has no price. */
 const CALLS_MAX = 16;
-/**
- * A pool that holds what it claims pays at least half of price times amount, because the sale moves its price; a token
- * may take a fee besides. One that pays less than this share does not buy at its price.
- */
-const PAID_SHARE_MIN = 4n;
+/** The least share of what an honest pool pays: a token that takes more than half for itself has no price. */
+const PAID_SHARE_MIN = 2n;
 /** The price may fall to a sixteenth: below a quarter only if there is less liquidity than claimed. */
 const SQRT_PRICE_FALL_MAX = 4n;
 
 /** The pool that sets a price, and what it claims. */
 export type SaleClaim = { readonly pool: Pool; readonly standing: PoolState };
 
+export type Sale<Claim> = {
+  readonly claim: Claim;
+  /** Units of the quote token that the wallet got for all that it holds; null for a listed token. */
+  readonly paid: bigint | null;
+};
+
 export type Sales<Claim> = {
-  readonly sellable: readonly Claim[];
+  readonly sellable: readonly Sale<Claim>[];
   /** Of unlisted tokens, which no node could try to sell. */
   readonly untried: readonly Claim[];
 };
@@ -38,11 +46,12 @@ export type Sales<Claim> = {
 type SalesQuery<Claim> = { readonly claims: readonly Claim[]; readonly wallet: Hex | undefined };
 
 const simulate = createFunctionCodec(abi, "simulate");
+const transfer = createCallEncoder("function transfer(address,uint256)");
 
 /**
  * Of an unlisted token the wallet itself sells all that it has: the token may reject the sale. Of a listed one the pool
  * is asked what it would pay for what is held; its coins may lie where no sale gets to. Pools of reserves pay by what
- * they hold. One request for a hundred tokens, and none without such claims.
+ * they hold. One request for 99 tokens, and none without such claims.
  */
 export async function findSellable<Claim extends SaleClaim>(
   at: PinnedChain,
@@ -50,23 +59,27 @@ export async function findSellable<Claim extends SaleClaim>(
   signal: AbortSignal,
 ): Promise<Sales<Claim>> {
   const tried = claims.filter(isTried);
-  const sold = new Map<Claim, boolean | null>();
   const parts = splitIntoChunks(tried, SALES_PER_CALL_MAX);
   const results = await Promise.all(
     parts.map((part) => (wallet === undefined ? part.map(() => null) : sellAll(at, wallet, part, signal))),
   );
-  for (const [index, claim] of tried.entries()) {
-    const paid = results.flat()[index] ?? null;
-    const expected = expectPayment(claim);
-    sold.set(claim, paid === null ? null : expected > 0n && paid * PAID_SHARE_MIN >= expected);
-  }
-  // A node that cannot simulate says nothing about a listed token.
-  const isSellable = (claim: Claim) =>
-    sold.get(claim) ?? (sold.has(claim) ? claim.pool.token.isListed : true);
-  return {
-    sellable: claims.filter(isSellable),
-    untried: claims.filter((claim) => sold.get(claim) === null && !claim.pool.token.isListed),
-  };
+  const paidOf = new Map(results.flat().map((paid, index) => [tried[index], paid]));
+  const isUntried = (claim: Claim) => paidOf.get(claim) === null;
+  const sellable = claims.flatMap((claim) => {
+    const paid = paidOf.get(claim) ?? null;
+    const { isListed } = claim.pool.token;
+    // A node that cannot simulate says nothing about a listed token.
+    if (paid === null ? isListed : isFair(claim, paid)) return [{ claim, paid: isListed ? null : paid }];
+    return [];
+  });
+  return { sellable, untried: claims.filter((claim) => isUntried(claim) && !claim.pool.token.isListed) };
+}
+
+/** The sale moves the price: an honest pool pays depth × expected / (depth + expected), or more. */
+function isFair(claim: SaleClaim, paid: bigint): boolean {
+  const { depth } = claim.standing;
+  const expected = expectPayment(claim);
+  return expected > 0n && paid * PAID_SHARE_MIN * (depth + expected) >= depth * expected;
 }
 
 function isTried(claim: SaleClaim): boolean {
@@ -85,23 +98,43 @@ function expectPayment(claim: SaleClaim): bigint {
   return (saleAmount(claim) * numerator) / denominator;
 }
 
-/** What each pool paid; null when the node does not place our code. */
+/** What each pool paid; nothing for a token that a plain account cannot move, null when the node could not try. */
 async function sellAll(
   at: PinnedChain,
-  wallet: Hex,
+  account: Hex,
   claims: readonly SaleClaim[],
   signal: AbortSignal,
 ): Promise<readonly (bigint | null)[]> {
   const paid: bigint[] = [];
+  const unlisted = claims.filter(({ pool }) => !pool.token.isListed);
+  const moved = new Map<SaleClaim, boolean | null>();
   for (let call = 0; call < CALLS_MAX && paid.length < claims.length; call += 1) {
     const left = claims.slice(paid.length);
     const data = simulate.encodeCall([left.map(encodeSale), BigInt(SALE_GAS_MAX)]);
-    const returnData = await at.callWithOverride({ code, data, account: wallet }, signal);
-    const made = decodeWordArray(returnData, left.length) ?? [];
+    const plainCalls = call === 0 ? unlisted.map(encodeTransfer) : [];
+    const results = await at.callAsAccount({ account, code, data, plainCalls }, signal);
+    for (const [index, result] of (results?.plainResults ?? []).entries()) {
+      const claim = unlisted[index];
+      if (claim !== undefined) moved.set(claim, result && hasMoved(result));
+    }
+    const made = decodeWordArray(results?.returnData ?? null, left.length) ?? [];
     if (made.length === 0) break;
     paid.push(...made);
   }
-  return claims.map((_, index) => paid[index] ?? null);
+  return claims.map((claim, index) => {
+    const isMovable = claim.pool.token.isListed ? true : (moved.get(claim) ?? null);
+    return isMovable === false ? 0n : isMovable && (paid[index] ?? null);
+  });
+}
+
+/** A token sees that the simulation has placed code at the wallet: the wallet as it is must be able to pay the pool, too. */
+function encodeTransfer(claim: SaleClaim): ContractRead {
+  return transfer(claim.pool.token.contract, [claim.pool.address, saleAmount(claim)], SALE_GAS_MAX);
+}
+
+/** Tokens return true, or nothing as the oldest do. */
+function hasMoved(result: ContractCallResult): boolean {
+  return "ok" in result && (result.ok === "0x" || decodeWord(result.ok) === 1n);
 }
 
 function encodeSale(claim: SaleClaim) {

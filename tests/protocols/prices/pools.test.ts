@@ -83,7 +83,7 @@ describe("what pools could pay", () => {
     const token = await lab.deployToken();
     const pool = await v3.addLiquidity(token, 18n * ETHER, weth, 18n * ETHER);
     await lab.pass();
-    const { price, payable, contract } = await read(token);
+    const { price, payable, contract } = await read(token, await lab.pin([token.address]));
     expect({ price: dollars(price), payable: dollars(payable), contract }).toEqual({
       ...{ price: 3_000, payable: 54_000, contract: pool },
     });
@@ -93,7 +93,7 @@ describe("what pools could pay", () => {
     const token = await lab.deployToken();
     await v3.addLiquidity(token, 2_500_000n * ETHER, usdc, 5_000_000n * DOLLAR);
     await lab.pass();
-    const { price, payable } = await read(token);
+    const { price, payable } = await read(token, await lab.pin([token.address]));
     expect({ price: Number(price).toFixed(6), payable: dollars(payable) }).toEqual({
       ...{ price: "2.000000", payable: 5_000_000 },
     });
@@ -105,7 +105,17 @@ describe("what pools could pay", () => {
     await v2.addLiquidity(token, 50n * ETHER, usdc, 150_000n * DOLLAR);
     await v2.addLiquidity(token, 50n * ETHER, weth, 25n * ETHER);
     await lab.pass();
-    expect(dollars((await read(token)).payable)).toBe(450_000);
+    expect(dollars((await read(token, await lab.pin([token.address]))).payable)).toBe(450_000);
+  });
+
+  it("values an unlisted token at twice what a sale of it pays at most, and not at the depth", async () => {
+    const token = await lab.deployToken();
+    await v2.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
+    await lab.pass();
+    const { price, payable } = await read(token);
+    expect(price).toBe("3000");
+    // By the formula of the pool for one token, with its fee of 0.3 %.
+    expect(Number(payable) / 2).toBeCloseTo((0.997 * 100 * 3_000) / 100.997, 6);
   });
 
   it("gives no price to a token whose pools could pay less than 50,000 dollars", async () => {
@@ -147,7 +157,7 @@ describe("liquidity that has just come", () => {
     const before = (await lab.pin()).block.number;
     await exchange.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
     const head = (await lab.pin()).block.number;
-    const at = await lab.pin([], head - before + 3);
+    const at = await lab.pin([token.address], head - before + 3);
     const { price, payable } = await read(token, at);
     expect({ price: dollars(price), payable: dollars(payable) }).toEqual({ price: 3_000, payable: 60_000 });
   });
@@ -275,38 +285,46 @@ describe("coins that are not around the price", () => {
     const token = await lab.deployToken();
     await v3.addLiquidity(token, 1_000n * ETHER, weth, 1_000n * ETHER);
     await lab.pass();
-    const { prices } = await collect(await lab.pin(), sources, [assetOf(token.address)]);
+    const holding = { ...assetOf(token.address), rawBalance: 10n ** 24n };
+    const { prices } = await collect(await lab.pin(), sources, [holding]);
     expect(prices.has(token.address)).toBe(true);
     expect(valueHolding(token, NAME, prices).tokens).toMatchObject([{ priceUsd: null, spam: true }]);
     const { tokens, summary } = valueHolding(token, "Moon", prices);
     expect(tokens).toMatchObject([{ spam: false }]);
-    expect(dollars(summary.totalValueUsd)).toBe(3_000_000);
+    // Twice what the pool of 1,000 ether pays for as many tokens, less its fee of 0.3 %.
+    expect(dollars(summary.totalValueUsd)).toBe(2_995_493);
     expect(summary.unlistedValueUsd).toBe(summary.totalValueUsd);
   });
 });
 
 describe("a token that its holder cannot sell", () => {
-  const TRAPS = { open: 0n, reverts: 1n, taxes: 2n, loops: 3n, "forges proceeds": 4n, "pays by itself": 5n };
+  const TRAPS = {
+    ...{ open: 0n, reverts: 1n, taxes: 2n, loops: 3n, "forges proceeds": 4n, "pays by itself": 5n },
+    ...{ "rejects plain accounts": 6n, "returns false to plain accounts": 7n, "takes 73 percent": 8n },
+  };
 
-  it.each(["v3", "v2"])("has no price by a pool of %s, whatever its trick", async (name) => {
-    const trap = await lab.deployTrap();
-    await (name === "v3" ? v3 : v2).addLiquidity(trap, 100n * ETHER, weth, 100n * ETHER);
-    const victim: Hex = `0x${"71c7".repeat(10)}`;
-    await lab.deployer.send(trap, "mint", [victim, 5n * ETHER]);
-    await lab.deployer.send(weth, "transfer", [trap.address, 50n * ETHER]);
-    await lab.pass();
-    const holding = { ...assetOf(trap.address), rawBalance: 5n * ETHER };
-    const found: Record<string, string | null | undefined> = {};
-    for (const [trick, mode] of Object.entries(TRAPS)) {
-      await lab.deployer.send(trap, "arm", [mode, weth.address]);
+  it.each(["v3", "v2"])(
+    "has no price by a pool of %s if it reverts, taxes, loops, forges, or tells plain accounts apart",
+    async (name) => {
+      const trap = await lab.deployTrap();
+      await (name === "v3" ? v3 : v2).addLiquidity(trap, 100n * ETHER, weth, 100n * ETHER);
+      const victim: Hex = `0x${"71c7".repeat(10)}`;
+      await lab.deployer.send(trap, "mint", [victim, 5n * ETHER]);
+      await lab.deployer.send(weth, "transfer", [trap.address, 50n * ETHER]);
       await lab.pass();
-      const { texts, incompletePrices } = await collect(await lab.pin(), sources, [holding], victim);
-      expect(incompletePrices.size).toBe(0);
-      found[trick] = texts[0];
-    }
-    const none = { reverts: null, taxes: null, loops: null, "forges proceeds": null, "pays by itself": null };
-    expect(found).toEqual({ ...none, open: expect.stringMatching(/^(3000|2999\.9)[0-9]* pools$/) });
-  });
+      const holding = { ...assetOf(trap.address), rawBalance: 5n * ETHER };
+      const found: Record<string, string | null | undefined> = {};
+      for (const [trick, mode] of Object.entries(TRAPS)) {
+        await lab.deployer.send(trap, "arm", [mode, weth.address]);
+        await lab.pass();
+        const { texts, incompletePrices } = await collect(await lab.pin(), sources, [holding], victim);
+        expect(incompletePrices.size).toBe(0);
+        found[trick] = texts[0];
+      }
+      const none = Object.fromEntries(Object.keys(TRAPS).map((trick) => [trick, null]));
+      expect(found).toEqual({ ...none, open: expect.stringMatching(/^(3000|2999\.9)[0-9]* pools$/) });
+    },
+  );
 
   it("has no price if the wallet holds none of it", async () => {
     const token = await lab.deployToken();
@@ -325,10 +343,11 @@ describe("a node without state overrides", () => {
     await v2.addLiquidity(token, 100n * ETHER, usdc, 300_000n * DOLLAR);
     await lab.pass();
     const at = await lab.pin();
-    const without = (known: PinnedChain) => ({ ...known, callWithOverride: async () => null });
+    const none = { callWithOverride: async () => null, callAsAccount: async () => null };
+    const without = (known: PinnedChain) => ({ ...known, ...none });
     const listed = await lab.pin([token.address]);
     expect(await read(token, without(listed))).toEqual(await read(token, listed));
-    expect(dollars((await read(token, at)).payable)).toBe(600_000);
+    expect(dollars((await read(token, listed)).payable)).toBe(600_000);
     const { price, incompletePrices, warnings } = await read(token, without(at));
     expect(price).toBeUndefined();
     expect([...incompletePrices]).toEqual([token.address]);
@@ -361,6 +380,10 @@ describe("many tokens", () => {
         callWithOverride: (call, signal) => {
           requests += 1;
           return at.callWithOverride(call, signal);
+        },
+        callAsAccount: (call, signal) => {
+          requests += 1;
+          return at.callAsAccount(call, signal);
         },
       };
       const { texts } = await collect(counted, sources, assets);

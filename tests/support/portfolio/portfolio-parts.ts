@@ -118,7 +118,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
   const { onPin = () => {}, read = async (calls) => calls.map(() => null) } = options;
   const fail = () => Promise.reject(new Error("unexpected read from this chain"));
   const at: PinnedChain = {
-    ...{ chain, block, read, callWithOverride: fail, nativeBalance: fail },
+    ...{ chain, block, read, callWithOverride: fail, callAsAccount: fail, nativeBalance: fail },
     ...{
       transfers: fail,
       logs: fail,

@@ -28,6 +28,7 @@ function openScanChain(onScan: (data: Hex) => Promise<void> | void): PinnedChain
     logs: fail,
     timestamps: fail,
     senders: fail,
+    callAsAccount: fail,
     async callWithOverride({ data }) {
       await onScan(data);
       const next = BigInt(listIn(data).length);

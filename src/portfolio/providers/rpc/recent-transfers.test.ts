@@ -51,6 +51,7 @@ function chainOf(head: number, node: Node = {}) {
     code: async () => "0x",
     baseFee: async () => 1n,
     callWithOverride: async () => null,
+    callAsAccount: async () => null,
     nativeBalance: async () => 0n,
     timestamps: async () => new Map(),
     senders: async () => new Map(),
