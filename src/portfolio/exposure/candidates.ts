@@ -34,6 +34,8 @@ export type Candidates = {
   readonly nfts: readonly (ApprovedPair & { readonly tokenId: bigint })[];
   /** Pairs beyond the limits. */
   readonly omitted: number;
+  /** Some of them are of listed tokens that are held. */
+  readonly omitsHeld: boolean;
 };
 
 // Twenty calls of the scanner at most.
@@ -109,6 +111,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   ];
   const distinct = new Map(wanted.map((pair) => [`${pair.kind} ${pair.contract} ${pair.spender}`, pair]));
   const kept = [...distinct.values()].slice(0, PAIRS_MAX);
+  const cut = [...distinct.values()].slice(PAIRS_MAX);
   const nfts = approvals.flatMap((pair) =>
     pair.kind === "nft-approval" && pair.tokenId !== null ? [{ ...pair, tokenId: pair.tokenId }] : [],
   );
@@ -117,9 +120,10 @@ export function collectCandidates(sources: CandidateSources): Candidates {
     nfts: nfts.slice(0, NFTS_MAX),
     omitted:
       Math.max(0, strange.length - STRANGE_PAIRS_MAX) +
-      Math.max(0, distinct.size - kept.length) +
+      cut.length +
       Math.max(0, nfts.length - NFTS_MAX) +
       Math.max(0, collections.size - COLLECTIONS_MAX) * spenders.ofCollections.length,
+    omitsHeld: cut.some(({ contract }) => isKnown(contract) && tokens.has(contract)),
   };
 }
 

@@ -3,7 +3,7 @@ import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readAccount } from "../account/kind.ts";
 import { createCallEncoder, readByMulticall } from "../multicall.ts";
-import type { ChainConfig, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
+import type { ChainConfig, Holding, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
 import { type Candidates, collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
@@ -28,6 +28,8 @@ export type ChainPermissions = Omit<ExposedAssets, "warnings"> & {
   readonly permissions: readonly LivePermission[];
   /** What could not be read, and may be a permission. */
   readonly failed: readonly PermissionRead[];
+  /** Nothing that may matter was left out, or could not be read or searched. */
+  readonly isComplete: boolean;
   readonly searchedFromBlock: number | null;
   readonly warnings: readonly string[];
 };
@@ -73,6 +75,11 @@ export async function readChainPermissions(
       ...approved.filter(({ contract, tokenId }) => !isNamed(nfts, contract, tokenId)),
     ],
     failed: scanned.failed,
+    isComplete:
+      approvals.fromBlock !== null &&
+      !candidates.omitsHeld &&
+      scanned.omitted === 0 &&
+      !scanned.failed.some((read) => mayMatter(read, holdings)),
     searchedFromBlock: approvals.fromBlock,
     warnings: [
       ...describeScope(at, approvals, sources.spenders.version),
@@ -83,6 +90,12 @@ export async function readChainPermissions(
       ...exposed.warnings,
     ],
   };
+}
+
+/** Strangers make contracts that fail, nothing is taken of a token that is not held, and Permit2 passes on what it has. */
+function mayMatter({ kind, contract, trusted }: PermissionRead, holdings: readonly Holding[]): boolean {
+  if (!trusted || kind === "permit2-allowance") return false;
+  return kind !== "erc20-allowance" || holdings.some((holding) => holding.contract === contract);
 }
 
 function isNamed(nfts: readonly LivePermission[], contract: Hex, tokenId: bigint | null): boolean {

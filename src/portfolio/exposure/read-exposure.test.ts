@@ -254,6 +254,7 @@ describe("the response", () => {
     const { permissions, summary } = await read(stage.port(blind, tokens));
     expect(permissions.map(({ spender }) => spender)).toEqual([KNOWN[0]]);
     expect(summary.chains[0]?.searchedFromBlock).toBeNull();
+    expect(summary.partial).toBe(true);
     expect(summary.warnings.join("\n")).toContain("approvals could not be searched");
   });
 
@@ -292,6 +293,15 @@ describe("the response", () => {
     );
     const { permissions } = await read(stage.port(scanNode, [LIAR, ...tokens]));
     expect(permissions.filter(({ contract }) => contract === LIAR)).toHaveLength(KNOWN.length);
+  });
+
+  it("calls the total partial where a listed token that is held does not say who may take it", async () => {
+    const silent = numberedAddress(0x51137);
+    const partial = async (balance: Hex) => {
+      await chain.setCode(silent, fixedReturnCode({ "balanceOf(address)": pad(balance) }));
+      return (await read(stage.port(scanNode, [silent, ...tokens]))).summary.partial;
+    };
+    expect([await partial("0x0"), await partial("0x5")]).toEqual([false, true]);
   });
 
   it("shows the delegate of an account by EIP-7702, with everything at risk and an authorization to sign", async () => {
@@ -507,6 +517,7 @@ describe("permissions inside protocols", () => {
     await chain.setCode(pool, fixedReturnCode(views));
     const silent = await delegates();
     expect(silent.found).toEqual([]);
+    expect(silent.summary.partial).toBe(true);
     expect(silent.summary.warnings.join("\n")).toMatch(
       new RegExp(`possible permissions? could not be read, of .*${pool}`),
     );

@@ -39,7 +39,7 @@ function valuate(permissions: readonly LivePermission[], failed: readonly Permis
   const tokens = [
     { holding: makeHolding(token, 100n), isBalanceKnown: true, isVouched: true, price, isSpam: false },
   ];
-  return new RiskValuation({ wallet, permissions, failed, tokens, positions: noPositions });
+  return new RiskValuation({ wallet, permissions, failed, isComplete: true, tokens, positions: noPositions });
 }
 
 const valueNested = (permissions: readonly LivePermission[], failed: readonly PermissionRead[]) =>
@@ -116,7 +116,9 @@ function valuatePositions(
     borrowable: new Map([[POOL, { units: borrowable, scale: 0 }]]),
   };
   const tokens = [{ holding, isBalanceKnown: true, isVouched: true, price: null, isSpam: false }];
-  return new RiskValuation({ wallet, permissions, failed: [], tokens, positions: exposed });
+  return new RiskValuation({
+    ...{ wallet, permissions, failed: [], isComplete: true, tokens, positions: exposed },
+  });
 }
 
 const usd = (risk: { value: { units: bigint; scale: number } | null; isPartial: boolean }) => [
@@ -240,8 +242,11 @@ describe("the pairs that are read", () => {
     expect(fitsAllPairs(held.slice(0, 150), spenders)).toBe(true);
     const ranked = rankHoldings(chain, held, prices);
     const none = { transfers: [], delegations: [], approvals: [], wallet };
-    const { reads, omitted } = collectCandidates({ ...none, chain, holdings: ranked, spenders });
-    expect(omitted).toBe(10_000);
+    const { reads, omitted, omitsHeld } = collectCandidates({ ...none, chain, holdings: ranked, spenders });
+    expect([omitted, omitsHeld]).toEqual([10_000, false]);
+    const listed = new Map(held.map(({ contract }) => [contract, token]));
+    const ofLists = { ...none, chain: { ...chain, tokens: listed }, holdings: ranked, spenders };
+    expect(collectCandidates(ofLists).omitsHeld).toBe(true);
     const tokensRead = new Set(reads.map(({ contract }) => contract));
     expect([tokensRead.has(last?.contract as Hex), tokensRead.has(first?.contract as Hex)]).toEqual([
       true,

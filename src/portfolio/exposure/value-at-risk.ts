@@ -41,6 +41,8 @@ type ChainRisk = {
   readonly permissions: readonly LivePermission[];
   /** What could not be read, and may be a permission. */
   readonly failed: readonly PermissionRead[];
+  /** Nothing else can be taken, as far as the searched blocks tell. */
+  readonly isComplete: boolean;
   readonly tokens: readonly ExposedToken[];
   readonly positions: ExposedPositions;
 };
@@ -97,7 +99,7 @@ export class RiskValuation {
    * wallet. Allowances in Permit2 are part of the allowance that Permit2 has, and add nothing.
    */
   valueTotal(): Risk {
-    const { permissions } = this.#chain;
+    const { permissions, isComplete } = this.#chain;
     if (permissions.some(({ controlsAll, kind }) => controlsAll && kind !== "owner")) return this.#everything;
     const accounts = new Map<PositionAccount, Risk[]>();
     const add = (account: PositionAccount, risk: Risk) =>
@@ -114,11 +116,12 @@ export class RiskValuation {
     const hidden = permissions.filter(
       ({ kind, controlsAll }) => kind === "session-key" || (controlsAll === null && kind !== "owner"),
     );
-    return sumRisks([
+    const total = sumRisks([
       ...tokens,
       ...[...accounts].map(([account, risks]) => limitToAccount(sumRisks(risks), account)),
       ...[...unread, ...hidden].map(() => UNKNOWN_RISK),
     ]);
+    return { ...total, isPartial: total.isPartial || !isComplete };
   }
 
   /** Of each token that is not spam; a token of strangers that returns no balance is worth nothing to them. */
