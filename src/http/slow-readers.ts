@@ -5,9 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findInode, readSendQueues, readTcpMemory, type SendQueues } from "./security/send-queues.ts";
 
 export type SlowReaderLimits = {
-  /** A response of n bytes may take this long, and n / rate more. */
+  /** Reading n unread bytes may take this long, and n / rate more. */
   readonly graceMs: number;
   readonly bytesPerSecondMin: number;
+  /** Time that quick reading saves for later: as much as these bytes take at the minimum rate. */
+  readonly savedBytesMax: number;
   /** With more than this unread, the next request of the connection waits while memory is scarce. */
   readonly unreadBytesMax: number;
   /** Memory is scarce when all connections of the machine hold more than this in the kernel. */
@@ -20,6 +22,8 @@ export const SLOW_READER_LIMITS: SlowReaderLimits = {
   graceMs: 30_000,
   // 128 kbit/s: a line of the second generation of mobile networks. A page of a list has half a megabyte: 62 seconds.
   bytesPerSecondMin: 16 * 1_024,
+  // A kernel takes this much before its program has read anything, and then nothing until the program has read.
+  savedBytesMax: 6 * 1_024 * 1_024,
   // Clients that read a response before they send the next request have hardly anything unread. The kernel would hold
   // four megabytes for others.
   unreadBytesMax: 256 * 1_024,
@@ -34,10 +38,14 @@ const MEMORY_MS = 100;
 const REST_PER_LIST = 10;
 const REST_MS_MAX = 100;
 
+/** The state of a connection with something unread, as of the last check. */
 type Reading = {
-  /** When something was left unread, and how much had been read by then. */
-  readonly sinceMs: number;
-  readonly readBefore: number;
+  readonly atMs: number;
+  readonly readBytes: number;
+  /** How much time is left; reading adds to it. */
+  readonly leftMs: number;
+  /** Once the client has read up to here, all that was unread when its time began, it has a new grace. */
+  readonly dueBytes: number;
 };
 
 type Connection = {
@@ -48,6 +56,29 @@ type Connection = {
   confirmedBytes: number;
   reading: Reading | null;
 };
+
+/** How much had been written to a connection before the stream that is open on it. */
+const bytesBeforeStream = new WeakMap<Socket, number>();
+
+/**
+ * Exempts an open stream from the idle timeout and the minimum rate: it is quiet as long as nothing happens, and what
+ * writes to it also decides when to give it up. Call the returned function once everything is written: what the client
+ * has not read by then, and further responses of the connection, are like any other.
+ */
+export function exemptStream(socket: Socket): () => void {
+  const idleMs = socket.timeout ?? 0;
+  socket.setTimeout(0);
+  bytesBeforeStream.set(socket, socket.bytesWritten);
+  let isOpen = true;
+  return () => {
+    if (!isOpen) return;
+    isOpen = false;
+    bytesBeforeStream.delete(socket);
+    socket.setTimeout(idleMs);
+  };
+}
+
+const countDue = (socket: Socket) => bytesBeforeStream.get(socket) ?? socket.bytesWritten;
 
 export class SlowReaders {
   readonly #limits: SlowReaderLimits;
@@ -128,10 +159,8 @@ export class SlowReaders {
   }
 
   async #check(): Promise<void> {
-    // Streams are quiet for as long as nothing happens, and have a rule of their own.
-    const readers = [...this.#connections.values()].filter(({ socket }) => socket.timeout !== 0);
-    const suspects = readers.filter(
-      ({ socket, confirmedBytes, reading }) => socket.bytesWritten > confirmedBytes || reading !== null,
+    const suspects = [...this.#connections.values()].filter(
+      ({ socket, confirmedBytes, reading }) => countDue(socket) > confirmedBytes || reading !== null,
     );
     if (suspects.length === 0) return;
     const queues = await this.#readQueues();
@@ -140,19 +169,30 @@ export class SlowReaders {
 
   #cutIfSlow(connection: Connection, queues: SendQueues | null): void {
     const { socket } = connection;
-    const unread = this.#countUnread(connection, queues);
-    const read = socket.bytesWritten - unread;
-    if (unread === 0) {
+    const read = socket.bytesWritten - this.#countUnread(connection, queues);
+    const dueBytes = countDue(socket);
+    if (read >= dueBytes) {
       connection.reading = null;
-      connection.confirmedBytes = read;
+      connection.confirmedBytes = dueBytes;
       return;
     }
-    connection.reading ??= { sinceMs: performance.now(), readBefore: read };
-    const { sinceMs, readBefore } = connection.reading;
-    const { graceMs, bytesPerSecondMin } = this.#limits;
-    const allowedMs = graceMs + ((read - readBefore) / bytesPerSecondMin) * 1_000;
+    connection.reading = this.#continueReading(connection.reading, read, dueBytes);
     // A reset: after a mere close the kernel would go on holding what is unread.
-    if (performance.now() - sinceMs > allowedMs) socket.resetAndDestroy();
+    if (connection.reading.leftMs < 0) socket.resetAndDestroy();
+  }
+
+  #continueReading(last: Reading | null, readBytes: number, dueBytes: number): Reading {
+    const { graceMs, bytesPerSecondMin, savedBytesMax } = this.#limits;
+    const toMs = (bytes: number) => (bytes / bytesPerSecondMin) * 1_000;
+    const atMs = performance.now();
+    if (last === null) return { atMs, readBytes, leftMs: graceMs, dueBytes };
+    const leftMs = Math.min(
+      last.leftMs - (atMs - last.atMs) + toMs(readBytes - last.readBytes),
+      graceMs + toMs(savedBytesMax),
+    );
+    return readBytes < last.dueBytes
+      ? { atMs, readBytes, leftMs, dueBytes: last.dueBytes }
+      : { atMs, readBytes, leftMs: Math.max(leftMs, graceMs), dueBytes };
   }
 }
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { StreamedResponse, TextStream } from "../schema/endpoint.ts";
 import { DEFAULT_HEADERS } from "./security/headers.ts";
+import { exemptStream } from "./slow-readers.ts";
 
 // Proxies must pass every byte on at once, and must not change it.
 const STREAM_HEADERS = { "cache-control": "no-store, no-transform", "x-accel-buffering": "no" };
@@ -22,16 +23,18 @@ export function openTextStream(
   });
   // Node sends no body in response to HEAD.
   if (request.method === "HEAD") return void outgoing.end();
-  // The connection is quiet as long as nothing happens: what writes to it also decides when to give it up.
-  outgoing.socket?.setTimeout(0);
   outgoing.socket?.setNoDelay(true);
+  const endExemption = outgoing.socket ? exemptStream(outgoing.socket) : () => undefined;
   outgoing.flushHeaders();
-  response.open(createTextStream(outgoing));
+  response.open(createTextStream(outgoing, endExemption));
 }
 
-function createTextStream(outgoing: ServerResponse): TextStream {
+function createTextStream(outgoing: ServerResponse, endExemption: () => void): TextStream {
   const closed = new AbortController();
-  outgoing.once("close", () => closed.abort());
+  outgoing.once("close", () => {
+    endExemption();
+    closed.abort();
+  });
   // A reset of the connection; "close" follows.
   outgoing.on("error", () => undefined);
   if (outgoing.destroyed) closed.abort();
@@ -64,6 +67,7 @@ function createTextStream(outgoing: ServerResponse): TextStream {
     },
     end(text) {
       if (isOpen()) outgoing.end(text);
+      endExemption();
     },
     destroy() {
       outgoing.destroy();
