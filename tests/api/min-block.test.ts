@@ -68,6 +68,10 @@ const withHeader = (minBlock?: string) =>
 const get = (path: string, minBlock?: string) => client.call(path, withHeader(minBlock));
 const getHastily = (path: string, minBlock?: string) => hastyClient.call(path, withHeader(minBlock));
 
+/** It has little patience, and on a busy machine has not seen a new block by then. */
+const waitForHastyApi = (block: string) =>
+  expect.poll(async () => indexedBlockOf(await getHastily("/agents/7"))).toBe(block);
+
 const indexedBlockOf = ({ headers }: { headers: Headers }) => headers.get("x-indexed-block");
 
 describe("a read with x-min-block", () => {
@@ -189,6 +193,7 @@ describe("a read with x-min-block", () => {
     await moveTo(8);
     const response = await waiting;
     expect([response.status, indexedBlockOf(response)]).toEqual([200, "8"]);
+    await waitForHastyApi("8");
     const late = await hastyClient.call("/preflight?min_block=9", { method: "POST", body: PREFLIGHT });
     expect([late.status, late.headers.get("x-block-number")]).toEqual([503, "8"]);
     expect((await preflight("/preflight?min_block=x")).status).toBe(400);
@@ -201,6 +206,7 @@ describe("a read with x-min-block", () => {
     await moveTo(8);
     // There is no such intent, and now the index can say so.
     expect((await waiting).status).toBe(404);
+    await waitForHastyApi("8");
     const late = await put(hastyClient, "/intents/9/metadata?min_block=9");
     expect([late.status, late.headers.get("x-block-number")]).toEqual([503, "8"]);
   });

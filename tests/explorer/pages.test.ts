@@ -348,7 +348,7 @@ describe("an asset", () => {
       ]);
       bytes += body.length;
     }
-    expect(bytes).toBeLessThan(10_000);
+    expect(bytes).toBeLessThan(10_500);
     expect((await stage.get("/explorer/assets/explorer.000000000000.css")).status).toBe(404);
   });
 });
