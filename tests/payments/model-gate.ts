@@ -1,4 +1,6 @@
 // A gate over the model chain, one per request: records the path of the request and counts its statements.
+import { authorizationTypes } from "@x402/evm";
+import { privateKeyToAccount } from "viem/accounts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import type { FlowStateName } from "../../src/payments/paywall/flow-states.ts";
@@ -22,6 +24,8 @@ export type ModelRequest = {
   readonly path?: string;
   readonly payTo?: Hex;
   readonly isForged?: boolean;
+  /** Signed by a key, and not by a contract account as all others. */
+  readonly isKeySigned?: boolean;
   readonly verify?: VerifyFault;
   readonly settle?: SettleFault;
   readonly handler?: PaidHandler;
@@ -47,6 +51,18 @@ export const nonceOf = (nonce: number): Hex => `0x${nonce.toString(16).padStart(
 
 const ok: PaidHandler = async () => ({ status: 200, body: { sold: true } });
 
+const KEY = privateKeyToAccount(`0x${"44".repeat(32)}`);
+
+function signByKey(authorization: Parameters<typeof encodePayload>[0]): Promise<Hex> {
+  const { assetName: name, assetVersion: version, asset: verifyingContract } = LEDGER_OFFER;
+  return KEY.signTypedData({
+    domain: { name, version, chainId: 31_337, verifyingContract },
+    types: authorizationTypes,
+    primaryType: "TransferWithAuthorization",
+    message: authorization as never,
+  });
+}
+
 /** One ledger and one chain, and a process of its own for every request. */
 export class ModelWorld {
   readonly chain = new ModelChain();
@@ -57,15 +73,17 @@ export class ModelWorld {
     this.#database = database;
   }
 
-  header(request: ModelRequest): string {
-    const { paymentId = null, isForged = false } = request;
+  async header(request: ModelRequest): Promise<string> {
+    const { paymentId = null, isForged = false, isKeySigned = false } = request;
+    const authorization = this.#authorization(request);
+    const signature = isForged ? (`0x${"bb".repeat(65)}` as const) : GOOD_SIGNATURE;
     return encodePayload({
       x402Version: 2,
       accepted: { scheme: "exact", network: LEDGER_OFFER.network, asset: LEDGER_OFFER.asset },
       ...(paymentId === null ? {} : { extensions: { "payment-identifier": { info: { id: paymentId } } } }),
       payload: {
-        authorization: this.#authorization(request),
-        signature: isForged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE,
+        authorization,
+        signature: isKeySigned ? await signByKey(authorization) : signature,
       },
     });
   }
@@ -76,9 +94,9 @@ export class ModelWorld {
     this.chain.carryOut({ from, value, validBefore, nonce: nonceOf(nonce) });
   }
 
-  #authorization({ nonce = 1, payTo = LEDGER_OFFER.payTo }: ModelRequest) {
+  #authorization({ nonce = 1, payTo = LEDGER_OFFER.payTo, isKeySigned = false }: ModelRequest) {
     return {
-      from: TEST_KEY.payer,
+      from: isKeySigned ? (KEY.address.toLowerCase() as Hex) : TEST_KEY.payer,
       to: payTo,
       value: LEDGER_OFFER.amount.toString(),
       validAfter: "0",
@@ -132,7 +150,7 @@ export class ModelWorld {
     const { sale, edges, statements, isDead } = this.process(request);
     const resource = { method: "GET", path: request.path ?? "/paid", query: {} };
     const response: EndpointResponse | null = await sale
-      .serve({ resource, signature: this.header(request), client: "192.0.2.1" }, request.handler ?? ok)
+      .serve({ resource, signature: await this.header(request), client: "192.0.2.1" }, request.handler ?? ok)
       .catch((error: unknown) => {
         if (isDead()) return null;
         throw error;

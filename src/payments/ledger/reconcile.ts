@@ -12,7 +12,12 @@ import {
   type ReconcileRunner,
   type ReconcileTask,
 } from "./row-runner.ts";
-import { createUnfinishedPayments, pruneLedger, type UnfinishedPayments } from "./unfinished-payments.ts";
+import {
+  createUnfinishedPayments,
+  expiryOfUnclear,
+  pruneLedger,
+  type UnfinishedPayments,
+} from "./unfinished-payments.ts";
 
 type ReconcileOptions = SettlementContext & {
   readonly store: StatementRunner;
@@ -59,6 +64,7 @@ async function runReconciliation(
     () => followFinality(runner, signal),
     () => forEachPage(unfinished.listWithoutBlock, (rows) => runner.run(rows, repair), pages),
     () => forEachPage(unfinished.listUnresolved, (rows) => resolvePage(context, runner, rows, signal), pages),
+    () => forEachPage(unfinished.listUnclear, (rows) => forgetUnclear(context, rows, signal), pages),
     () => pruneLedger(store, scope, limits),
   ];
   const failures: unknown[] = [];
@@ -92,6 +98,28 @@ async function resolvePage(
   const states = await context.lookup.readAuthorizationStates(rows.map(expectedTransferFor), signal);
   const resolvable = rows.filter((row, i) => canResolve(row, states, i));
   await runner.run(resolvable, (row, owner) => resolveUnknown(context, row, owner));
+}
+
+/**
+ * Deletes the rows that the chain shows unused in a final block past their expiry. One that was used stays as long as a
+ * response does: its client may still come for it.
+ */
+async function forgetUnclear(
+  { lookup, limits, unfinished }: ReconcileContext,
+  rows: readonly LedgerRow[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const expiries = rows.map(expiryOfUnclear);
+  const wanted = rows.map((row, i) => ({ ...expectedTransferFor(row), validBefore: expiries[i] ?? 0 }));
+  const { used, at, final } = await lookup.readAuthorizationStates(wanted, signal);
+  const usedSeconds = limits.responseRetentionMs / 1_000;
+  for (const [i, row] of rows.entries()) {
+    const expiry = expiries[i] ?? 0;
+    const isOver = used[i]
+      ? at.timestamp >= expiry + usedSeconds
+      : final !== null && final.timestamp >= expiry;
+    if (isOver) await unfinished.deleteUnclear(row);
+  }
 }
 
 /** Whether what the chain says now resolves a row; most rows of unknown outcome can only wait. */

@@ -124,27 +124,23 @@ export function toStoredResponse({ status, headers = {}, body }: EndpointRespons
   return { status, headers: { "content-type": JSON_TYPE, ...withoutEtag }, body: bytes };
 }
 
+/** What the receipt of a payment names. */
+type PaidTransfer = Pick<LedgerRow, "network" | "payer" | "amount">;
+
+export function receiptHeaders(
+  { network, payer, amount }: PaidTransfer,
+  transaction: string,
+): Readonly<Record<string, string>> {
+  const receipt = { success: true, transaction, network, payer, amount: amount.toString() };
+  // No cache may serve a paid response to another client.
+  return { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) };
+}
+
 /** The response with the receipt of its payment. */
 export function deliverResponse(
-  row: LedgerRow,
-  { status, headers, body }: StoredResponse,
+  paid: PaidTransfer,
+  { status, headers, body }: EndpointResponse,
   transaction: string,
 ): EndpointResponse {
-  const receipt = {
-    success: true,
-    transaction,
-    network: row.network,
-    payer: row.payer,
-    amount: row.amount.toString(),
-  };
-  return {
-    status,
-    // No cache may serve a paid response to another client.
-    headers: {
-      ...headers,
-      "cache-control": "private, no-store",
-      "payment-response": encodeX402Header(receipt),
-    },
-    body,
-  };
+  return { status, headers: { ...headers, ...receiptHeaders(paid, transaction) }, body };
 }

@@ -7,12 +7,26 @@ import { type SqlText, sql } from "../../schema/sql.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { TRACED_SECONDS_MAX } from "../paywall/payment.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
-import { type LedgerRow, type LedgerScope, type PaymentKey, parseLedgerRow, ROW_COLUMNS } from "./row.ts";
+import {
+  type LedgerRow,
+  type LedgerScope,
+  type PaymentKey,
+  parseLedgerRow,
+  ROW_COLUMNS,
+  whereKey,
+} from "./row.ts";
 import { FREE_LEASE, fromNow, NOT_LEASED } from "./statements.ts";
 
 /**
+ * A request left it with 503, because no node could tell whether its money has arrived. Whatever else frees such a row
+ * deletes it, or gives it another state.
+ */
+const UNCLEAR = sql`(state = 'reserved' and owner is null and transaction is null and not replaced)`;
+
+/**
  * Removes what is no longer needed. A settled row stays without its body: it proves that its signature was used. A row
- * that was never charged goes when its signature cannot be charged, and is no longer traced.
+ * that was never charged goes when its signature cannot be charged, and is no longer traced; an unclear one only when
+ * the chain shows that.
  */
 export async function pruneLedger(
   store: StatementRunner,
@@ -24,10 +38,18 @@ export async function pruneLedger(
   await store.run(sql`update payments set answer_body = null, answer_headers = null
     where ${inScope} and answer_body is not null and settled_at < ${retainedSince}`);
   await store.run(sql`delete from payments where ${inScope} and ${NOT_LEASED}
-    and valid_before < extract(epoch from now()) and (state in ('reserved', 'released') and transaction is null
+    and valid_before < extract(epoch from now()) and (state in ('reserved', 'released') and transaction is null and not ${UNCLEAR}
       and valid_before < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int
       and updated_at < ${fromNow(-failureWindowMs)}
       or updated_at < ${retainedSince} and (state = 'expired' or state = 'refused' and reason = ${NONCE_USED}))`);
+}
+
+// The longest that a payment on our terms is valid.
+const UNCLEAR_SECONDS_MAX = 86_400;
+
+/** When an unclear row is over: from then on its payment cannot be carried out, or it is too old to be traced. */
+export function expiryOfUnclear({ validBefore, createdSeconds }: LedgerRow): number {
+  return Math.min(validBefore, createdSeconds + UNCLEAR_SECONDS_MAX);
 }
 
 /** A block, and how many payments in it wait to become final. */
@@ -41,6 +63,10 @@ export type ProvenTransfer = Pick<PaymentKey, "payer" | "nonce"> & {
 export type UnfinishedPayments = {
   /** Rows of unknown outcome after a key, ordered by key. */
   listUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** Unclear rows that are over by the clock, after a key, ordered by key. */
+  listUnclear(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** Deletes the row if it is still unclear. */
+  deleteUnclear(key: PaymentKey): Promise<void>;
   /** The blocks of settled rows, oldest first. */
   listBlocks(): Promise<readonly UnfinishedBlock[]>;
   /** Settled rows in these blocks. */
@@ -55,6 +81,9 @@ export type UnfinishedPayments = {
 // facilitator rejected can still be carried out.
 const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
   and reason is distinct from ${NONCE_UNTRACED}))`;
+// A payment may be valid for longer than our terms allow, and then nothing of it stays for longer than they do.
+const OVER_BY_CLOCK = sql`least(valid_before, extract(epoch from created_at) + ${UNCLEAR_SECONDS_MAX}::int)
+  < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
 
 export function createUnfinishedPayments(
@@ -72,6 +101,10 @@ export function createUnfinishedPayments(
 
   return {
     listUnresolved: (after, limit) => readPage(UNRESOLVED, after, limit),
+    listUnclear: (after, limit) => readPage(sql`${UNCLEAR} and ${OVER_BY_CLOCK}`, after, limit),
+    async deleteUnclear(key) {
+      await store.run(sql`delete from payments where ${whereKey(key)} and ${UNCLEAR}`);
+    },
     listWithoutBlock: (after, limit) =>
       readPage(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
     async listBlocks() {

@@ -1,4 +1,5 @@
 // Steps of the payment flow until the request owns its payment: find or reserve it, and decide by its row.
+import { findSignatureRejection } from "../facilitator/payer-signature.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import { allowsNewSignature, isNeverValid, NONCE_USED, rejectionMessage } from "../rejection-reasons.ts";
 import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";
@@ -11,9 +12,9 @@ const LOST_MESSAGE = "The payment was undone by the chain and cannot be repeated
 /** Reserves the payment, or finds its row. The reservation is durable before the facilitator is involved. */
 export async function openPayment(flow: Flow): Promise<Next<"opening">> {
   const { key, payment, fingerprint, payload, terms, owner, respond, firstSeen } = flow;
-  const { ledger, limits, clock } = flow.services;
+  const { ledger, limits } = flow.services;
   const violation = currentViolation(flow);
-  const mayReserve = violation === null || mayHaveArrived(payment, flow.offer, clock.nowMs());
+  const mayReserve = violation === null || (await isWorthTracing(flow));
   const opened = await ledger.open({ key, payment, fingerprint, payload, terms }, owner, {
     mayReserve,
     failuresMax: limits.failuresMax,
@@ -26,6 +27,15 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
   if (!mayReserve) return done(respond.paymentRequired(violation.message));
   if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
   return joinOrWait(null, payment.paymentId);
+}
+
+/**
+ * Whether a payment that is not on our terms gets a row, and is looked for on the chain: only if a key signed it, which
+ * needs no node. Of a contract account only a payment that has a row is, which it got when it was on our terms.
+ */
+async function isWorthTracing({ services, payment, offer, payload, terms }: Flow): Promise<boolean> {
+  if (!mayHaveArrived(payment, offer, services.clock.nowMs())) return false;
+  return (await findSignatureRejection(payload, terms)) === null;
 }
 
 /** Reads no database and calls no facilitator. The order of the checks matters. */

@@ -3,7 +3,13 @@ import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { FAULTS, Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { requestVerify, type VerifyOutcome } from "../facilitator/facilitator.ts";
-import { type LedgerRow, type StoredResponse, toStoredResponse } from "../ledger/row.ts";
+import {
+  deliverResponse,
+  type LedgerRow,
+  receiptHeaders,
+  type StoredResponse,
+  toStoredResponse,
+} from "../ledger/row.ts";
 import type { PaymentState } from "../ledger/transitions.ts";
 import { rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
@@ -55,7 +61,13 @@ export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">
   const createdSeconds = firstSeen.row?.createdSeconds ?? Math.floor(services.clock.nowMs() / 1_000);
   const traced = await traceTransfer(services, { key, payment, payload, terms, createdSeconds }, rejection);
   if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
-  unpaid.spend(REJECTION_UNITS);
+  if (traced.kind === "unchecked") {
+    unpaid.spend(REJECTION_UNITS);
+    // No row stays of a payment that its payer may not have signed.
+    return giveBack(flow, respond.pending(traced.message));
+  }
+  // The logs of a day cost as many calls as some work does.
+  unpaid.spend(traced.wasSearched ? RUN_UNITS : REJECTION_UNITS);
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
     await services.ledger.releaseLease(key, owner);
@@ -63,9 +75,6 @@ export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">
   }
   // The process that took it over may have charged it, which may even be why it is invalid now.
   if (!(await services.ledger.deleteReservation(key, owner))) return done(respond.takenOver());
-  if (traced.kind === "not-signed") {
-    return done(respond.conflict("The payment was carried out with another signature; send that one."));
-  }
   return done(respond.paymentRequired(traced.message));
 }
 
@@ -85,7 +94,7 @@ async function admitInTurn(flow: Flow, { transfer }: StateOf<"admitting">): Prom
 
 /** Runs the handler. Nothing is charged for a failure, which counts against the payer. */
 export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): Promise<Next<"running">> {
-  const { services, key, owner, unpaid } = flow;
+  const { services, key, owner, unpaid, payment } = flow;
   const recordFailure = async (error?: unknown) => {
     services.count("failed");
     if (!isOutage(error)) unpaid.spendTaken();
@@ -98,11 +107,18 @@ export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): 
     if (response.status < 400) stored = toStoredResponse(response);
   } catch (error) {
     await recordFailure(error);
-    throw error;
+    if (transfer === null || !(error instanceof Fault)) throw error;
+    const headers = {
+      ...error.headers,
+      ...receiptHeaders({ ...key, amount: payment.value }, transfer.transaction),
+    };
+    throw new Fault(error.code, error.message, { cause: error, headers });
   }
   if (stored !== null) return { at: "storing", response: stored, transfer };
   await recordFailure();
-  return done(response);
+  if (transfer === null) return done(response);
+  // It is paid for: without the receipt it looks like a request that was rejected before it was charged.
+  return done(deliverResponse({ ...key, amount: payment.value }, response, transfer.transaction));
 }
 
 /** Our own trouble before any work, which no client can cause: what a new payer's client has taken is given back. */
@@ -241,7 +257,7 @@ export async function finishHolder(
     const payment = paymentIn(holder, flow.offer);
     const traced = await traceTransfer(services, { ...holder, key: holder, payment }, REPLACED);
     if (traced.kind === "transferred") return { at: "opening", holder };
-    if (traced.kind === "unclear") return done(respond.pending(traced.message));
+    if (traced.kind !== "rejected") return done(respond.pending(traced.message));
     await ledger.markReplaced(holder, owner);
     return { at: "waiting", row: holder };
   }

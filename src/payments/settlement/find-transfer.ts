@@ -7,6 +7,8 @@ import type { ExpectedTransfer, SettlementLookup, SettlementLookupResult, Transf
 
 // The clock of a chain may be minutes behind ours; no transfer is older than its row by more.
 const CLOCK_SECONDS_MAX = 900;
+// As long as a payment on our terms can be valid: someone else may carry it out at any time of that.
+const TRACED_BACK_SECONDS = 86_400;
 // A fraction of the block time of most chains: little delay for the client, few requests for the node.
 const RECEIPT_POLL_MS = 250;
 
@@ -32,6 +34,18 @@ export function lookUpSettlement(
 ): Promise<SettlementLookupResult> {
   return withDeadline({ clock, ms: limits.chainMs, what: "Looking for a transfer" }, (signal) =>
     lookup.findSettlement(expectedTransferFor(row), signal),
+  );
+}
+
+/** For a payment that is not ours to charge: with few calls, and as far back as it can have been carried out. */
+export function traceSettlement(
+  row: TransferFacts & { readonly validAfter: bigint },
+  { lookup, clock, limits }: LookupOptions,
+): Promise<SettlementLookupResult> {
+  // By the clock of the chain in both cases: the token rejects what is carried out before.
+  const sinceSeconds = Math.max(Number(row.validAfter), row.createdSeconds - TRACED_BACK_SECONDS);
+  return withDeadline({ clock, ms: limits.chainMs, what: "Tracing a transfer" }, (signal) =>
+    lookup.findSettlement({ ...expectedTransferFor(row), sinceSeconds }, signal, "brief"),
   );
 }
 

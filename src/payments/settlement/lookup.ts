@@ -26,9 +26,15 @@ export type SettlementLookupResult =
   | TransferFound
   /** It was canceled, or its nonce was used for something else; `final` when no reorg can undo that. */
   | { readonly kind: "consumed-elsewhere"; readonly at: BlockSummary; readonly final: boolean }
-  /** It was used or canceled, no log shows how, and this final block is past `validBefore`. */
-  | { readonly kind: "used-without-log"; readonly at: BlockSummary; readonly final: BlockSummary }
+  /** It was used or canceled, and no log shows how. The final block, if it was read, is past `validBefore`. */
+  | { readonly kind: "used-without-log"; readonly at: BlockSummary; readonly final: BlockSummary | null }
   | ({ readonly kind: "unused" } & LookupBlocks);
+
+/**
+ * "whole" reads what is final as well, and a use without a log again from other nodes. "brief" is for payments that may be
+ * worthless: it reads nothing of finality, tries a failing node once more, and searches a limited number of blocks.
+ */
+export type LookupEffort = "whole" | "brief";
 
 export type LookupBlocks = {
   readonly at: BlockSummary;
@@ -52,7 +58,11 @@ export type BlockTransferQuery = { readonly block: BlockId; readonly transfers: 
 
 /** Every function throws where the chain cannot be read: an unknown state is not a state. */
 export type SettlementLookup = {
-  findSettlement(wanted: ExpectedTransfer, signal?: AbortSignal): Promise<SettlementLookupResult>;
+  findSettlement(
+    wanted: ExpectedTransfer,
+    signal?: AbortSignal,
+    effort?: LookupEffort,
+  ): Promise<SettlementLookupResult>;
   /** What this transaction did with the authorization; null while no node has its receipt. */
   findInTransaction(
     transaction: Hex,

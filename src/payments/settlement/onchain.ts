@@ -16,6 +16,7 @@ import type {
   AuthorizationStates,
   ExpectedTransfer,
   LookupBlocks,
+  LookupEffort,
   SettlementLookup,
   SettlementLookupResult,
 } from "./lookup.ts";
@@ -44,6 +45,11 @@ const SIGNATURE_GAS_MAX = 300_000;
 
 // Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
+// A brief lookup reads a day of blocks every two seconds: the longest that a payment on our terms is valid, on the chains
+// where most pay.
+const BRIEF_RANGES_MAX = 22;
+// A brief lookup goes to a second node if the first fails.
+const BRIEF_ATTEMPTS_MAX = 2;
 
 /** Reads the newest final block from any provider. */
 type ReadFinal = () => Promise<BlockSummary>;
@@ -56,9 +62,11 @@ export function createSettlementLookup(
   const readFinal = (call: RpcCallOptions) => async () =>
     blockOf(await readFinalizedHeader(rpc, { ...finality, ...call }));
   return {
-    findSettlement: (wanted, signal) => {
+    findSettlement: (wanted, signal, effort = "whole") => {
       const call = callOptions(signal);
-      return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
+      if (effort === "whole") return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
+      const pin = { ...call, attemptsMax: BRIEF_ATTEMPTS_MAX };
+      return rpc.pinned((node) => findBriefly(node, wanted, call), pin);
     },
     readAuthorizationStates: (wanted, signal) => {
       const call = callOptions(signal);
@@ -111,6 +119,16 @@ async function readStates(
   readFinal: ReadFinal,
   options: RpcCallOptions,
 ): Promise<AuthorizationStates> {
+  const { at, used } = await readUsed(node, wanted, options);
+  const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
+  return { at, used, final: isExpired ? await finalBelow(node, at, readFinal, options) : null };
+}
+
+async function readUsed(
+  node: PinnedRpc,
+  wanted: readonly ExpectedTransfer[],
+  options: RpcCallOptions,
+): Promise<Pick<AuthorizationStates, "at" | "used">> {
   const at = blockOf(await readHeader(node, "latest", options));
   const calls = wanted.map(({ asset, from, nonce }) => ({
     to: asset,
@@ -121,8 +139,7 @@ async function readStates(
     if (!("ok" in result)) throw malformedResponse("the token does not report the state of authorizations");
     return authorizationState.decodeResult(result.ok);
   });
-  const isExpired = wanted.some(({ validBefore }, i) => !used[i] && at.timestamp >= validBefore);
-  return { at, used, final: isExpired ? await finalBelow(node, at, readFinal, options) : null };
+  return { at, used };
 }
 
 /** The newest final block, if this node has it on the branch of the given block; otherwise null. */
@@ -147,7 +164,7 @@ async function findOn(
 ): Promise<SettlementLookupResult> {
   const { at, used, final } = await readStates(node, [wanted], readFinal, options);
   if (used[0] === false) return { kind: "unused", at, final };
-  const log = await findUse(node, wanted, at, options);
+  const log = await findUse(node, wanted, at, "whole", options);
   if (log === null) {
     const final = await finalBelow(node, at, readFinal, options);
     if (final !== null && final.timestamp >= wanted.validBefore)
@@ -162,26 +179,57 @@ async function findOn(
   return { kind: "consumed-elsewhere", at, final: below !== null && log.blockNumber <= below.number };
 }
 
+async function findBriefly(
+  node: PinnedRpc,
+  wanted: ExpectedTransfer,
+  options: RpcCallOptions,
+): Promise<SettlementLookupResult> {
+  const { at, used } = await readUsed(node, [wanted], options);
+  if (used[0] === false) return { kind: "unused", at, final: null };
+  const log = await findUse(node, wanted, at, "brief", options);
+  if (log === null) return { kind: "used-without-log", at, final: null };
+  const transfer =
+    log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
+  return transfer ?? { kind: "consumed-elsewhere", at, final: false };
+}
+
 async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLog, options: RpcCallOptions) {
   const receipt = await readTransactionLogs(node, log.transactionHash, options);
   if (receipt === null) throw missingResult("the transaction of a log is not there");
   return findAuthorizedTransfer(receipt, wanted, log);
 }
 
-/** The newest use or cancellation since `sinceSeconds`; null without one. */
+/** The newest use or cancellation since `sinceSeconds`, within the ranges of the effort; null without one. */
 async function findUse(
   node: PinnedRpc,
   wanted: ExpectedTransfer,
   at: BlockSummary,
+  effort: LookupEffort,
   options: RpcCallOptions,
 ): Promise<NodeLog | null> {
-  for (let to = at.number; to >= 0; to -= RANGE_MAX) {
+  let ranges = effort === "brief" ? BRIEF_RANGES_MAX : Number.POSITIVE_INFINITY;
+  for (let to = at.number; to >= 0 && ranges > 0; to -= RANGE_MAX, ranges -= 1) {
     const from = Math.max(0, to - RANGE_MAX + 1);
     const [log] = await readLogs(node, wanted, { from, to }, options);
     if (log) return log;
-    if ((await readHeader(node, from, options)).timestamp < wanted.sinceSeconds) break;
+    const isPaced = effort === "brief" && to < at.number;
+    if (isPaced || from === 0) continue;
+    const lowest = await readHeader(node, from, options);
+    if (lowest.timestamp < wanted.sinceSeconds) break;
+    // The time between blocks hardly changes within a day, and a header for each range would double the calls.
+    if (effort === "brief") ranges = Math.min(ranges, rangesSince(wanted.sinceSeconds, at, lowest));
   }
   return null;
+}
+
+/** How many ranges reach back to a time, counted from the head, with one more for blocks that were slower. */
+function rangesSince(
+  sinceSeconds: number,
+  at: BlockSummary,
+  lowest: Pick<BlockSummary, "timestamp">,
+): number {
+  const secondsPerRange = Math.max(1, at.timestamp - lowest.timestamp);
+  return Math.ceil((at.timestamp - sinceSeconds) / secondsPerRange) + 1;
 }
 
 async function readLogs(

@@ -28,6 +28,7 @@ import {
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
 import { Secret } from "../../lib/secret.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../facilitator/remote.ts";
@@ -77,6 +78,8 @@ const frontRun = (data: Hex) =>
       maxPriorityFeePerGas: "0x174876e800",
     },
   ]);
+
+const rowCount = async () => (await stage.database.query("select 1 from payments")).rows.length;
 
 const spentBy = async (payer: Hex) => (await stage.transfersFrom(payer)).length;
 
@@ -476,9 +479,9 @@ describe("a payment that verification rejects", () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const nothing = async () => undefined;
     const funded = await statusesBy(service, nothing);
-    expect(funded.found).toEqual({ ...all(503), ruled: 402 });
+    expect(funded.found).toEqual(all(503));
     const unfunded = await statusesBy(service, nothing, 0n);
-    expect(unfunded.found).toEqual({ ...all(503), ruled: 402, poor: 402 });
+    expect(unfunded.found).toEqual({ ...all(402), used: 503, late: 503, early: 503 });
     expect(service.runs).toEqual([]);
     // The same signatures are good as soon as they are verified.
     delete service.injected.verify;
@@ -487,10 +490,17 @@ describe("a payment that verification rejects", () => {
     const signed = await signPaymentFor(service.at("late"), await stage.payer(), stage.asset);
     await stage.chain.increaseTime(30n);
     await stage.chain.mine(1);
-    service.injected.verify = rejectWith("late");
-    expect((await fetchWithPayment(service.at("late"), signed.header)).status).toBe(402);
+    // From the expiry on the client may sign again, whatever the verdict.
+    for (const verdict of VERDICTS) {
+      service.injected.verify = rejectWith(verdict);
+      expect((await fetchWithPayment(service.at("late"), signed.header)).status).toBe(402);
+    }
     service.injected.verify = rejectWith("vague");
-    const vague = await fetchWithPayment(service.at("late"), signed.header);
+    const fresh = await signPaymentFor(service.at("vague"), await stage.payer(), stage.asset, (required) => ({
+      ...required,
+      accepts: required.accepts.map((each) => ({ ...each, maxTimeoutSeconds: 3_600 })),
+    }));
+    const vague = await fetchWithPayment(service.at("vague"), fresh.header);
     expect(((await vague.json()) as { error: string }).error).toContain("do not sign a new one before");
     expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
@@ -533,7 +543,7 @@ describe("a payment that verification rejects", () => {
     await stage.mint(payer.address, TEST_PRICE);
     const { header, payload } = await signPaymentFor(service.at("ahead"), payer, stage.asset);
     await frontRun(encodeSignedTransfer(payload));
-    for (const verdict of VERDICTS.filter((each) => each !== "ruled")) {
+    for (const verdict of VERDICTS) {
       service.injected.verify = rejectWith(verdict);
       expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(503);
     }
@@ -548,12 +558,170 @@ describe("a payment that verification rejects", () => {
     const header = Buffer.from(JSON.stringify(payment)).toString("base64");
     await frontRun(encodeSignedTransfer(payment));
     await stage.chain.setCode(address, "0x5f5ffd");
-    service.injected.verify = rejectWith("used");
-    expect((await fetchWithPayment(service.at("code"), header)).status).toBe(409);
-    service.injected.verify = rejectWith("forged");
-    expect((await fetchWithPayment(service.at("code"), header)).status).toBe(402);
+    for (const verdict of VERDICTS) {
+      service.injected.verify = rejectWith(verdict);
+      expect((await fetchWithPayment(service.at("code"), header)).status).toBe(402);
+    }
+    behind.down = true;
+    const dark = await serveOver([behind.url]);
+    dark.injected.verify = rejectWith("used");
+    expect((await fetchWithPayment(dark.at("code"), header)).status).toBe(503);
+    expect(await rowCount()).toBe(0);
     await stage.chain.setCode(address, ACCEPTING_ACCOUNT_CODE);
     expect((await fetchWithPayment(service.at("code"), header)).status).toBe(200);
+  });
+
+  it("believes a failed simulation of our own process only if our node confirms it", async () => {
+    const verdict = { isValid: false, invalidReason: "invalid_exact_evm_transaction_simulation_failed" };
+    const ours: PaymentFacilitator = { ...stage.inProcess, verify: async () => verdict };
+    const service = await serveOver([behind.url], ours);
+    const payer = await stage.payer(0n);
+    const { header, payload } = await signPaymentFor(service.at("ahead"), payer, stage.asset);
+    expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(402);
+    await stage.mint(payer.address, TEST_PRICE);
+    await frontRun(encodeSignedTransfer(payload));
+    expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(503);
+    const ruled = { ...ours, verify: async () => ({ isValid: false, invalidReason: REASONS.ruled }) };
+    const unused = await signPaymentFor(service.at("ruled"), await stage.payer(), stage.asset);
+    const ruling = await serveOver([behind.url], ruled);
+    expect((await fetchWithPayment(ruling.at("ruled"), unused.header)).status).toBe(402);
+    behind.behind = 0;
+    expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(200);
+  });
+
+  it("reads no node for a payment that no key signed, and few blocks for one that is signed", async () => {
+    behind.behind = 0;
+    const omitting = await startFaultyNode({
+      upstream: behind.url,
+      plan: () => hidden,
+      liesPerCall: Number.POSITIVE_INFINITY,
+    });
+    closing.push(() => void omitting.stop());
+    let hidden: NodeFaultInjection | null = null;
+    const service = await serveOver([omitting.url]);
+    const payer = await stage.payer();
+    const now = Math.floor(Date.now() / 1_000);
+    const used = await signPaymentFor(service.at("calls"), payer, stage.asset);
+    await frontRun(encodeSignedTransfer(used.payload));
+    const [transfer] = await stage.transfersFrom(payer.address);
+    const { blockNumber, logIndex = 0 } = transfer ?? {};
+    hidden = { kind: "omit-log", block: Number(blockNumber), logIndex: logIndex - 1, receipts: true };
+
+    let calls: string[] = [];
+    behind.onCall = (method) => void calls.push(method);
+    const send = async (header: string) => {
+      calls = [];
+      const { status } = await fetchWithPayment(service.at("calls"), header);
+      return { status, calls: calls.length, rows: await rowCount() };
+    };
+    const forge = (changed: Record<string, string>) => {
+      const authorization = { ...authorizationIn(used.payload), ...changed };
+      const signature = `0x${"11".repeat(64)}1b`;
+      const forged = { ...used.payload, payload: { authorization, signature } };
+      return Buffer.from(JSON.stringify(forged)).toString("base64");
+    };
+    const forgeries = {
+      dear: { value: String(TEST_PRICE + 1n) },
+      soon: { validBefore: String(now + 5) },
+      over: { validBefore: String(now - 300) },
+      long: { validBefore: String(2n ** 50n) },
+    };
+    for (const [name, changed] of Object.entries(forgeries)) {
+      expect([name, await send(forge(changed))]).toEqual([name, { status: 402, calls: 0, rows: 0 }]);
+    }
+    // A remote facilitator that does not check signatures: a node tells whether the payer is a contract that accepts it.
+    service.injected.verify = rejectWith("used");
+    expect(await send(forge({}))).toEqual({ status: 402, calls: 1, rows: 0 });
+
+    const sign = (seconds: number) =>
+      signPaymentFor(service.at("calls"), payer, stage.asset, (required) => ({
+        ...required,
+        accepts: required.accepts.map((each) => ({ ...each, maxTimeoutSeconds: seconds })),
+      }));
+    expect(await send((await sign(5)).header)).toEqual({ status: 402, calls: 2, rows: 0 });
+    const long = await sign(2 ** 40);
+    expect(await send(long.header)).toEqual({ status: 402, calls: 2, rows: 0 });
+    // Used, and no log of the searched blocks shows how: the head, the state, and one range of logs.
+    const lost = await send(used.header);
+    expect(lost).toEqual({ status: 503, calls: 3, rows: 1 });
+    await stage.chain.mine(2_500);
+    expect(await send(used.header)).toMatchObject({ status: 503, rows: 1 });
+    expect(calls.filter((method) => method === "eth_getLogs").length).toBeLessThanOrEqual(22);
+    expect(calls.length).toBeLessThanOrEqual(26);
+    hidden = null;
+    expect(await send(used.header)).toMatchObject({ status: 200, rows: 1 });
+  });
+
+  it("sells for a transfer that was made hours before the first request", async () => {
+    const signed = await (async () => {
+      const { url } = await stage.serve();
+      return signPaymentFor(`${url}/paid?q=hours`, await stage.payer(), stage.asset, (required) => ({
+        ...required,
+        accepts: required.accepts.map((each) => ({ ...each, maxTimeoutSeconds: 86_000 })),
+      }));
+    })();
+    await frontRun(encodeSignedTransfer(signed.payload));
+    await stage.chain.mine(2_100);
+    await stage.chain.increaseTime(10_800n);
+    await stage.chain.mine(100);
+    const head = Number((await stage.node.getBlock()).timestamp);
+    const clock = { ...systemClock, nowMs: () => head * 1_000 };
+    const later = await stage.serve({ clock });
+    expect((await fetchWithPayment(`${later.url}/paid?q=hours`, signed.header)).status).toBe(200);
+  });
+
+  it("keeps a payment that no node could tell of until the chain shows it over", async () => {
+    behind.behind = 0;
+    const service = await serveOver([behind.url]);
+    service.injected.verify = rejectWith("used");
+    const [paid, unpaid] = [await stage.payer(), await stage.payer()];
+    const signed = [];
+    for (const payer of [paid, unpaid]) {
+      signed.push(await signPaymentFor(service.at(payer.address), payer, stage.asset));
+    }
+    behind.down = true;
+    for (const { header, payload } of signed) {
+      const at = service.at(authorizationIn(payload).from);
+      expect((await fetchWithPayment(at, header)).status).toBe(503);
+    }
+    await stage.database.query(
+      "update payments set valid_before = valid_before - 3600, updated_at = now() - interval '1 hour'",
+    );
+    await service.gate.reconcile().catch(() => undefined);
+    expect(await rowCount()).toBe(2);
+    await frontRun(encodeSignedTransfer((signed[0] as Signed).payload));
+    behind.down = false;
+    await service.gate.reconcile();
+    // The final block is not past the expiry by the clock of the chain, or it is, and one of them was used.
+    await stage.chain.mine(40);
+    await service.gate.reconcile();
+    expect(await rowCount()).toBe(1);
+    const clock = { ...systemClock, nowMs: () => Date.now() + 1_500_000 };
+    const { url } = await stage.serve({ clock });
+    const statuses = [];
+    for (const { header, payload } of signed) {
+      const q = authorizationIn(payload).from;
+      statuses.push((await fetchWithPayment(`${url}/paid?q=${q}`, header)).status);
+    }
+    expect(statuses).toEqual([200, 402]);
+  });
+
+  it("names the transaction if the handler rejects a request that is paid for", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    for (const failure of ["response", "thrown"]) {
+      const payer = await stage.payer();
+      const { header, payload } = await signPaymentFor(service.at(failure), payer, stage.asset);
+      await frontRun(encodeSignedTransfer(payload));
+      service.sold.work = async () => {
+        if (failure === "thrown") throw new Fault("INPUT_INVALID", "The wallet is wrong.");
+        return { status: 400, headers: { "x-error-code": "INPUT_INVALID" }, body: { error: "wrong" } };
+      };
+      const failed = await fetchWithPayment(service.at(failure), header);
+      const [transfer] = await stage.transfersFrom(payer.address);
+      expect([failed.status, failed.headers.get("x-error-code")]).toEqual([400, "INPUT_INVALID"]);
+      const { transaction } = decodeBase64Header<{ transaction: Hex }>(failed, "payment-response");
+      expect(transaction).toBe(transfer?.transactionHash);
+    }
   });
 
   it("sells for a payment that expired after someone else carried it out, for ten minutes", async () => {

@@ -15,8 +15,9 @@ import {
   rejectionCause,
   rejectionMessage,
   retryableMessage,
+  WRONG_SIGNATURE,
 } from "../rejection-reasons.ts";
-import { lookUpSettlement } from "./find-transfer.ts";
+import { traceSettlement } from "./find-transfer.ts";
 import type { SettlementLookupResult, TransferFound } from "./lookup.ts";
 import type { SettlementContext } from "./settle.ts";
 
@@ -26,17 +27,21 @@ export type Rejection = { readonly reason: string | null; readonly message: stri
 type TracedTransfer =
   /** By the payment's own signature, exactly to us: it is paid. */
   | TransferFound
-  /** The transfer is ours, and the signature of this request is not its payer's. */
-  | { readonly kind: "not-signed" }
-  /** No money of this payment has arrived. */
-  | { readonly kind: "rejected"; readonly message: string }
+  /** No money of this payment has arrived; `wasSearched` where logs were read to know it. */
+  | { readonly kind: "rejected"; readonly message: string; readonly wasSearched?: true }
   /** The money may have arrived: the same signature must be sent again. */
-  | { readonly kind: "unclear"; readonly message: string };
+  | { readonly kind: "unclear"; readonly message: string; readonly wasSearched?: true }
+  /** No node could tell whether the payer's contract accepts the signature. */
+  | { readonly kind: "unchecked"; readonly message: string };
 
 const UNCLEAR = {
   kind: "unclear",
   message:
     "The payment may have been carried out already, which the chain does not show yet. Send the same signature again, do not sign a new one.",
+} as const;
+const UNCHECKED = {
+  kind: "unchecked",
+  message: "The payer's contract cannot be read at the moment; send the same signature again.",
 } as const;
 
 type TracedPayment = {
@@ -48,55 +53,72 @@ type TracedPayment = {
   readonly createdSeconds: number;
 };
 
-/** docs/payments.md has the table. */
+/** docs/payments.md has the table, and what each line of it costs. */
 export async function traceTransfer(
   context: SettlementContext,
   traced: TracedPayment,
   rejection: Rejection,
 ): Promise<TracedTransfer> {
-  const { key, payment, createdSeconds } = traced;
-  const rejected = { kind: "rejected", message: rejection.message } as const;
-  const facts = {
-    ...key,
-    payTo: payment.to,
-    amount: payment.value,
-    validBefore: Number(payment.validBefore),
-    createdSeconds,
-  };
-  const isForgery = isNeverValid(rejection.reason);
+  const { reason, message } = rejection;
   // Worthless payments cost their senders nothing, so what our own nodes have said is not read again.
-  if (context.facilitator.readsOwnNodes && (isForgery || rejection.reason === INSUFFICIENT_BALANCE)) {
-    return rejected;
+  if (context.facilitator.readsOwnNodes && (isNeverValid(reason) || reason === INSUFFICIENT_BALANCE)) {
+    return { kind: "rejected", message };
   }
+  const isSigned = await orNull(context, traced, () => isSignedByPayer(context, traced));
+  if (isSigned === null) return UNCHECKED;
+  // Before any other read: everyone can copy a nonce from the chain.
+  if (!isSigned) return { kind: "rejected", message: rejectionMessage(WRONG_SIGNATURE) };
+  return (await orNull(context, traced, () => traceSigned(context, traced, rejection))) ?? UNCLEAR;
+}
+
+/** Null, and a line in the log, where the chain cannot be read. */
+async function orNull<T>({ log }: SettlementContext, { key }: TracedPayment, read: () => Promise<T>) {
   try {
-    if (isForgery && !(await isSigned(context, traced))) return rejected;
-    const result = await lookUpSettlement(facts, context);
-    switch (result.kind) {
-      case "transferred":
-        return (await isSigned(context, traced)) ? result : { kind: "not-signed" };
-      case "consumed-elsewhere":
-        return { kind: "rejected", message: rejectionMessage(NONCE_USED) };
-      case "used-without-log":
-        return UNCLEAR;
-      case "unused":
-        return (await isConfirmed(context, traced, rejection.reason, result))
-          ? rejected
-          : describeUnconfirmed(rejection.reason);
-    }
+    return await read();
   } catch (err) {
     const { payer, nonce } = key;
-    context.log.warn(
+    log.warn(
       { component: "payments", event: "settlement_lookup_failed", err, payer, nonce },
       "Settlement lookup failed",
     );
-    return UNCLEAR;
+    return null;
+  }
+}
+
+async function traceSigned(
+  context: SettlementContext,
+  traced: TracedPayment,
+  { reason, message }: Rejection,
+): Promise<TracedTransfer> {
+  const { key, payment, createdSeconds } = traced;
+  const { to: payTo, value: amount, validAfter } = payment;
+  const facts = {
+    ...key,
+    payTo,
+    amount,
+    validAfter,
+    validBefore: Number(payment.validBefore),
+    createdSeconds,
+  };
+  const result = await traceSettlement(facts, context);
+  switch (result.kind) {
+    case "transferred":
+      return result;
+    case "consumed-elsewhere":
+      return { kind: "rejected", message: rejectionMessage(NONCE_USED), wasSearched: true };
+    case "used-without-log":
+      return { ...UNCLEAR, wasSearched: true };
+    case "unused":
+      return (await isConfirmed(context, traced, reason, result))
+        ? { kind: "rejected", message }
+        : describeUnconfirmed(reason);
   }
 }
 
 /**
- * Whether our node confirms a rejection at a block where the nonce is unused. The facilitator may have seen a later block
- * than our node, and any reason that the transfer itself can have caused, or that contradicts what we see, may be due to
- * it.
+ * Whether a block of our node with an unused nonce confirms a rejection. The facilitator may have seen a later block, and
+ * any reason that the transfer itself can have caused, or that contradicts what we see, may be due to it. A rule is a
+ * reason only of our own process: a remote facilitator can carry out what it says that it does not serve.
  */
 async function isConfirmed(
   { facilitator, lookup, clock, limits }: SettlementContext,
@@ -104,26 +126,17 @@ async function isConfirmed(
   reason: string | null,
   { at }: Extract<SettlementLookupResult, { readonly kind: "unused" }>,
 ): Promise<boolean> {
-  if (reason === null) return true;
-  if (facilitator.readsOwnNodes) return reason !== NONCE_USED;
-  switch (rejectionCause(reason)) {
-    case "rule":
-      return true;
-    case "too late":
-      return BigInt(at.timestamp) >= payment.validBefore;
-    case "too early":
-      return BigInt(at.timestamp) <= payment.validAfter;
-    case "too poor": {
-      const wanted = { asset: key.asset, from: key.payer };
-      const what = "Reading a balance";
-      const balance = await withDeadline({ clock, ms: limits.chainMs, what }, (signal) =>
-        lookup.readBalance(wanted, at, signal),
-      );
-      return balance < payment.value;
-    }
-    case null:
-      return false;
-  }
+  if (reason === null || BigInt(at.timestamp) >= payment.validBefore) return true;
+  const cause = rejectionCause(reason);
+  if (reason === NONCE_USED || cause === "too late") return false;
+  if (cause === "rule" && facilitator.readsOwnNodes) return true;
+  const isTooEarly = BigInt(at.timestamp) <= payment.validAfter;
+  if (isTooEarly || cause === "too early") return isTooEarly;
+  const wanted = { asset: key.asset, from: key.payer };
+  const balance = await withDeadline({ clock, ms: limits.chainMs, what: "Reading a balance" }, (signal) =>
+    lookup.readBalance(wanted, at, signal),
+  );
+  return balance < payment.value;
 }
 
 function describeUnconfirmed(reason: string | null): TracedTransfer {
@@ -133,7 +146,7 @@ function describeUnconfirmed(reason: string | null): TracedTransfer {
 }
 
 /** Without a node for the signature of a key. Only a node knows what an account with code accepts. */
-async function isSigned(
+async function isSignedByPayer(
   { lookup, clock, limits }: SettlementContext,
   { payload, terms, payment }: TracedPayment,
 ): Promise<boolean> {
