@@ -54,13 +54,18 @@ afterEach(async () => {
 });
 
 /** A service whose own nodes are these; the facilitator keeps the node that is not behind. */
-async function serveOver(urls: readonly string[], facilitator: PaymentFacilitator = stage.inProcess) {
+async function serveOver(
+  urls: readonly string[],
+  facilitator: PaymentFacilitator = stage.inProcess,
+  own: { readsOwnNodes?: true } = {},
+) {
   const limits = { pauseMsBase: 1, pauseMsMax: 20, attemptsMax: 4 };
   const rpc = createRpc({ urls: urls.map((url) => new Secret(url)), log: silentLog, onCall: null, limits });
   closing.push(() => rpc.close());
   const service = await stage.serve({
     chain: createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 }),
     facilitator,
+    ...own,
     limits: { receiptMs: 300 },
   });
   return { ...service, at: (q: string) => `${service.url}/paid?q=${q}` };
@@ -572,20 +577,22 @@ describe("a payment that verification rejects", () => {
   });
 
   it("believes a failed simulation of our own process only if our node confirms it", async () => {
-    const verdict = { isValid: false, invalidReason: "invalid_exact_evm_transaction_simulation_failed" };
-    const ours: PaymentFacilitator = { ...stage.inProcess, verify: async () => verdict };
-    const service = await serveOver([behind.url], ours);
-    const payer = await stage.payer(0n);
-    const { header, payload } = await signPaymentFor(service.at("ahead"), payer, stage.asset);
-    expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(402);
-    await stage.mint(payer.address, TEST_PRICE);
+    const service = await serveOver([behind.url], stage.inProcess, { readsOwnNodes: true });
+    const failed = { isValid: false, invalidReason: "invalid_exact_evm_transaction_simulation_failed" };
+    service.injected.verify = () => async () => failed;
+    const poor = await signPaymentFor(service.at("poor"), await stage.payer(0n), stage.asset);
+    expect((await fetchWithPayment(service.at("poor"), poor.header)).status).toBe(402);
+    const { header, payload } = await signPaymentFor(service.at("ahead"), await stage.payer(), stage.asset);
+    await stage.chain.mine(1);
     await frontRun(encodeSignedTransfer(payload));
     expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(503);
-    const ruled = { ...ours, verify: async () => ({ isValid: false, invalidReason: REASONS.ruled }) };
+    // A rule of our own process counts.
     const unused = await signPaymentFor(service.at("ruled"), await stage.payer(), stage.asset);
-    const ruling = await serveOver([behind.url], ruled);
-    expect((await fetchWithPayment(ruling.at("ruled"), unused.header)).status).toBe(402);
+    await stage.chain.mine(1);
+    service.injected.verify = rejectWith("ruled");
+    expect((await fetchWithPayment(service.at("ruled"), unused.header)).status).toBe(402);
     behind.behind = 0;
+    service.injected.verify = () => async () => failed;
     expect((await fetchWithPayment(service.at("ahead"), header)).status).toBe(200);
   });
 

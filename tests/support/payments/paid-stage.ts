@@ -178,6 +178,8 @@ type PaidServiceOptions = {
   chain?: SettlementLookup;
   clock?: Clock;
   facilitator?: PaymentFacilitator;
+  /** Believes the facilitator as one of this process; without it, as a remote one. */
+  readsOwnNodes?: true;
 };
 
 type PaidServiceParts = {
@@ -216,7 +218,10 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
   const gate = createGate({
     scope: offer,
     store,
-    facilitator: injectCalls(given.facilitator ?? parts.facilitator, injected),
+    facilitator: {
+      ...injectCalls(given.facilitator ?? parts.facilitator, injected),
+      ...(given.readsOwnNodes ? { readsOwnNodes: true } : {}),
+    },
     lookup: given.chain ?? parts.settlements,
     log: silentLog,
     ...(given.clock ? { clock: given.clock } : {}),
