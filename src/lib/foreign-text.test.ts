@@ -32,6 +32,23 @@ describe("text of other people", () => {
     ]);
   });
 
+  it("keeps every key of a value whose keys become the same note", () => {
+    const noted = noteInvisibleWithin({
+      ...{ "a\u200b": 1, "a\u200c": 2, "a\u2060": 3, "a[1 invisible character] (2)": 4 },
+    });
+    expect(Object.entries(noted as object)).toEqual([
+      ["a[1 invisible character]", 1],
+      ["a[1 invisible character] (2)", 2],
+      ["a[1 invisible character] (3)", 3],
+      ["a[1 invisible character] (2) (2)", 4],
+    ]);
+    expect(Object.values(noteInvisibleWithin(JSON.parse('{"__proto__": 5}')) as object)).toEqual([5]);
+    const many = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, index) => [String.fromCodePoint(0xe0000 + index), index]),
+    );
+    expect(Object.values(noteInvisibleWithin(many) as object)).toEqual(Object.values(many));
+  });
+
   it.each(["👨‍👩‍👧 family", "I ❤️ Rust", "می‌خواهم", "क्‍ष", "plain\ttext\nof two lines", "Ünïcödé"])(
     "keeps what readers see: %s",
     (text) => {

@@ -14,6 +14,8 @@ const JOINS = /^[^\p{ASCII}\s]/u;
 const EMOJI = /\p{Extended_Pictographic}$/u;
 
 /** The same value to every parser, and no invisible character in the text. Undefined like JSON.stringify. */
+export function stringifyVisibly(value: object): string;
+export function stringifyVisibly(value: unknown): string | undefined;
 export function stringifyVisibly(value: unknown): string | undefined {
   const text: string | undefined = JSON.stringify(value);
   // Nearly every response is ASCII, which is found out without looking at each character.
@@ -42,7 +44,20 @@ export function noteInvisibleWithin(value: unknown): unknown {
   if (typeof value === "string") return noteInvisible(value);
   if (Array.isArray(value)) return value.map(noteInvisibleWithin);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [noteInvisible(key), noteInvisibleWithin(each)]),
-  );
+  const noted = new Map<string, unknown>();
+  const counts = new Map<string, number>();
+  for (const [key, each] of Object.entries(value)) {
+    noted.set(findFreeKey(noteInvisible(key), noted, counts), noteInvisibleWithin(each));
+  }
+  return Object.fromEntries(noted);
+}
+
+/** Keys that differ only in invisible characters become the same note: the second is numbered, so that no value is lost. */
+function findFreeKey(key: string, taken: ReadonlyMap<string, unknown>, counts: Map<string, number>): string {
+  if (!taken.has(key)) return key;
+  let count = counts.get(key) ?? 1;
+  do count += 1;
+  while (taken.has(`${key} (${count})`));
+  counts.set(key, count);
+  return `${key} (${count})`;
 }

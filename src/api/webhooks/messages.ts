@@ -1,5 +1,6 @@
 // The messages of a webhook: what is sent, and the id by which a receiver recognises what it already has.
 import { createHash } from "node:crypto";
+import { stringifyVisibly } from "../../lib/foreign-text.ts";
 import type { EventRecord, UndoRecord } from "../events/event-page.ts";
 
 export type WebhookMessage = {
@@ -72,7 +73,8 @@ export function createChallengeMessage(
 }
 
 function formatBody(type: string, timestampMs: number, data: unknown): string {
-  return JSON.stringify({ type, timestamp: new Date(timestampMs).toISOString(), data });
+  // The signature covers these bytes, so that nothing may escape them later.
+  return stringifyVisibly({ type, timestamp: new Date(timestampMs).toISOString(), data });
 }
 
 function messageId({ id, epoch }: MessageScope, content: string): string {

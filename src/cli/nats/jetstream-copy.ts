@@ -17,6 +17,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { SextantError } from "@sextant/client/errors";
 import type { WatchItem } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
+import { stringifyVisibly } from "../../lib/foreign-text.ts";
 
 /** The last message of the copy. */
 type CopyPosition = {
@@ -106,7 +107,7 @@ export class JetStreamCopy {
   /** Throws a CopyMovedError, and appends nothing, where the copy no longer ends at the position. */
   async append(item: WatchItem, after: CopyPosition): Promise<CopyPosition> {
     const undoCount = after.undoCount + (item.kind === "undo" ? 1 : 0);
-    const payload = JSON.stringify(recordOf(item));
+    const payload = stringifyVisibly(recordOf(item));
     this.#assertFits(payload);
     const ack = await this.#publish(subjectOf(this.#options.prefix, item), payload, {
       msgID: `${undoCount}:${item.kind}:${item.cursor}`,
@@ -162,7 +163,7 @@ export class JetStreamCopy {
   }
 }
 
-function recordOf(item: WatchItem): unknown {
+function recordOf(item: WatchItem): object {
   if (item.kind === "event") return item.event;
   return item.kind === "undo" ? item.undo : item.progress;
 }

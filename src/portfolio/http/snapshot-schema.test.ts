@@ -208,3 +208,20 @@ describe("the schema of a snapshot", () => {
     expect(valid(snapshot)).toBe(false);
   });
 });
+
+describe("words of other people", () => {
+  it("marks every name and symbol, those of the wallet and of accounts too", () => {
+    const unmarked: string[] = [];
+    const visit = (schema: unknown, path: string): void => {
+      if (typeof schema !== "object" || schema === null) return;
+      for (const [key, each] of Object.entries(schema)) {
+        const isNamed = path.endsWith(".properties") && (key === "name" || key === "symbol");
+        if (isNamed && each[FOREIGN_TEXT] !== true) unmarked.push(`${path}.${key}`);
+        visit(each, `${path}.${key}`);
+      }
+    };
+    visit(portfolioSnapshotSchema, "");
+    // The coin of a chain has its symbol from our own data.
+    expect(unmarked).toEqual([".properties.gas.items.properties.symbol"]);
+  });
+});

@@ -120,7 +120,7 @@ const recentActivity = record("RecentActivity", {
     ...nullable(
       record("ActivityTransfer", {
         contract,
-        symbol: { ...textOrNull, description: "From the token list; null when the list has none." },
+        symbol: { ...foreignTextOrNull, description: "From the token list; null when the list has none." },
         decimals: assetKeys.decimals,
         rawAmount: { ...raw, description: "In the smallest unit." },
         amount: { ...nullable(amount), description: "Exact; null when the decimals are unknown." },
@@ -201,7 +201,7 @@ const crossCheck = listOf(
             "`only-there`: the source has an asset that is not among the holdings read here; `only-here` the reverse; `price`: more than 2 % apart.",
         },
         contract,
-        symbol: { ...textOrNull, description: "As we know it; never the source's." },
+        symbol: { ...foreignTextOrNull, description: "As we know it; never the source's." },
         ours: sideOfDifference,
         theirs: sideOfDifference,
       }),
@@ -253,7 +253,7 @@ const lendingHealth = record("LendingHealth", {
   chain,
   chainId,
   protocol: text,
-  name: text,
+  name: foreignText,
   contract: {
     ...nullable(address),
     description: "The pool, market or vault that decides about a liquidation.",
@@ -339,7 +339,7 @@ const snapshotShape = record("PortfolioSnapshot", {
     description: "What the native balance pays for, one per requested chain, in the order of the request.",
   }),
   name: {
-    ...textOrNull,
+    ...foreignTextOrNull,
     description:
       "The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses.",
   },
