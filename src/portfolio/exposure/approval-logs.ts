@@ -126,8 +126,8 @@ export async function readSignedAuthorizations(
 const CONTRACTS_MAX = 500;
 
 /**
- * What a flood of logs hides: approvals of listed tokens, in Permit2 and in known protocols alone, whose logs no stranger
- * can emit.
+ * What a flood of logs hides: approvals of listed tokens, in Permit2 and in known protocols alone. Their logs are genuine,
+ * although some tokens also log an allowance of nothing when a stranger transfers nothing from the wallet.
  */
 export async function readHiddenApprovals(
   { at, wallet }: WalletQuery,

@@ -42,8 +42,9 @@ export type Candidates = {
 const PAIRS_MAX = 20_000;
 // Room for the pairs of logs, protocols and collections.
 const OTHER_PAIRS = 3_000;
-// Anyone can emit logs in the name of a wallet: of contracts that nothing vouches for, the newest are read.
-const STRANGE_PAIRS_MAX = 1_000;
+// Of logs of held tokens, of listed ones that are not held, and of others: each a month of a very busy wallet. Anyone can
+// emit logs in the name of a wallet, and many listed tokens log an approval when a stranger transfers nothing from it.
+const LOGGED_PAIRS_MAX = 1_000;
 // Two reads each, bundled.
 const NFTS_MAX = 200;
 const COLLECTIONS_MAX = 100;
@@ -82,11 +83,14 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   const held = holdings.flatMap(({ contract }) => contract ?? []);
   const isKnown = (contract: Hex) => isListed(chain, { contract });
   const tokens = new Set(held);
-  const vouched = (contract: Hex) => isKnown(contract) || tokens.has(contract);
   const comets = new Set(delegations.filter(({ form }) => form === "comet").map(({ contract }) => contract));
   // The token of a Comet and everything in it are allowed by one word, which is read once.
   const logged = approvals.filter(({ kind, contract }) => TOKEN_KINDS.has(kind) && !comets.has(contract));
-  const strange = logged.filter(({ contract }) => !vouched(contract));
+  const [ofHeld, ofListed, ofStrangers] = [
+    takeTurns(logged.filter(({ contract }) => tokens.has(contract))),
+    takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && isKnown(contract))),
+    takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && !isKnown(contract))),
+  ];
   // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
   const read = [...new Set([...chain.stablecoins, ...held])];
   const collections = new Set(
@@ -94,15 +98,14 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   );
   const wanted: readonly CandidateRead[] = [
     ...collectDelegationReads(delegations, wallet, approvals, spenders),
-    ...logged.filter(({ contract }) => isKnown(contract)).flatMap(toReads),
+    ...ofHeld.kept.flatMap(toReads),
     ...read
       .filter((contract) => !comets.has(contract))
       .flatMap((contract) => [
         ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
         ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
       ]),
-    ...logged.filter(({ contract }) => !isKnown(contract) && tokens.has(contract)).flatMap(toReads),
-    ...strange.slice(0, STRANGE_PAIRS_MAX).flatMap(toReads),
+    ...[...ofListed.kept, ...ofStrangers.kept].flatMap(toReads),
     ...[...collections]
       .slice(0, COLLECTIONS_MAX)
       .flatMap((contract) =>
@@ -119,12 +122,24 @@ export function collectCandidates(sources: CandidateSources): Candidates {
     reads: groupByContract(kept).map((pair) => ({ trusted: isKnown(pair.contract), ...pair })),
     nfts: nfts.slice(0, NFTS_MAX),
     omitted:
-      Math.max(0, strange.length - STRANGE_PAIRS_MAX) +
+      [ofHeld, ofListed, ofStrangers].reduce((sum, { left }) => sum + left.length, 0) +
       cut.length +
       Math.max(0, nfts.length - NFTS_MAX) +
       Math.max(0, collections.size - COLLECTIONS_MAX) * spenders.ofCollections.length,
-    omitsHeld: cut.some(({ contract }) => isKnown(contract) && tokens.has(contract)),
+    omitsHeld: [...cut, ...ofHeld.left].some(({ contract }) => isKnown(contract) && tokens.has(contract)),
   };
+}
+
+/** The newest of each contract, then the second of each: logs of one contract push out none of another. */
+function takeTurns(pairs: readonly ApprovedPair[]) {
+  const counts = new Map<Hex, number>();
+  const turns = pairs.map((pair) => {
+    const turn = counts.get(pair.contract) ?? 0;
+    counts.set(pair.contract, turn + 1);
+    return { pair, turn };
+  });
+  const sorted = turns.sort((a, b) => a.turn - b.turn).map(({ pair }) => pair);
+  return { kept: sorted.slice(0, LOGGED_PAIRS_MAX), left: sorted.slice(LOGGED_PAIRS_MAX) };
 }
 
 /** With an allowance in Permit2 the one of Permit2 itself, without which it is worth nothing. */

@@ -254,4 +254,24 @@ describe("the pairs that are read", () => {
     ]);
     expect(ranked[0]).toBe(last);
   });
+
+  it("put known spenders before those of logs, whose number strangers decide also for listed tokens", () => {
+    const [own, other] = [held[0]?.contract as Hex, held[1]?.contract as Hex];
+    const tokens = new Map([own, other].map((contract) => [contract, token]));
+    const chain = { ...makeChainConfig("base", 8453), tokens };
+    const approve = (contract: Hex, i: number) => ({
+      ...{ kind: "erc20-allowance" as const, contract, tokenId: null },
+      spender: `0x6${(i + 1).toString(16).padStart(39, "0")}` as const,
+    });
+    // Older versions of OpenZeppelin log an approval when a stranger transfers nothing from a wallet.
+    const flood = Array.from({ length: 25_000 }, (_, i) => approve(other, i));
+    const real = approve(own, 0);
+    const none = { transfers: [], delegations: [], wallet, holdings: held.slice(0, 1), chain, spenders };
+    const { reads, omitted, omitsHeld } = collectCandidates({ ...none, approvals: [...flood, real] });
+    const ofOwn = reads.filter(({ contract }) => contract === own).map(({ spender: of }) => of);
+    expect(new Set(ofOwn)).toEqual(new Set([...spenders.ofTokens, real.spender]));
+    expect([reads.length, omitted, omitsHeld]).toEqual([ofOwn.length + 1_000, 24_000, false]);
+    const floodOwn = flood.map((pair) => ({ ...pair, contract: own }));
+    expect(collectCandidates({ ...none, approvals: floodOwn }).omitsHeld).toBe(true);
+  });
 });
